@@ -1,0 +1,1 @@
+"""relvec: sparse Bayesian learning for Python."""

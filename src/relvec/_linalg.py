@@ -1,0 +1,77 @@
+"""The few dense factorisations everything rests on, straight from LAPACK.
+
+SciPy's checked wrappers cost more than the arithmetic at the sizes of an active set, so
+the routines are called directly. No function here modifies its arguments unless it says so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+from relvec._typing import Matrix, Vector
+
+_MODEL = np.empty((1, 1))
+_potrf, _potri, _potrs, _trtrs = get_lapack_funcs(("potrf", "potri", "potrs", "trtrs"), (_MODEL,))
+_trsm, _syrk = get_blas_funcs(("trsm", "syrk"), (_MODEL,))
+
+
+def cholesky(matrix: Matrix) -> Matrix | None:
+    """Lower Cholesky factor, or None if `matrix` is not numerically positive definite."""
+    factor, info = _potrf(matrix, lower=1, clean=1)
+    return factor if info == 0 else None
+
+
+def shifted_cholesky(matrix: Matrix, diagonal: Vector) -> Matrix | None:
+    """Lower Cholesky factor of ``matrix + diag(diagonal)``, or None."""
+    shifted = np.array(matrix, order="F")
+    shifted.flat[:: len(diagonal) + 1] += diagonal
+    factor, info = _potrf(shifted, lower=1, clean=1, overwrite_a=1)
+    return factor if info == 0 else None
+
+
+def solve_lower(factor: Matrix, right: Matrix, *, transposed: bool = False) -> Matrix:
+    """Solve ``L x = right`` (or ``L' x = right``) for a lower triangular `factor`."""
+    solution, info = _trtrs(factor, right, lower=1, trans=int(transposed))
+    if info != 0:
+        raise np.linalg.LinAlgError("singular triangular factor")
+    return solution
+
+
+def solve_lower_rows(factor: Matrix, rows: Matrix, *, overwrite: bool = False) -> Matrix:
+    """Return ``L^-1 rows`` for C-ordered `rows` (k, m), without transposing copies."""
+    return _trsm(1.0, factor, rows.T, side=1, lower=1, trans_a=1, overwrite_b=int(overwrite)).T
+
+
+def solve_upper_rows(factor: Matrix, rows: Matrix) -> Matrix:
+    """Return ``L^-T rows`` for C-ordered `rows` (k, m)."""
+    return _trsm(1.0, factor, rows.T, side=1, lower=1).T
+
+
+def inverse_from_cholesky(factor: Matrix) -> Matrix:
+    """Return ``(L L')^-1`` as a full symmetric array."""
+    inverse, _ = _potri(factor, lower=1)
+    inverse = np.tril(inverse)
+    inverse += inverse.T
+    inverse.flat[:: len(inverse) + 1] *= 0.5
+    return inverse
+
+
+def solve_cholesky(factor: Matrix, right: Vector) -> Vector:
+    """Solve ``L L' x = right``."""
+    return _potrs(factor, right, lower=1)[0]
+
+
+def log_det_cholesky(factor: Matrix) -> float:
+    """Log determinant of ``L L'``."""
+    return float(2.0 * np.log(factor.diagonal()).sum())
+
+
+def gram_of_rows(rows: Matrix) -> Matrix:
+    """Return ``rows @ rows.T`` of a C-ordered array as a full symmetric array."""
+    # rows.T is Fortran-ordered, so trans=1 reads the memory as it lies.
+    lower = _syrk(1.0, rows.T, trans=1, lower=1)
+    full = np.tril(lower)
+    full += full.T
+    full.flat[:: len(full) + 1] *= 0.5
+    return full

@@ -1,0 +1,87 @@
+"""Recipes for dictionaries.
+
+A basis holds hyper-parameters only. Bound to inputs it gives two things: the
+`Dictionary` a solver works on, and the `Atoms` that evaluate chosen columns at new
+inputs. A fitted model keeps the atoms it uses and forgets the rest, so prediction
+cost and file size do not depend on the training size.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+
+
+class Atoms(ABC):
+    """Columns that can be evaluated at any input."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of atoms."""
+
+    @abstractmethod
+    def at(self, X: Any) -> Matrix:
+        """Evaluate every atom at the rows of `X`: shape (n_samples, n_atoms)."""
+
+    @abstractmethod
+    def take(self, index: IndexArray) -> Atoms:
+        """Keep only the atoms `index`, in that order, holding no memory of the others."""
+
+    @abstractmethod
+    def names(self, feature_names: Sequence[str]) -> list[str]:
+        """Return one readable name per atom."""
+
+
+class BoundBasis(NamedTuple):
+    """A basis that has met its inputs."""
+
+    dictionary: Dictionary
+    """The linear map over all candidate atoms."""
+    atoms: Atoms
+    """The same atoms as functions of the input."""
+    is_localised: np.ndarray
+    """Per atom: True for overlapping kernel-like atoms, whose single gains are small and
+    whose entry must stay cheap; False for explicit columns, whose entry is a claim about
+    the world and is charged for (see ``min_gain``)."""
+    source_row: IndexArray
+    """Per atom: the training row it is centred on, or -1."""
+
+
+class Basis(BaseEstimator, ABC):
+    """A recipe: hyper-parameters only, clone-able, and ``a + b`` joins the columns."""
+
+    @abstractmethod
+    def bind(
+        self,
+        X: Any,
+        *,
+        sample_weight: Vector | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> BoundBasis:
+        """Meet the inputs.
+
+        Rows of zero weight take no part in any data-dependent choice (centres, scales).
+        """
+
+    def __add__(self, other: Basis) -> Basis:
+        """Join the columns of two bases."""
+        from relvec.bases.union import UnionBasis
+
+        if not isinstance(other, Basis):
+            return NotImplemented
+        left = self.bases if isinstance(self, UnionBasis) else [self]
+        right = other.bases if isinstance(other, UnionBasis) else [other]
+        return UnionBasis([*left, *right])
+
+    def __sklearn_clone__(self) -> Basis:
+        """Clone deeply, so that bases nest like estimators."""
+        from sklearn.base import _clone_parametrized
+
+        return _clone_parametrized(self)

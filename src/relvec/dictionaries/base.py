@@ -1,0 +1,80 @@
+"""The linear map that a model is a sparse combination of.
+
+A dictionary is an ``(n_samples, n_atoms)`` matrix that may never exist in memory.
+Only `shape` and `columns` must be written; everything else has a default built on
+column blocks that a subclass replaces where it can do better.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+
+BLOCK_BYTES = 1 << 22
+"""Size of a temporary block of columns: large enough for BLAS, small enough for the cache."""
+
+
+class Dictionary(ABC):
+    """A linear map from atoms' weights to samples, with its columns on demand."""
+
+    is_orthonormal: bool = False
+    """Whether the columns are orthonormal by construction (closed-form solvers need it)."""
+
+    is_stored: bool = False
+    """Whether `columns` only copies memory, so that storing a normalised copy buys little."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and number of atoms."""
+
+    @abstractmethod
+    def columns(self, index: IndexArray) -> Matrix:
+        """Return the atoms `index` as a fresh dense array of shape (n_samples, len(index)).
+
+        Fortran order (each atom contiguous) is preferred: solvers read atom by atom.
+        """
+
+    def rows(self, start: int, stop: int) -> Matrix:
+        """Return the samples ``start:stop`` of every atom, shape (stop - start, n_atoms)."""
+        block = np.empty((stop - start, self.shape[1]))
+        for index, columns in self.column_blocks():
+            block[:, index] = columns[start:stop]
+        return block
+
+    def column_blocks(self, size: int | None = None) -> Iterator[tuple[IndexArray, Matrix]]:
+        """Yield all atoms in consecutive blocks, as (index, columns)."""
+        n_samples, n_atoms = self.shape
+        if size is None:
+            size = max(1, BLOCK_BYTES // (8 * max(n_samples, 1)))
+        for start in range(0, n_atoms, size):
+            index = np.arange(start, min(start + size, n_atoms))
+            yield index, self.columns(index)
+
+    def matvec(self, weights: Vector) -> Vector:
+        """Return ``Phi @ weights``, shape (n_samples,)."""
+        result = np.zeros(self.shape[0])
+        for index, columns in self.column_blocks():
+            result += columns @ weights[index]
+        return result
+
+    def rmatvec(self, residual: Vector) -> Vector:
+        """Return ``Phi.T @ residual``, shape (n_atoms,)."""
+        result = np.empty(self.shape[1])
+        for index, columns in self.column_blocks():
+            result[index] = columns.T @ residual
+        return result
+
+    def sq_norms(self, weights: Vector | None = None) -> Vector:
+        """Return the (weighted) squared norm of each atom, shape (n_atoms,)."""
+        result = np.empty(self.shape[1])
+        for index, columns in self.column_blocks():
+            if weights is None:
+                result[index] = np.einsum("ij,ij->j", columns, columns)
+            else:
+                result[index] = np.einsum("ij,i,ij->j", columns, weights, columns)
+        return result

@@ -1,0 +1,52 @@
+"""What an evidence solver sees of the data, and nothing else.
+
+All quantities refer to atoms that were weighted, centred (when the model has an
+intercept: its flat prior is integrated out by centring) and scaled to unit norm, and to
+a target weighted and centred likewise. In these units the relevant hyper-parameter of
+an atom is ``lam = alpha * sigma^2 / norm^2``: dimensionless, and unchanged when the
+target or an atom is rescaled.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+
+
+class Moments(ABC):
+    """First and second moments of a dictionary and one target."""
+
+    n_effective: float
+    """Sum of the weights, less one when an intercept is integrated out."""
+    target_ss: float
+    """Sum of squares of the target, tᵀt."""
+    correlation: Vector
+    """Φᵀt, shape (n_atoms,); zero for unusable atoms."""
+    usable: BoolArray
+    """Atoms that are neither constant nor zero nor non-finite."""
+    resolution: Vector
+    """Smallest value of ``s = phi' K^-1 phi`` (one for an atom alone) that is not rounding."""
+    column_mean: Vector
+    """Weighted mean of each raw atom (zero without intercept)."""
+    column_norm: Vector
+    """Norm of each raw, centred atom: raw weight = unit weight / norm."""
+    target_mean: float
+    """Weighted mean of the raw target (zero without intercept)."""
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of candidate atoms."""
+        return len(self.correlation)
+
+    @abstractmethod
+    def fetch(self, index: IndexArray) -> None:
+        """Make the Gram rows of `index` available, computing the missing ones in one product."""
+
+    @abstractmethod
+    def rows(self, index: IndexArray) -> Matrix:
+        """Return the Gram rows ``G[index, :]``, shape (len(index), n_atoms); fetches them."""
+
+    @abstractmethod
+    def gram(self, index: IndexArray) -> Matrix:
+        """Return the small block ``G[index][:, index]``, without fetching whole rows."""

@@ -1,0 +1,38 @@
+"""What is believed of the precisions before seeing the data.
+
+Everything a solver asks of a prior are numbers: the price ``c`` of one effective degree
+of freedom, and the shapes and rates of Gamma densities. Flat is zero throughout, so one
+code path serves every prior.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from sklearn.base import BaseEstimator
+
+
+class GammaHyperprior(NamedTuple):
+    """Gamma densities of Tipping (2001, eq. 5-6), in his logarithmic parametrisation.
+
+    They add ``sum(shape * log(alpha) - rate * alpha)`` and
+    ``noise_shape * log(beta) - noise_rate * beta`` to the log evidence.
+    """
+
+    shape: float = 0.0
+    rate: float = 0.0
+    noise_shape: float = 0.0
+    noise_rate: float = 0.0
+
+
+class Prior(BaseEstimator, ABC):
+    """A density over the precisions of the weights and of the noise."""
+
+    @abstractmethod
+    def smoothness(self, n_samples: float) -> float:
+        """Price ``c`` of one effective degree of freedom: the prior is exp(-c * df)."""
+
+    def hyperprior(self) -> GammaHyperprior:
+        """Gamma densities on the weight precisions and on the noise precision."""
+        return GammaHyperprior()

@@ -1,0 +1,101 @@
+"""The problem a solver is given and the answer it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from relvec._typing import IndexArray, Vector
+from relvec.moments.base import Moments
+from relvec.priors.base import GammaHyperprior
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Maximise the (penalised) log evidence over the precisions and, unless held, the noise."""
+
+    moments: Moments
+    min_gain: Vector
+    """Per atom: log-evidence an atom must bring to be in the model. It is the log prior odds
+    against inclusion, so the objective charges it for every atom kept."""
+    smoothness: float = 0.0
+    """Price ``c`` of one effective degree of freedom."""
+    hyperprior: GammaHyperprior = GammaHyperprior()
+    noise_variance: float | None = None
+    """Held noise variance, in squared units of the target; None to estimate it."""
+    max_active: int | None = None
+    """Cap on the number of active atoms; None for half the effective sample size."""
+
+
+class Progress(NamedTuple):
+    """What a solver tells the outside after each step."""
+
+    stage: str
+    n_iter: int
+    objective: float
+    n_active: int
+
+
+Monitor = Callable[[Progress], bool]
+"""Called after every step; returning True asks the solver to stop where it is."""
+
+
+class Certificate(NamedTuple):
+    """Why the solver stopped: both numbers are zero at an exact local maximum."""
+
+    gradient: float
+    """Largest absolute derivative of the objective in a log precision of an active atom."""
+    best_gain: float
+    """Largest net gain of any atom that is not in the model (never negative)."""
+
+
+class Candidate(NamedTuple):
+    """One end state among several, for the user to see."""
+
+    start: str
+    objective: float
+    n_active: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An active set with its precisions and the noise, in the units of the moments."""
+
+    active: IndexArray
+    """Atoms in the model, ascending."""
+    log_lam: Vector
+    """``log(alpha * sigma^2 / norm^2)`` of each active atom (see `Moments`)."""
+    noise_variance: float
+    objective: float
+    """Penalised log evidence: what was maximised."""
+    n_iter: int
+    converged: bool
+    certificate: Certificate
+    saturated: bool = False
+    """Whether the cap on active atoms was hit: the noise level is then not identified."""
+    trace: tuple[float, ...] = ()
+    """Objective after each accepted step of the run that won."""
+    candidates: tuple[Candidate, ...] = field(default=())
+    """Every end state that was compared, best first."""
+
+
+class WarmStart(NamedTuple):
+    """A previous active set to continue from."""
+
+    active: IndexArray
+    log_lam: Vector
+
+
+class Solver(Protocol):
+    """Anything that turns a `Problem` into a `Solution`."""
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem`."""
+        ...
