@@ -1,1 +1,73 @@
+"""What is believed of the precisions: flat, Gamma, or a price on degrees of freedom.
 
+Examples
+--------
+>>> from relvec.priors import resolve_prior
+>>> resolve_prior("bic")
+SmoothnessPrior()
+>>> resolve_prior(None)
+FlatPrior()
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from relvec.priors.base import GammaHyperprior, Prior
+from relvec.priors.flat import FlatPrior
+from relvec.priors.gamma import GammaPrior
+from relvec.priors.smoothness import SmoothnessPrior
+
+_NAMED: dict[str, Prior] = {
+    "flat": FlatPrior(),
+    "gamma": GammaPrior(),
+    "smoothness": SmoothnessPrior(),
+    "aic": SmoothnessPrior("aic"),
+    "bic": SmoothnessPrior("bic"),
+    "ric": SmoothnessPrior("ric"),
+}
+
+
+def resolve_prior(prior: Prior | str | None) -> Prior:
+    """Turn the name of a prior into the prior; None is flat.
+
+    Parameters
+    ----------
+    prior : Prior, {"flat", "gamma", "smoothness", "aic", "bic", "ric"} or None
+        A prior is returned as it is.
+
+    Returns
+    -------
+    prior : Prior
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown; the message proposes the nearest one.
+    TypeError
+        If `prior` is of another type.
+    """
+    if prior is None:
+        return FlatPrior()
+    if isinstance(prior, Prior):
+        return prior
+    if not isinstance(prior, str):
+        raise TypeError(
+            f"prior must be a Prior or one of {sorted(_NAMED)}; got {type(prior).__name__}."
+        )
+    if prior not in _NAMED:
+        near = difflib.get_close_matches(prior, _NAMED, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"prior must be one of {sorted(_NAMED)}; got {prior!r}.{hint}")
+    named = _NAMED[prior]
+    return type(named)(**named.get_params(deep=False))
+
+
+__all__ = [
+    "FlatPrior",
+    "GammaHyperprior",
+    "GammaPrior",
+    "Prior",
+    "SmoothnessPrior",
+    "resolve_prior",
+]

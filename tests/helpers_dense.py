@@ -1,0 +1,114 @@
+"""Brute-force oracles: the model by explicit dense matrices, sharing no algebra with relvec."""
+
+from __future__ import annotations
+
+import numpy as np
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
+from relvec.moments.base import Moments
+from relvec.priors.base import GammaHyperprior
+from scipy.linalg import null_space
+
+FLAT = GammaHyperprior()
+
+
+class DenseMoments(Moments):
+    """Moments of an explicit design by the shortest possible code."""
+
+    def __init__(
+        self,
+        Phi: ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        Phi, t = np.asarray(Phi, dtype=float), np.asarray(t, dtype=float)
+        weight = np.ones(len(t)) if sample_weight is None else np.asarray(sample_weight, float)
+        total = weight.sum()
+        self.n_effective = float(total - fit_intercept)
+        self.column_mean = (weight @ Phi / total) if fit_intercept else np.zeros(Phi.shape[1])
+        self.target_mean = float(weight @ t / total) if fit_intercept else 0.0
+        root = np.sqrt(weight)
+        centred = root[:, None] * (Phi - self.column_mean)
+        target = root * (t - self.target_mean)
+        if target @ target <= 1e-26 * (weight @ t**2):
+            target = np.zeros_like(target)
+        raw_norm = np.linalg.norm(root[:, None] * Phi, axis=0)
+        norm = np.linalg.norm(centred, axis=0)
+        self.usable = np.isfinite(norm) & (norm > 1e-12 * raw_norm) & (norm > 0)
+        self.column_norm = np.where(self.usable, norm, 1.0)
+        unit = np.where(self.usable, centred / self.column_norm, 0.0)
+        ratio = raw_norm / self.column_norm
+        self.resolution = np.maximum(1e-9, 100 * np.finfo(float).eps * ratio)
+        self.target_ss = float(target @ target)
+        self.correlation = unit.T @ target
+        self._gram = unit.T @ unit
+
+    def fetch(self, index: IndexArray) -> None:
+        """Nothing to do: the whole Gram matrix is there."""
+
+    def rows(self, index: IndexArray) -> Matrix:
+        """Return the Gram rows of `index`."""
+        return self._gram[index]
+
+    def gram(self, index: IndexArray) -> Matrix:
+        """Return the Gram block of `index`."""
+        return self._gram[np.ix_(index, index)]
+
+
+def contrasts(
+    Phi: Matrix, t: Vector, sample_weight: Vector | None, fit_intercept: bool
+) -> tuple[Matrix, Vector, float]:
+    """Return design, target and number of contrasts that are free of the intercept."""
+    weight = np.ones(len(t)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    root = np.sqrt(weight)
+    basis = null_space(root[None, :]).T if fit_intercept else np.eye(len(t))
+    return (
+        basis @ (root[:, None] * Phi),
+        basis @ (root * t),
+        float(weight.sum() - fit_intercept),
+    )
+
+
+def dense_log_evidence(
+    Phi: ArrayLike,
+    t: ArrayLike,
+    alpha: ArrayLike,
+    noise: float,
+    sample_weight: ArrayLike | None = None,
+    fit_intercept: bool = True,
+) -> float:
+    """Log density of the target, or of its contrasts, from the covariance matrix itself.
+
+    `alpha` are precisions of raw weights (infinite: atom absent); weights are frequencies,
+    so repeated observations contribute contrasts of pure noise, all zero.
+    """
+    Phi, t = np.asarray(Phi, dtype=float), np.asarray(t, dtype=float)
+    design, target, n = contrasts(Phi, t, sample_weight, fit_intercept)
+    covariance = noise * np.eye(len(target)) + (design / np.asarray(alpha, float)) @ design.T
+    _, log_det = np.linalg.slogdet(covariance)
+    quadratic = target @ np.linalg.solve(covariance, target)
+    repeated = (n - len(target)) * np.log(2 * np.pi * noise)
+    return float(-0.5 * (len(target) * np.log(2 * np.pi) + log_det + quadratic + repeated))
+
+
+def dense_penalised(
+    Phi: ArrayLike,
+    t: ArrayLike,
+    alpha: ArrayLike,
+    noise: float,
+    *,
+    smoothness: float = 0.0,
+    hyperprior: GammaHyperprior = FLAT,
+    sample_weight: ArrayLike | None = None,
+    fit_intercept: bool = True,
+) -> float:
+    """Log evidence, less the price of the effective degrees of freedom, plus Gamma terms."""
+    Phi, t, alpha = (np.asarray(each, dtype=float) for each in (Phi, t, alpha))
+    design, _, _ = contrasts(Phi, t, sample_weight, fit_intercept)
+    scaled = np.eye(len(design)) + (design / (noise * alpha)) @ design.T
+    value = dense_log_evidence(Phi, t, alpha, noise, sample_weight, fit_intercept)
+    value -= smoothness * np.trace(np.eye(len(design)) - np.linalg.inv(scaled))
+    present = alpha[np.isfinite(alpha)]
+    value += np.sum(hyperprior.shape * np.log(present) - hyperprior.rate * present)
+    value -= hyperprior.noise_shape * np.log(noise) + hyperprior.noise_rate / noise
+    return float(value)
