@@ -1,0 +1,52 @@
+# Everything runs in .venv, which is made on first use and brought up to date when
+# pyproject.toml or constraints/dev.txt change. Another interpreter: make PYTHON=python3.13 test
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/dev.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types layers unit bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.dev ## fit a relevance vector machine and show what it found
+	$(BIN)/python examples/quickstart.py
+
+test: lint types layers unit ## lint, types, layer contracts, then every test and doctest
+
+lint: $(VENV)/.dev ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy on src
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev ## import-linter: rooms import downwards only
+	$(BIN)/lint-imports --no-logo
+
+# one BLAS thread per process: the tests already run one process per core
+unit: $(VENV)/.dev ## pytest, one process per core
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+bench: $(VENV)/.bench ## compare with other implementations (minutes; see bench/README.md)
+	$(BIN)/python -m bench regression
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "relvec needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; \
+	  echo "Name another interpreter, for example: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.dev: pyproject.toml constraints/dev.txt | $(BIN)/python
+	$(PIP_INSTALL) -e ".[dev,plot]"
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml constraints/dev.txt | $(BIN)/python
+	$(PIP_INSTALL) -e ".[bench]"
+	@touch $@
