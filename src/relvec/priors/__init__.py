@@ -11,8 +11,7 @@ FlatPrior()
 
 from __future__ import annotations
 
-import difflib
-
+from relvec._checks import check_choice
 from relvec.priors.base import GammaHyperprior, Prior
 from relvec.priors.flat import FlatPrior
 from relvec.priors.gamma import GammaPrior
@@ -43,23 +42,13 @@ def resolve_prior(prior: Prior | str | None) -> Prior:
     Raises
     ------
     ValueError
-        If the name is unknown; the message proposes the nearest one.
-    TypeError
-        If `prior` is of another type.
+        If it is none of these; the message proposes the nearest name.
     """
     if prior is None:
         return FlatPrior()
     if isinstance(prior, Prior):
         return prior
-    if not isinstance(prior, str):
-        raise TypeError(
-            f"prior must be a Prior or one of {sorted(_NAMED)}; got {type(prior).__name__}."
-        )
-    if prior not in _NAMED:
-        near = difflib.get_close_matches(prior, _NAMED, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"prior must be one of {sorted(_NAMED)}; got {prior!r}.{hint}")
-    named = _NAMED[prior]
+    named = _NAMED[check_choice("prior", prior, _NAMED)]
     return type(named)(**named.get_params(deep=False))
 
 

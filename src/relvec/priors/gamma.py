@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from relvec._checks import check_positive
 from relvec.priors.base import GammaHyperprior, Prior
 
 
@@ -68,11 +67,7 @@ class GammaPrior(Prior):
             every precision would then be pushed to infinity.
         """
         for name, value in self.get_params(deep=False).items():
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(
-                    f"GammaPrior needs a finite non-negative {name}; got {value!r}. "
-                    "Use 0 for no opinion."
-                )
+            check_positive(name, value, allow_zero=True)
         if self.shape > 0 and self.rate == 0:
             raise ValueError(
                 f"GammaPrior(shape={self.shape!r}, rate=0) has no maximum: it pushes every "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
+from relvec._checks import check_choice, check_positive
 from relvec.priors.base import Prior
 
 CRITERIA = ("aic", "bic", "ric")
@@ -52,14 +52,8 @@ class SmoothnessPrior(Prior):
 
     def smoothness(self, n_samples: float) -> float:
         """Price ``c`` of one effective degree of freedom for `n_samples` observations."""
-        if isinstance(self.c, str) and self.c in CRITERIA:
-            log_n = math.log(max(n_samples, 1.0))
-            return {"aic": 1.0, "bic": 0.5 * log_n, "ric": log_n}[self.c]
-        if isinstance(self.c, Real) and not isinstance(self.c, bool):
-            price = float(self.c)
-            if math.isfinite(price) and price >= 0:
-                return price
-        raise ValueError(
-            f"SmoothnessPrior needs c to be a finite non-negative number or one of "
-            f"{', '.join(map(repr, CRITERIA))}; got {self.c!r}."
-        )
+        if not isinstance(self.c, str):
+            return check_positive("c", self.c, allow_zero=True, also=f"or one of {CRITERIA}")
+        log_n = math.log(max(n_samples, 1.0))
+        prices = {"aic": 1.0, "bic": 0.5 * log_n, "ric": log_n}
+        return prices[check_choice("c", self.c, CRITERIA)]
