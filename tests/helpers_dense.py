@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import null_space
+
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.moments.base import Moments
 from relvec.priors.base import GammaHyperprior
-from scipy.linalg import null_space
 
 FLAT = GammaHyperprior()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from sklearn.base import clone
+
 from relvec.priors import (
     FlatPrior,
     GammaHyperprior,
@@ -13,7 +15,6 @@ from relvec.priors import (
     SmoothnessPrior,
     resolve_prior,
 )
-from sklearn.base import clone
 
 
 def test_flat_asks_for_nothing() -> None:
@@ -93,7 +94,7 @@ def test_resolve_keeps_objects_and_makes_fresh_ones() -> None:
 def test_resolve_explains_itself() -> None:
     with pytest.raises(ValueError, match=r"got 'gama'.*Did you mean 'gamma'\?"):
         resolve_prior("gama")
-    with pytest.raises(ValueError, match="prior must be one of .*; got 3"):
+    with pytest.raises(ValueError, match=r"prior must be one of .*; got 3"):
         resolve_prior(3)
 
 

@@ -1,0 +1,222 @@
+"""The sequential algorithm of Tipping and Faul, as printed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from relvec._checks import check_integer, check_positive
+from relvec._typing import BoolArray, Vector
+from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
+from relvec.solvers.reference import (
+    Fit,
+    State,
+    active_cap,
+    assess,
+    best_noise,
+    bounded_noise,
+    conclude,
+    condition,
+    iterate,
+    statistics,
+    trivial,
+)
+
+INITIAL_NOISE = 0.1
+"""Noise variance to start from, as a fraction of the variance of the target."""
+
+
+class TextbookSolver(BaseEstimator):
+    """Add, re-estimate or delete one atom at a time (Tipping and Faul, 2003).
+
+    At every step the atom is chosen whose move raises the objective most. A reference to
+    compare with the paper and with other software: statistics are recomputed from a fresh
+    factorisation at every step. The default solver takes far fewer steps, and does not
+    depend on the initial noise as this one does.
+
+    Parameters
+    ----------
+    max_iter : int, default=10000
+        Number of steps.
+    tol : float, default=1e-3
+        The run ends when no atom should enter or leave and no log precision, nor the log
+        noise, would change by more than this.
+    noise_every : int, default=1
+        The noise is re-estimated after every so many steps, and before the run may end.
+
+    Notes
+    -----
+    The initial noise is a tenth of the variance of the target. The first step, from the
+    empty model, adds the atom with the largest normalised projection on the target, which
+    is how the paper initialises.
+
+    A smoothness prior replaces ``q^2`` by ``q^2 - 2 c sigma^2 p`` with ``p = phi' C^-2 phi``
+    in all formulas. The noise is then re-estimated with ``alpha sigma^2`` fixed, where the
+    price does not depend on it: with ``alpha`` fixed it may have no positive estimate.
+
+    ``min_gain`` is subtracted from what an atom brings: an atom enters if it gains more and
+    leaves if at its best it would gain less.
+
+    References
+    ----------
+    Tipping and Faul (2003), Fast marginal likelihood maximisation for sparse Bayesian
+    models, AISTATS.
+
+    Examples
+    --------
+    >>> from relvec.solvers.textbook import TextbookSolver
+    >>> TextbookSolver(noise_every=10)
+    TextbookSolver(noise_every=10)
+    """
+
+    def __init__(self, *, max_iter: int = 10000, tol: float = 1e-3, noise_every: int = 1) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.noise_every = noise_every
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem`.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to maximise; its Gamma prior may concern the noise only.
+        warm_start : WarmStart, optional
+            Atoms and precisions to start from instead of the empty model.
+        monitor : callable, optional
+            Called after every step; returning True stops the run where it is.
+
+        Returns
+        -------
+        solution : Solution
+            With the objective after each step as its trace.
+        """
+        check_integer("max_iter", self.max_iter, minimum=1)
+        check_positive("tol", self.tol)
+        check_integer("noise_every", self.noise_every, minimum=1)
+        if problem.hyperprior.shape > 0 or problem.hyperprior.rate > 0:
+            raise ValueError(
+                "the textbook solver cannot use a Gamma prior on the weight precisions: with a "
+                "positive rate an infinite precision has zero density, so that no atom could "
+                'ever be left out. Use solver="mackay" or solver="em", or a prior with '
+                "shape=0 and rate=0."
+            )
+        answer = trivial(problem)
+        if answer is not None:
+            return answer
+        run = _Run(problem, self)
+        outcome = iterate(
+            run.step,
+            _start(problem, warm_start),
+            stage="textbook",
+            max_iter=self.max_iter,
+            tol=self.tol,
+            monitor=monitor,
+        )
+        return conclude(problem, outcome, saturated=run.saturated)
+
+
+def _start(problem: Problem, warm_start: WarmStart | None) -> State:
+    moments = problem.moments
+    if warm_start is None:
+        fit = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
+        noise = INITIAL_NOISE * moments.target_ss / moments.n_effective
+        return assess(problem, fit, bounded_noise(problem, noise or best_noise(problem, fit)))
+    known = moments.usable[warm_start.active]
+    fit = condition(problem, warm_start.active[known], np.exp(warm_start.log_lam[known]))
+    return assess(problem, fit, best_noise(problem, fit))
+
+
+class _Moves(NamedTuple):
+    """For every atom: the best precision, the gain of moving there, where it should be."""
+
+    alpha: Vector
+    gain: Vector
+    should_be_in: BoolArray
+
+
+class _Run:
+    """One run of the algorithm; steps are numbered as in the paper's section 4."""
+
+    def __init__(self, problem: Problem, solver: TextbookSolver) -> None:
+        self.problem = problem
+        self.solver = solver
+        self.cap = active_cap(problem)
+        self.n_steps = 0
+        self.saturated = False
+
+    def step(self, state: State) -> tuple[State, float]:
+        """Make the most useful move, re-estimate the noise, and report what is left to do."""
+        problem, n_atoms = self.problem, self.problem.moments.n_atoms
+        alpha = np.full(n_atoms, np.inf)
+        alpha[state.fit.active] = state.fit.lam / state.noise
+        moves = self.moves(state, alpha)
+        best = int(np.argmax(moves.gain))
+        remaining = self.remaining(alpha, moves)
+        if moves.gain[best] > 0.0:
+            alpha[best] = moves.alpha[best] if moves.should_be_in[best] else np.inf
+        active = np.flatnonzero(np.isfinite(alpha))
+        fit = condition(problem, active, alpha[active] * state.noise)
+        noise = state.noise
+        self.n_steps += 1
+        if self.n_steps % self.solver.noise_every == 0 or remaining < self.solver.tol:
+            noise = self.noise(fit)
+            if not problem.smoothness:
+                fit = condition(problem, active, alpha[active] * noise)
+        change = max(remaining, abs(float(np.log(noise / state.noise))))
+        return assess(problem, fit, noise), change
+
+    def moves(self, state: State, alpha: Vector) -> _Moves:
+        """Steps 4 to 8: evaluate every atom's best move at the present noise."""
+        problem, noise = self.problem, state.noise
+        known = statistics(problem, state.fit)
+        # Sparsity and quality factors in the paper's units, with C = sigma^2 K.
+        s, q, p = known.s / noise, known.q / noise, known.p / noise**2
+        quality = q**2 - 2.0 * problem.smoothness * noise * p
+        theta = quality - s
+        inside = np.isfinite(alpha)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(theta > 0.0, s**2 / theta, np.inf)
+            # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
+            at_best = _contribution(best, s, quality) - problem.min_gain
+            at_present = np.where(inside, _contribution(alpha, s, quality) - problem.min_gain, 0.0)
+        admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
+        should_be_in = (theta > 0.0) & (at_best > 0.0) & admissible
+        full = np.count_nonzero(inside) >= self.cap
+        self.saturated = bool(full and (should_be_in & ~inside).any())
+        if full:
+            should_be_in &= inside
+        gain = np.where(should_be_in, at_best, 0.0) - at_present
+        return _Moves(best, gain, should_be_in)
+
+    def remaining(self, alpha: Vector, moves: _Moves) -> float:
+        """Largest change of a log precision still wanted; infinite if atoms come or go."""
+        inside = np.isfinite(alpha)
+        if np.any(inside != moves.should_be_in):
+            return np.inf
+        moved = np.log(moves.alpha[inside] / alpha[inside])
+        return float(np.abs(moved).max(initial=0.0))
+
+    def noise(self, fit: Fit) -> float:
+        """Step 9: re-estimate the noise from the residual."""
+        problem = self.problem
+        if problem.smoothness:
+            return best_noise(problem, fit)
+        hyper = problem.hyperprior
+        free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
+        residual = fit.residual_ss + 2.0 * hyper.noise_rate
+        return bounded_noise(problem, residual / max(free, 1e-15))
+
+
+def _contribution(alpha: Vector, s: Vector, quality: Vector) -> Vector:
+    """Return ``l(alpha) = [log alpha - log(alpha + s) + q^2 / (alpha + s)] / 2``; 0 at infinity."""
+    value = 0.5 * (quality / (alpha + s) - np.log1p(s / alpha))
+    return np.where(np.isfinite(alpha), value, 0.0)
