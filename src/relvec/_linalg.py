@@ -50,8 +50,9 @@ def solve_upper_rows(factor: Matrix, rows: Matrix) -> Matrix:
 
 def inverse_from_cholesky(factor: Matrix) -> Matrix:
     """Return ``(L L')^-1`` as a full symmetric array."""
-    inverse, _ = _potri(factor, lower=1)
-    inverse = np.tril(inverse)
+    if not len(factor):
+        return np.empty((0, 0))
+    inverse, _ = _potri(factor, lower=1)  # the upper triangle stays zero, as in the factor
     inverse += inverse.T
     inverse.flat[:: len(inverse) + 1] *= 0.5
     return inverse
@@ -70,8 +71,7 @@ def log_det_cholesky(factor: Matrix) -> float:
 def gram_of_rows(rows: Matrix) -> Matrix:
     """Return ``rows @ rows.T`` of a C-ordered array as a full symmetric array."""
     # rows.T is Fortran-ordered, so trans=1 reads the memory as it lies.
-    lower = _syrk(1.0, rows.T, trans=1, lower=1)
-    full = np.tril(lower)
+    full = _syrk(1.0, rows.T, trans=1, lower=1)  # upper triangle zero
     full += full.T
     full.flat[:: len(full) + 1] *= 0.5
     return full

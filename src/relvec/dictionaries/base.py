@@ -69,6 +69,13 @@ class Dictionary(ABC):
             result[index] = columns.T @ residual
         return result
 
+    def rmatmat(self, residuals: Matrix) -> Matrix:
+        """Return ``Phi.T @ residuals`` for several columns at once, shape (n_atoms, k)."""
+        result = np.empty((self.shape[1], residuals.shape[1]))
+        for index, columns in self.column_blocks():
+            result[index] = columns.T @ residuals
+        return result
+
     def sq_norms(self, weights: Vector | None = None) -> Vector:
         """Return the (weighted) squared norm of each atom, shape (n_atoms,)."""
         result = np.empty(self.shape[1])
@@ -76,5 +83,5 @@ class Dictionary(ABC):
             if weights is None:
                 result[index] = np.einsum("ij,ij->j", columns, columns)
             else:
-                result[index] = np.einsum("ij,i,ij->j", columns, weights, columns)
+                result[index] = weights @ (columns * columns)
         return result

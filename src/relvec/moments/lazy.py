@@ -1,0 +1,35 @@
+"""Moments whose Gram rows are computed when a solver asks for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.moments.base import Moments
+from relvec.moments.columns import PreparedColumns
+
+
+class LazyMoments(Moments):
+    """One target seen through prepared atoms; several targets may share the atoms."""
+
+    def __init__(self, columns: PreparedColumns, target: Vector) -> None:
+        self.columns = columns
+        prepared, self.target_mean = columns.prepare_target(target)
+        self.n_effective = columns.total_weight - float(columns.centre)
+        self.target_ss = float(prepared @ prepared)
+        self.correlation = np.ravel(columns.correlate(prepared[None, :]))
+        scales = columns.scales
+        self.column_mean, self.column_norm = scales.mean, scales.norm
+        self.usable, self.resolution = scales.usable, scales.resolution
+
+    def fetch(self, index: IndexArray) -> None:
+        """Compute the missing Gram rows of `index` in one product."""
+        self.columns.fetch(index)
+
+    def rows(self, index: IndexArray) -> Matrix:
+        """Return Gram rows, fetching those not seen before."""
+        return self.columns.rows(index)
+
+    def gram(self, index: IndexArray) -> Matrix:
+        """Return a small Gram block."""
+        return self.columns.gram(index)

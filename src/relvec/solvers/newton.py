@@ -1,0 +1,312 @@
+"""Joint maximisation of the evidence over the precisions of a given active set.
+
+Newton's method on ``theta = log lam`` with exact removal of atoms whose best precision is
+infinite. Costs O(k^3) an iteration whatever the number of samples or atoms; every accepted
+step and every removal raises the objective.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import (
+    cholesky,
+    inverse_from_cholesky,
+    log_det_cholesky,
+    shifted_cholesky,
+    solve_cholesky,
+    solve_lower,
+)
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.evidence import best_precision, gradient_and_hessian, removal_loss
+
+EPS = float(np.finfo(np.float64).eps)
+THETA_MIN, THETA_MAX = math.log(1e-13), math.log(1e13)
+"""Beyond these an atom is unpenalised, or absent, to working precision."""
+MAX_STEP = 4.0
+"""Largest change of a log precision in one step."""
+ARMIJO, BACKTRACK, MAX_BACKTRACKS = 1e-4, 0.3, 25
+BULK_REMOVAL = 12
+"""With more removable atoms than this, the clearest half goes at once."""
+
+
+class Objective(NamedTuple):
+    """The numbers that, with a Gram block and correlations, define the objective."""
+
+    n_effective: float
+    target_ss: float
+    smoothness: float
+    noise_variance: float | None
+    """Held noise; None when it is profiled out."""
+
+
+class Point(NamedTuple):
+    """The objective evaluated at one theta."""
+
+    cost: float
+    """``-2 J`` up to a constant."""
+    factor: Matrix
+    """Lower Cholesky factor of ``G + Lam``."""
+    whitened: Vector
+    """``L^-1 Phi't``."""
+    quadratic: float
+    """``R = t' K^-1 t``."""
+    log_det: float
+    """``log|K|``."""
+    lam: Vector
+
+
+class Maximum(NamedTuple):
+    """Where Newton's method stopped."""
+
+    theta: Vector
+    kept: IndexArray
+    """Positions, in the active set that was given, of the atoms still there."""
+    point: Point
+    covariance: Matrix
+    mean: Vector
+    n_iter: int
+    converged: bool
+    gradient: float
+
+
+def evaluate(
+    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
+) -> Point | None:
+    """Evaluate the objective; None where it is numerically not defined."""
+    lam = np.exp(theta)
+    factor = shifted_cholesky(gram, lam) if len(lam) else np.empty((0, 0))
+    if factor is None:
+        return None
+    whitened = solve_lower(factor, correlation) if len(lam) else correlation
+    quadratic = objective.target_ss - float(whitened @ whitened)
+    if not quadratic > 0.0:
+        return None
+    log_det = log_det_cholesky(factor) - float(theta.sum())
+    if objective.noise_variance is None:
+        cost = objective.n_effective * math.log(quadratic) + log_det
+    else:
+        cost = quadratic / objective.noise_variance + log_det
+    return Point(cost, factor, whitened, quadratic, log_det, lam)
+
+
+def _penalised(point: Point, covariance: Matrix, smoothness: float) -> Point:
+    degrees = float((1.0 - point.lam * covariance.diagonal()).sum())
+    return point._replace(cost=point.cost + 2.0 * smoothness * degrees)
+
+
+def _rounding(point: Point, objective: Objective) -> float:
+    """Size of the rounding error of the cost: ``R`` is a difference of larger numbers."""
+    amplification = objective.target_ss / point.quadratic
+    scale = objective.n_effective if objective.noise_variance is None else (
+        point.quadratic / objective.noise_variance
+    )
+    return 4.0 * EPS * (abs(point.cost) + scale * amplification)
+
+
+def _evaluate_with_covariance(
+    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
+) -> tuple[Point, Matrix | None] | None:
+    """Evaluate; the covariance comes along where the penalty needs it anyway."""
+    point = evaluate(gram, correlation, theta, objective)
+    if point is None or not objective.smoothness:
+        return None if point is None else (point, None)
+    covariance = inverse_from_cholesky(point.factor)
+    return _penalised(point, covariance, objective.smoothness), covariance
+
+
+def _evaluate_safely(
+    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
+) -> tuple[Vector, Point, Matrix]:
+    """Evaluate, raising all precisions until the matrix is numerically positive definite."""
+    result = _evaluate_with_covariance(gram, correlation, theta, objective)
+    while result is None:
+        theta = np.maximum(theta, THETA_MIN) + 1.0
+        result = _evaluate_with_covariance(gram, correlation, theta, objective)
+    point, covariance = result
+    return theta, point, inverse_from_cholesky(point.factor) if covariance is None else covariance
+
+
+def without_each(
+    point: Point, covariance: Matrix, mean: Vector, shrunk_diagonal: Vector | None
+) -> tuple[Vector, Vector, Vector, Vector | None]:
+    """Statistics (s, q, R, p) of each active atom in the model without it."""
+    variance = covariance.diagonal()
+    s = np.maximum(1.0 / variance - point.lam, 1e-300)
+    q = mean / variance
+    p = None if shrunk_diagonal is None else np.maximum(shrunk_diagonal, 0.0) / variance**2
+    return s, q, point.quadratic + mean * q, p
+
+
+def _prune(
+    point: Point,
+    covariance: Matrix,
+    mean: Vector,
+    objective: Objective,
+    charge: Vector | None,
+    bulk: bool,
+) -> tuple[BoolArray, bool]:
+    """Find atoms to take out, exactly, one after the other by rank-one downdates.
+
+    An atom goes when its best precision is infinite or, if a `charge` is given, when the
+    model without it loses less than the charge. Returns the survivors, and whether many
+    went at once, in which case nothing says that the objective rose: the caller checks.
+    """
+    n, _, c, noise = objective
+    size = len(mean)
+    alive = np.ones(size, dtype=bool)
+    n_alive = size
+    shrunk = covariance - (covariance * point.lam) @ covariance if c else None
+    lam, quadratic = point.lam, point.quadratic
+    first = True
+    while n_alive:
+        variance = covariance.diagonal() if n_alive == size else np.where(
+            alive, covariance.diagonal(), 1.0
+        )
+        s = np.maximum(1.0 / variance - lam, 1e-300)
+        q = mean / variance
+        without = quadratic + mean * q
+        p = None
+        if shrunk is not None:
+            p = np.maximum(shrunk.diagonal(), 0.0) / variance**2
+            hopeless = ~(best_precision(s, q, p, without, n, c, noise)[0] > 0.0)
+        elif noise is None:
+            hopeless = n * q * q <= s * without
+        else:
+            hopeless = q * q <= s * noise
+        if charge is None and not hopeless.any():
+            break
+        loss = removal_loss(s, lam, without, quadratic, p, n, c, noise)
+        if charge is not None:
+            hopeless |= loss < charge
+        hopeless &= alive
+        n_hopeless = int(np.count_nonzero(hopeless))
+        if not n_hopeless:
+            break
+        loss = np.where(hopeless, loss if charge is None else loss - charge, np.inf)
+        if bulk and first and charge is None and n_hopeless > BULK_REMOVAL and size > 40:
+            alive[np.argsort(loss, kind="stable")[: n_hopeless // 2]] = False
+            return alive, True
+        if first:
+            covariance, first = covariance.copy(), False
+        worst = int(np.argmin(loss))
+        a = covariance[:, worst] / math.sqrt(variance[worst])
+        if shrunk is not None:
+            la = lam * a
+            y = covariance @ la - a * (0.5 * float(a @ la) + 0.5)
+            change = np.multiply.outer(a, y)
+            shrunk += change
+            shrunk += change.T
+        quadratic = float(without[worst])
+        mean = mean - a * (mean[worst] / math.sqrt(variance[worst]))
+        covariance -= np.multiply.outer(a, a)
+        alive[worst] = False
+        mean[worst] = 0.0
+        n_alive -= 1
+    return alive, False
+
+
+def _direction(gradient: Vector, hessian: Matrix, residual_share: Vector) -> Vector:
+    """Newton direction, with a diagonal shift where the Hessian is not positive definite."""
+    size = len(gradient)
+    diagonal = hessian.diagonal().copy()
+    shift_scale = np.maximum(residual_share + np.abs(gradient), 1e-8)
+    shift = 0.0
+    while True:
+        if shift:
+            hessian.flat[:: size + 1] = diagonal + shift * shift_scale
+        factor = cholesky(hessian.T)
+        if factor is not None:
+            pivots = factor.diagonal()
+            if pivots.min() ** 2 > 1e-10 * pivots.max() ** 2:
+                break
+        shift = 0.1 if shift == 0.0 else 3.0 * shift
+    step = solve_cholesky(factor, -gradient)
+    largest = float(np.abs(step).max())
+    return step * (MAX_STEP / largest) if largest > MAX_STEP else step
+
+
+def maximise(
+    gram: Matrix,
+    correlation: Vector,
+    theta: Vector,
+    objective: Objective,
+    *,
+    max_iter: int,
+    tol: float,
+    charge: Vector | None = None,
+) -> Maximum:
+    """Maximise over the precisions of an active set, dropping atoms that should go.
+
+    Parameters
+    ----------
+    gram, correlation : ndarray of shape (k, k) and (k,)
+        Moments of the active set.
+    theta : ndarray of shape (k,)
+        Log precisions to start from.
+    objective : Objective
+        Sample size, target sum of squares, prior and noise.
+    max_iter, tol
+        Newton steps, and the largest gradient entry that counts as zero.
+    charge : ndarray of shape (k,), optional
+        Price of each atom; those worth less are taken out as well.
+    """
+    n, _, c, noise = objective
+    full_gram, full_correlation, full_charge = gram, correlation, charge
+    kept = np.arange(len(theta))
+    theta, point, covariance = _evaluate_safely(gram, correlation, theta, objective)
+    n_iter, converged, largest_gradient, bulk = 0, False, np.inf, True
+    while True:
+        mean = covariance @ correlation
+        alive, many = _prune(point, covariance, mean, objective, charge, bulk)
+        if not alive.all():
+            fewer = kept[alive]
+            smaller = full_gram[np.ix_(fewer, fewer)], full_correlation[fewer]
+            moved = _evaluate_safely(*smaller, theta[alive], objective)
+            if many and moved[1].cost > point.cost:
+                bulk = False
+                continue
+            kept, (gram, correlation), (theta, point, covariance) = fewer, smaller, moved
+            charge = None if full_charge is None else full_charge[kept]
+            mean = covariance @ correlation
+            if many:
+                continue
+        if not len(theta):
+            converged, largest_gradient = True, 0.0
+            break
+        shrunk = covariance - (covariance * point.lam) @ covariance if c else None
+        gradient, hessian = gradient_and_hessian(
+            covariance, mean, point.lam, shrunk, point.quadratic, n, c, noise
+        )
+        # A precision at its bound is stationary when the objective wants it further out.
+        free = ~(((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0)))
+        largest_gradient = float(np.abs(gradient[free]).max(initial=0.0))
+        if largest_gradient < tol:
+            converged = True
+            break
+        if n_iter >= max_iter:
+            break
+        step = _direction(gradient, hessian, point.lam * covariance.diagonal())
+        slope = float(gradient @ step)
+        slack = _rounding(point, objective)
+        if -slope < slack:
+            converged = True  # what is left to gain is below rounding
+            break
+        length = 1.0
+        for _ in range(MAX_BACKTRACKS):
+            trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
+            trial = _evaluate_with_covariance(gram, correlation, trial_theta, objective)
+            if trial is not None and trial[0].cost <= (
+                point.cost + ARMIJO * length * slope + slack
+            ):
+                break
+            length *= BACKTRACK
+        else:
+            break
+        n_iter += 1
+        theta, point = trial_theta, trial[0]
+        covariance = inverse_from_cholesky(point.factor) if trial[1] is None else trial[1]
+    return Maximum(theta, kept, point, covariance, mean, n_iter, converged, largest_gradient)

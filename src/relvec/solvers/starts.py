@@ -1,0 +1,120 @@
+"""Where an ascent may begin.
+
+The evidence has many local maxima, and where one starts matters more than how one steps.
+From the empty model with a free noise level the noise explains the data before a second
+atom can help; so the starts here hold the noise below a ridge estimate, or begin with
+every atom in.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import inverse_from_cholesky
+from relvec._typing import IndexArray, Vector
+from relvec.evidence import gaussian_objective
+from relvec.solvers.ascent import State, objective_of
+from relvec.solvers.base import Problem
+from relvec.solvers.newton import THETA_MAX, THETA_MIN, evaluate
+
+RIDGE_ATOMS = 400
+"""Atoms used for the ridge estimate and for a dense start: one factorisation stays cheap."""
+PRUNE_LAM = 1e6
+"""A dense start drops an atom once its precision says it explains a millionth."""
+
+
+class Ridge(NamedTuple):
+    """The model with one precision shared by all (a sample of the) atoms."""
+
+    atoms: IndexArray
+    log_lam: float
+    noise_variance: float
+    objective: float
+    """Its log evidence: no sparse optimum worth having lies below it."""
+
+
+def ridge(problem: Problem) -> Ridge:
+    """Find the best shared precision on evenly spread atoms, the noise profiled out."""
+    moments = problem.moments
+    usable = np.flatnonzero(moments.usable)
+    if len(usable) > RIDGE_ATOMS:
+        usable = usable[np.linspace(0, len(usable) - 1, RIDGE_ATOMS).astype(np.intp)]
+    n, target_ss, _, _ = objective_of(problem, None)
+    eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
+    eigenvalues = np.maximum(eigenvalues, 0.0)
+    projections = (vectors.T @ moments.correlation[usable]) ** 2
+    top = np.log(max(float(eigenvalues.max(initial=1.0)), 1e-300))
+    grid = np.linspace(top - 30.0, top + 3.0, 133)
+    shifted = eigenvalues + np.exp(grid)[:, None]
+    quadratic = np.maximum(target_ss - (projections / shifted).sum(axis=1), 1e-10 * target_ss)
+    log_det = np.log(shifted).sum(axis=1) - len(usable) * grid
+    best = int(np.argmin(n * np.log(quadratic) + log_det))
+    value = gaussian_objective(n, float(quadratic[best]), float(log_det[best]), None)
+    if problem.smoothness:
+        value -= problem.smoothness * float((eigenvalues / shifted[best]).sum())
+    return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
+
+
+def dense_start(
+    problem: Problem, atoms: IndexArray, log_lam: float, *, sweeps: int, keep: int
+) -> State:
+    """Begin with every atom and let MacKay's update sort them out for a few sweeps."""
+    moments = problem.moments
+    objective = objective_of(problem, problem.noise_variance)
+    n, _, c, noise = objective
+    active, theta = atoms, np.full(len(atoms), log_lam)
+    gram, correlation = moments.gram(active), moments.correlation[active]
+    for _ in range(sweeps):
+        point = evaluate(gram, correlation, theta, objective)
+        if point is None:
+            theta = theta + 0.5
+            continue
+        covariance = inverse_from_cholesky(point.factor)
+        mean = covariance @ correlation
+        update = _mackay(covariance, mean, point.lam, point.quadratic, n, c, noise)
+        kept = update < np.log(PRUNE_LAM)
+        if not kept.any():
+            kept[np.argmin(update)] = True
+        change = float(np.abs(update - theta)[kept].max())
+        theta = np.clip(update[kept], THETA_MIN, THETA_MAX)
+        if not kept.all():
+            active, correlation = active[kept], correlation[kept]
+            gram = gram[np.ix_(kept, kept)]
+        if len(active) <= keep or change < 1e-3:
+            break
+    return State(active, theta)
+
+
+def _mackay(
+    covariance: np.ndarray,
+    mean: Vector,
+    lam: Vector,
+    quadratic: float,
+    n_effective: float,
+    smoothness: float,
+    noise_variance: float | None,
+) -> Vector:
+    """MacKay's update of ``log lam``, the smoothness prior included."""
+    diagonal = covariance.diagonal()
+    determined = np.clip(1.0 - lam * diagonal, 1e-15, 1.0)
+    if smoothness:
+        shrunk = diagonal - np.einsum("ij,j,ij->i", covariance, lam, covariance)
+        determined = determined + 2.0 * smoothness * lam * np.maximum(shrunk, 0.0)
+    noise = quadratic / n_effective if noise_variance is None else noise_variance
+    with np.errstate(divide="ignore"):
+        return np.log(determined * noise / (mean * mean))
+
+
+def recombine(states: list[State], n_atoms: int) -> State:
+    """Average end states in the space of prior variances: ``K`` is the mean of their ``K``s.
+
+    The average contains every atom any of them found, at a strength that says how often;
+    an ascent from it usually ends above all its parents.
+    """
+    variance = np.zeros(n_atoms)
+    for state in states:
+        variance[state.active] += np.exp(-state.theta) / len(states)
+    active = np.flatnonzero(variance)
+    return State(active, -np.log(variance[active]))
