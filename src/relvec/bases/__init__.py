@@ -1,1 +1,26 @@
+"""Recipes for dictionaries."""
 
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.bases.callable import FunctionAtoms, FunctionBasis
+from relvec.bases.kernel import KernelAtoms, KernelBasis
+from relvec.bases.linear import ColumnAtoms, LinearBasis
+from relvec.bases.polynomial import PolynomialAtoms, PolynomialBasis
+from relvec.bases.precomputed import PrecomputedBasis
+from relvec.bases.union import UnionAtoms, UnionBasis
+
+__all__ = [
+    "Atoms",
+    "Basis",
+    "BoundBasis",
+    "ColumnAtoms",
+    "FunctionAtoms",
+    "FunctionBasis",
+    "KernelAtoms",
+    "KernelBasis",
+    "LinearBasis",
+    "PolynomialAtoms",
+    "PolynomialBasis",
+    "PrecomputedBasis",
+    "UnionAtoms",
+    "UnionBasis",
+]

@@ -79,9 +79,3 @@ class Basis(BaseEstimator, ABC):
         left = self.bases if isinstance(self, UnionBasis) else [self]
         right = other.bases if isinstance(other, UnionBasis) else [other]
         return UnionBasis([*left, *right])
-
-    def __sklearn_clone__(self) -> Basis:
-        """Clone deeply, so that bases nest like estimators."""
-        from sklearn.base import _clone_parametrized
-
-        return _clone_parametrized(self)

@@ -1,0 +1,132 @@
+"""Argument checks, and the sentences said when they fail.
+
+Every error says what was given, what is needed, and where possible what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "check_choice",
+    "check_finite_block",
+    "check_integer",
+    "check_positive",
+    "nearest",
+]
+
+
+def nearest(name: str, choices: Iterable[str]) -> str | None:
+    """Return the choice spelled most like `name`, or None if none is close.
+
+    Examples
+    --------
+    >>> nearest("RFB", ["rbf", "linear"])
+    'rbf'
+    """
+    by_lower = {choice.lower(): choice for choice in choices}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return by_lower[found[0]] if found else None
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    value : object
+        What the user gave.
+    choices : iterable of str
+        What is accepted.
+
+    Raises
+    ------
+    ValueError
+        If `value` is something else; the message lists the choices and the nearest one.
+    """
+    choices = list(choices)
+    if isinstance(value, str) and value in choices:
+        return value
+    close = nearest(value, choices) if isinstance(value, str) else None
+    listed = ", ".join(repr(choice) for choice in choices)
+    hint = f" Did you mean {close!r}?" if close is not None else ""
+    raise ValueError(f"{name} must be one of {listed}; got {value!r}.{hint}")
+
+
+def check_positive(name: str, value: Any, *, allow_zero: bool = False, also: str = "") -> float:
+    """Return `value` as a float if it is a positive finite real number of any numeric type.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    value : object
+        What the user gave.
+    allow_zero : bool, default=False
+        Whether zero passes.
+    also : str, default=""
+        What else the parameter accepts, for the error: for instance ``'or "scale"'``.
+    """
+    needed = "a non-negative number" if allow_zero else "a positive number"
+    needed = f"{needed} {also}".rstrip()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {needed}; got {value!r} of type {type(value).__name__}.")
+    number = float(value)
+    if not math.isfinite(number) or number < 0 or (number == 0 and not allow_zero):
+        raise ValueError(f"{name} must be {needed}; got {value!r}.")
+    return number
+
+
+def check_integer(name: str, value: Any, *, minimum: int) -> int:
+    """Return `value` as an int if it is a whole number of at least `minimum`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(
+            f"{name} must be an integer of at least {minimum}; "
+            f"got {value!r} of type {type(value).__name__}."
+        )
+    if value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}; got {value!r}.")
+    return int(value)
+
+
+def check_finite_block(array: np.ndarray, what: str) -> None:
+    """Raise if `array` holds NaN or infinity, saying where the first one is.
+
+    Parameters
+    ----------
+    array : ndarray
+        Values to check.
+    what : str
+        What the array is, as the subject of the error sentence.
+
+    Raises
+    ------
+    ValueError
+        Naming the first position, in C order, and how many values are not finite.
+    """
+    # The sum is finite whenever all is well, short of overflow: one pass, no temporary.
+    with np.errstate(all="ignore"):
+        if np.isfinite(array.sum()):
+            return
+    bad = ~np.isfinite(array)
+    n_bad = int(np.count_nonzero(bad))
+    if n_bad == 0:
+        return
+    position = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), array.shape))
+    where = {1: "position {}", 2: "row {}, column {}"}.get(array.ndim, "index {}")
+    place = where.format(*position) if array.ndim in (1, 2) else where.format(position)
+    count = "1 value is" if n_bad == 1 else f"{n_bad} of {array.size} values are"
+    raise ValueError(
+        f"{what} must be finite; the value at {place} is {array[position]} "
+        f"({count} not finite). Remove or replace these values."
+    )

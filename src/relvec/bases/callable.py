@@ -1,0 +1,155 @@
+"""Functions of the user as atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from relvec._checks import check_finite_block
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.dictionaries import DenseDictionary
+
+__all__ = ["FunctionAtoms", "FunctionBasis"]
+
+AtomFunction: TypeAlias = Callable[[Any], Any]
+"""A function of the whole input that returns (n_samples,) or (n_samples, n_columns)."""
+
+
+class FunctionColumn(NamedTuple):
+    """One column of what one function returns."""
+
+    function: AtomFunction
+    column: int
+    width: int
+    """How many columns the function returned in fit, and must return again."""
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionAtoms(Atoms):
+    """Columns returned by functions of the input.
+
+    Parameters
+    ----------
+    entries : tuple of FunctionColumn
+        One per atom.
+    """
+
+    entries: tuple[FunctionColumn, ...]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def at(self, X: Any) -> Matrix:
+        """Call each function once and collect the columns."""
+        result = np.empty((X.shape[0], len(self.entries)), order="F")
+        values: dict[int, Matrix] = {}
+        for position, (function, column, width, name) in enumerate(self.entries):
+            if id(function) not in values:
+                values[id(function)] = _call(function, X, name)
+            returned = values[id(function)]
+            if returned.shape[1] != width:
+                raise ValueError(
+                    f"function {name!r} returned {returned.shape[1]} columns; "
+                    f"it must return {width} as it did in fit."
+                )
+            result[:, position] = returned[:, column]
+        return result
+
+    def take(self, index: IndexArray) -> FunctionAtoms:
+        """Keep only the atoms `index`, and the functions they need."""
+        return FunctionAtoms(tuple(self.entries[i] for i in index))
+
+    def names(self, feature_names: Sequence[str]) -> list[str]:
+        """Name each atom by its function, and its column if there are several."""
+        return [
+            entry.name if entry.width == 1 else f"{entry.name}[{entry.column}]"
+            for entry in self.entries
+        ]
+
+
+class FunctionBasis(Basis):
+    """Atoms computed by functions you write.
+
+    Parameters
+    ----------
+    functions : callable or list of callables
+        Each takes the whole input and returns an array of shape (n_samples,) or
+        (n_samples, n_columns). To save a fitted model, use functions that can be pickled:
+        defined in a module, not lambdas.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import FunctionBasis
+    >>> bound = FunctionBasis([np.sin, np.cos]).bind(np.array([[0.0], [1.0]]))
+    >>> bound.atoms.names(["angle"])
+    ['sin', 'cos']
+    """
+
+    def __init__(self, functions: Any) -> None:
+        self.functions = functions
+
+    def bind(
+        self,
+        X: Any,
+        *,
+        sample_weight: Vector | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> BoundBasis:
+        """Call every function once; nothing depends on the weights or on chance."""
+        entries: list[FunctionColumn] = []
+        blocks: list[Matrix] = []
+        for position, function in enumerate(self._listed()):
+            name = _name(function, position)
+            block = _call(function, X, name)
+            width = block.shape[1]
+            entries += [FunctionColumn(function, column, width, name) for column in range(width)]
+            blocks.append(block)
+        return BoundBasis(
+            dictionary=DenseDictionary(np.asfortranarray(np.hstack(blocks))),
+            atoms=FunctionAtoms(tuple(entries)),
+            is_localised=np.zeros(len(entries), dtype=bool),
+            source_row=np.full(len(entries), -1, dtype=np.intp),
+        )
+
+    def _listed(self) -> list[AtomFunction]:
+        listed = [self.functions] if callable(self.functions) else list(self.functions)
+        if not listed:
+            raise ValueError("FunctionBasis needs at least one function; got an empty list.")
+        for position, function in enumerate(listed):
+            if not callable(function):
+                raise TypeError(
+                    "FunctionBasis needs functions f(X); "
+                    f"functions[{position}] is {function!r} of type {type(function).__name__}."
+                )
+        return listed
+
+
+def _name(function: AtomFunction, position: int) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    return f"f{position}" if name == "<lambda>" else str(name)
+
+
+def _call(function: AtomFunction, X: Any, name: str) -> Matrix:
+    """Evaluate one function as a finite float64 array of two dimensions."""
+    returned = np.asarray(function(X))
+    n_samples = X.shape[0]
+    if returned.ndim not in (1, 2) or returned.shape[0] != n_samples:
+        raise ValueError(
+            f"function {name!r} returned an array of shape {returned.shape}; "
+            f"it must return ({n_samples},) or ({n_samples}, n_columns) "
+            f"for an input of shape {X.shape}."
+        )
+    if returned.dtype.kind not in "fiub":
+        raise ValueError(
+            f"function {name!r} returned values of dtype {returned.dtype}; "
+            "it must return real numbers."
+        )
+    block = returned.reshape(n_samples, -1).astype(np.float64, copy=False)
+    check_finite_block(block, f"the values of function {name!r}")
+    return block

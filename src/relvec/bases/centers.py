@@ -1,0 +1,146 @@
+"""Where kernels are centred."""
+
+from __future__ import annotations
+
+import itertools
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.cluster import kmeans_plusplus
+
+from relvec._checks import check_choice, check_finite_block, check_integer
+from relvec._typing import IndexArray, Matrix, Vector
+
+__all__ = ["Centers", "choose_centers"]
+
+CENTER_METHODS = ("kmeans++", "random", "grid")
+
+MAX_GRID_POINTS = 100_000
+"""More atoms than a grid should silently make: past this a grid is a mistake."""
+
+
+class Centers(NamedTuple):
+    """Centres of kernels and where they come from."""
+
+    points: Matrix
+    """The centres, shape (n_centers, n_features); no two are equal."""
+    source_row: IndexArray
+    """Per centre: the training row it is, or -1."""
+
+
+class _DistinctRows(NamedTuple):
+    """The different inputs among those with weight, in order of first appearance."""
+
+    points: Matrix
+    first_row: IndexArray
+    weight: Vector
+
+
+def choose_centers(
+    X: Matrix,
+    centers: Any = "all",
+    method: str = "kmeans++",
+    *,
+    sample_weight: Vector | None = None,
+    random_state: np.random.RandomState | None = None,
+) -> Centers:
+    """Choose distinct centres among or around the inputs.
+
+    A row of zero weight is never looked at, and a row of weight two counts as two equal
+    rows do.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Inputs.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Every input; how many to choose (per feature for a grid); or the centres themselves.
+    method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen: inputs far from each other, inputs at random, or
+        a regular grid over the range of the inputs.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the inputs.
+    random_state : RandomState, default=None
+        Source of chance; None means a fixed seed, so that equal calls give equal centres.
+
+    Returns
+    -------
+    centers : Centers
+    """
+    if isinstance(centers, str):
+        check_choice("centers", centers, ("all",))
+        distinct = _distinct_rows(X, sample_weight)
+        return Centers(distinct.points, distinct.first_row)
+    if not isinstance(centers, numbers.Number):
+        return _given(centers, X.shape[1])
+    n_centers = check_integer("centers", centers, minimum=1)
+    check_choice("center_method", method, CENTER_METHODS)
+    if method == "grid":
+        return _grid(X, n_centers, sample_weight)
+    distinct = _distinct_rows(X, sample_weight)
+    n_centers = min(n_centers, len(distinct.points))
+    random_state = np.random.RandomState(0) if random_state is None else random_state
+    if method == "random":
+        probability = distinct.weight / distinct.weight.sum()
+        chosen = random_state.choice(
+            len(distinct.points), size=n_centers, replace=False, p=probability
+        )
+    else:
+        _, chosen = kmeans_plusplus(
+            distinct.points,
+            n_centers,
+            sample_weight=distinct.weight,
+            random_state=random_state,
+        )
+    chosen = np.unique(chosen)
+    return Centers(distinct.points[chosen], distinct.first_row[chosen])
+
+
+def _given(centers: Any, n_features: int) -> Centers:
+    points = np.array(centers, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != n_features or len(points) == 0:
+        raise ValueError(
+            f'centers must be "all", a number, or an array of shape (n_centers, {n_features}) '
+            f"like the inputs; got an array of shape {points.shape}."
+        )
+    check_finite_block(points, "centers")
+    distinct = _distinct_rows(points, None)
+    return Centers(distinct.points, np.full(len(distinct.points), -1, dtype=np.intp))
+
+
+def _grid(X: Matrix, n_per_feature: int, sample_weight: Vector | None) -> Centers:
+    n_features = X.shape[1]
+    # As integers, because the power overflows a float for many features.
+    if n_per_feature**n_features > MAX_GRID_POINTS:
+        raise ValueError(
+            f"a grid of {n_per_feature} points per feature over {n_features} features has "
+            f"{n_per_feature}**{n_features} centres; at most {MAX_GRID_POINTS} are allowed. "
+            'Use fewer points or center_method="kmeans++".'
+        )
+    counted = X if sample_weight is None else X[sample_weight > 0]
+    _require_rows(counted)
+    axes = [
+        np.linspace(low, high, n_per_feature)
+        for low, high in zip(counted.min(axis=0), counted.max(axis=0), strict=True)
+    ]
+    return _given(list(itertools.product(*axes)), n_features)
+
+
+def _distinct_rows(X: Matrix, sample_weight: Vector | None) -> _DistinctRows:
+    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    _require_rows(rows)
+    # Adding zero turns -0.0 into 0.0, the one pair of equal numbers with different bits.
+    points = np.ascontiguousarray(X[rows]) + 0.0
+    # Rows compared as strings of bytes: one sort instead of one per feature.
+    as_bytes = points.view(np.dtype((np.void, points.itemsize * points.shape[1]))).ravel()
+    _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
+    weight = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
+    order = np.argsort(first)
+    first = first[order]
+    return _DistinctRows(points[first], rows[first], weight[order].astype(np.float64))
+
+
+def _require_rows(rows: np.ndarray) -> None:
+    if len(rows) == 0:
+        raise ValueError("centres need at least one input of positive weight; got none.")

@@ -1,0 +1,167 @@
+"""Kernels at chosen centres: the basis of relevance vector machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.gaussian_process.kernels import Exponentiation, Kernel, KernelOperator
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.bases.centers import choose_centers
+from relvec.dictionaries import KernelDictionary
+from relvec.kernels import KernelEvaluator, KernelLike, kernel_block, resolve_kernel
+
+__all__ = ["KernelAtoms", "KernelBasis"]
+
+
+class KernelBasis(Basis):
+    """One atom ``k(x, center)`` per centre.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("rbf", "laplacian", "polynomial", "linear", "sigmoid", "cosine",
+        "linear_spline", "thin_plate_spline", "matern32", "matern52",
+        "rational_quadratic"), any scikit-learn Gaussian process kernel, or a function
+        ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
+    gamma : "scale", "auto" or positive number, default="scale"
+        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. Kernels
+        with a length scale get ``1 / sqrt(2 gamma)``. Ignored unless `kernel` is a name.
+    degree : int, default=3
+        Exponent of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial and sigmoid kernels.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Every training input; how many to choose; or the centres themselves. Equal centres
+        are kept once.
+    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen. For "grid", `centers` is the number of points
+        per feature, over the range of the inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import KernelBasis
+    >>> bound = KernelBasis("rbf", gamma=0.5).bind(np.array([[0.0], [1.0], [1.0]]))
+    >>> bound.dictionary.shape
+    (3, 2)
+    >>> bound.atoms.names(["time"])
+    ['rbf(x_0)', 'rbf(x_1)']
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        centers: Any = "all",
+        center_method: str = "kmeans++",
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.centers = centers
+        self.center_method = center_method
+
+    def bind(
+        self,
+        X: Any,
+        *,
+        sample_weight: Vector | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> BoundBasis:
+        """Choose the width and the centres, and offer one atom per centre.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Inputs.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights; rows of zero weight are not centres and do not change the width.
+        random_state : RandomState, default=None
+            Source of chance for chosen centres; None means a fixed seed.
+        """
+        _require_dense(X)
+        kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, sample_weight)
+        centers, source_row = choose_centers(
+            X,
+            self.centers,
+            self.center_method,
+            sample_weight=sample_weight,
+            random_state=random_state,
+        )
+        from_rows = bool((source_row >= 0).all())
+        number = source_row if from_rows else np.arange(len(centers))
+        return BoundBasis(
+            dictionary=KernelDictionary(KernelEvaluator(kernel, X, centers)),
+            atoms=KernelAtoms(kernel, centers, number, from_rows),
+            is_localised=np.ones(len(centers), dtype=bool),
+            source_row=source_row,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class KernelAtoms(Atoms):
+    """Kernel functions at fixed centres.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        Evaluated with `relvec.kernels.kernel_block`.
+    centers : ndarray of shape (n_centers, n_features)
+        Second argument of the kernel.
+    number : ndarray of shape (n_centers,), default=None
+        What the centres are called: their training rows, or their positions.
+    from_rows : bool, default=False
+        Whether `number` counts training rows.
+    """
+
+    kernel: KernelLike
+    centers: Matrix
+    number: IndexArray | None = None
+    from_rows: bool = False
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    def at(self, X: Any) -> Matrix:
+        """Evaluate every atom at the rows of `X`."""
+        _require_dense(X)
+        return kernel_block(self.kernel, X, self.centers)
+
+    def take(self, index: IndexArray) -> KernelAtoms:
+        """Keep only the atoms `index`, copying their centres."""
+        return KernelAtoms(self.kernel, self.centers[index], self._number()[index], self.from_rows)
+
+    def names(self, feature_names: Sequence[str]) -> list[str]:
+        """Name each atom by its kernel and the training row (x) or centre (c) it sits on."""
+        kernel, letter = _short_name(self.kernel), "x" if self.from_rows else "c"
+        return [f"{kernel}({letter}_{number})" for number in self._number()]
+
+    def _number(self) -> IndexArray:
+        return np.arange(len(self.centers)) if self.number is None else self.number
+
+
+def _short_name(kernel: KernelLike) -> str:
+    if isinstance(kernel, (KernelOperator, Exponentiation)):
+        return "kernel"
+    if isinstance(kernel, Kernel):
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(kernel).__name__).lower()
+    name = getattr(kernel, "__name__", type(kernel).__name__)
+    return "kernel" if name == "<lambda>" else str(name)
+
+
+def _require_dense(X: Any) -> None:
+    if sparse.issparse(X):
+        raise TypeError(
+            "KernelBasis needs dense inputs; got a sparse matrix. "
+            "Use LinearBasis, or pass X.toarray()."
+        )

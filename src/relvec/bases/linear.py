@@ -1,0 +1,91 @@
+"""The inputs themselves as atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.dictionaries import DenseDictionary, Dictionary, SparseDictionary
+
+__all__ = ["ColumnAtoms", "LinearBasis"]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnAtoms(Atoms):
+    """Columns of the input, as they are.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n_atoms,)
+        Which columns.
+    n_features : int
+        Number of columns the input must have.
+    """
+
+    index: IndexArray
+    n_features: int
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def at(self, X: Any) -> Matrix:
+        """Pick the columns from `X`, dense or sparse."""
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but {self.n_features} were seen in fit. "
+                "Pass all of them; the unused ones may hold anything finite."
+            )
+        if sparse.issparse(X):
+            picked = sparse.csc_array(X)[:, self.index].toarray(order="F")
+        else:
+            picked = np.asfortranarray(np.asarray(X).T[self.index].T)
+        atoms: Matrix = picked.astype(np.float64, copy=False)
+        return atoms
+
+    def take(self, index: IndexArray) -> ColumnAtoms:
+        """Keep only the atoms `index`."""
+        return ColumnAtoms(self.index[index], self.n_features)
+
+    def names(self, feature_names: Sequence[str]) -> list[str]:
+        """Return the names of the columns."""
+        return [str(feature_names[i]) for i in self.index]
+
+
+def matrix_dictionary(X: Any) -> Dictionary:
+    """Return the dictionary whose atoms are the columns of `X`, dense or sparse."""
+    return SparseDictionary(X) if sparse.issparse(X) else DenseDictionary(X)
+
+
+class LinearBasis(Basis):
+    """One atom per input feature. Accepts sparse inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import LinearBasis
+    >>> bound = LinearBasis().bind(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> bound.atoms.names(["height", "weight"])
+    ['height', 'weight']
+    """
+
+    def bind(
+        self,
+        X: Any,
+        *,
+        sample_weight: Vector | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> BoundBasis:
+        """Offer every column of `X` as an atom; nothing depends on the weights or on chance."""
+        n_features = X.shape[1]
+        return BoundBasis(
+            dictionary=matrix_dictionary(X),
+            atoms=ColumnAtoms(np.arange(n_features), n_features),
+            is_localised=np.zeros(n_features, dtype=bool),
+            source_row=np.full(n_features, -1, dtype=np.intp),
+        )

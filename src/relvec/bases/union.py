@@ -1,0 +1,159 @@
+"""Several bases side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.dictionaries import UnionDictionary
+
+__all__ = ["UnionAtoms", "UnionBasis"]
+
+
+@dataclass(frozen=True, eq=False)
+class UnionAtoms(Atoms):
+    """Atoms of several kinds in any order.
+
+    Parameters
+    ----------
+    parts : tuple of Atoms
+        One entry per kind.
+    order : ndarray of shape (n_atoms,)
+        Position of each atom in the concatenation of the parts.
+    """
+
+    parts: tuple[Atoms, ...]
+    order: IndexArray
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def at(self, X: Any) -> Matrix:
+        """Evaluate every atom at the rows of `X`."""
+        result = np.empty((X.shape[0], len(self)), order="F")
+        for part, mine, local in self._shares():
+            result[:, mine] = part.at(X)[:, local]
+        return result
+
+    def take(self, index: IndexArray) -> UnionAtoms:
+        """Keep only the atoms `index`, and the parts they belong to."""
+        chosen = UnionAtoms(self.parts, self.order[index])
+        parts: list[Atoms] = []
+        order = np.empty(len(chosen), dtype=np.intp)
+        n_kept = 0
+        for part, mine, local in chosen._shares():
+            if len(local) == 0:
+                continue
+            parts.append(part.take(local))
+            order[mine] = np.arange(n_kept, n_kept + len(local))
+            n_kept += len(local)
+        return UnionAtoms(tuple(parts), order)
+
+    def names(self, feature_names: Sequence[str]) -> list[str]:
+        """Return the names the parts give."""
+        together = [name for part in self.parts for name in part.names(feature_names)]
+        return [together[i] for i in self.order]
+
+    def _shares(self) -> list[tuple[Atoms, IndexArray, IndexArray]]:
+        """Return (part, positions of its atoms here, positions of its atoms in it)."""
+        shares = []
+        start = 0
+        for part in self.parts:
+            mine = np.flatnonzero((self.order >= start) & (self.order < start + len(part)))
+            shares.append((part, mine, self.order[mine] - start))
+            start += len(part)
+        return shares
+
+
+class UnionBasis(Basis):
+    """The atoms of several bases; what ``a + b`` makes.
+
+    Parameters of the parts are reached as ``basis0__gamma``, ``basis1__degree`` and so on,
+    and a whole part as ``basis0``.
+
+    Parameters
+    ----------
+    bases : list of Basis
+        At least one.
+
+    Examples
+    --------
+    >>> from relvec.bases import KernelBasis, LinearBasis
+    >>> basis = KernelBasis() + LinearBasis()
+    >>> basis.set_params(basis0__gamma=2.0).bases[0].gamma
+    2.0
+    """
+
+    def __init__(self, bases: Sequence[Basis]) -> None:
+        self.bases = bases
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with those of the parts if `deep`."""
+        params: dict[str, Any] = {"bases": self.bases}
+        if deep:
+            for number, basis in enumerate(self.bases):
+                params[f"basis{number}"] = basis
+                for name, value in basis.get_params(deep=True).items():
+                    params[f"basis{number}__{name}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> UnionBasis:
+        """Set `bases`, a whole part (``basis0``) or parameters of parts (``basis0__gamma``)."""
+        if "bases" in params:
+            self.bases = params.pop("bases")
+        parts = list(self.bases)
+        replaced = False
+        for number in range(len(parts)):
+            if f"basis{number}" in params:
+                parts[number] = params.pop(f"basis{number}")
+                replaced = True
+        if replaced:
+            self.bases = parts
+        super().set_params(**params)
+        return self
+
+    def bind(
+        self,
+        X: Any,
+        *,
+        sample_weight: Vector | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> BoundBasis:
+        """Bind every part to the same inputs.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Inputs.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the inputs.
+        random_state : RandomState, default=None
+            Used by the parts in turn; None means a fixed seed for each.
+        """
+        bound = [
+            basis.bind(X, sample_weight=sample_weight, random_state=random_state)
+            for basis in self._checked()
+        ]
+        atoms = tuple(part.atoms for part in bound)
+        return BoundBasis(
+            dictionary=UnionDictionary([part.dictionary for part in bound]),
+            atoms=UnionAtoms(atoms, np.arange(sum(len(part) for part in atoms))),
+            is_localised=np.concatenate([part.is_localised for part in bound]),
+            source_row=np.concatenate([part.source_row for part in bound]),
+        )
+
+    def _checked(self) -> Sequence[Basis]:
+        if len(self.bases) == 0:
+            raise ValueError("UnionBasis needs at least one basis; got an empty list.")
+        for number, basis in enumerate(self.bases):
+            if not isinstance(basis, Basis):
+                raise TypeError(
+                    "UnionBasis needs bases such as KernelBasis(); "
+                    f"bases[{number}] is {basis!r} of type {type(basis).__name__}."
+                )
+        return self.bases

@@ -1,0 +1,96 @@
+"""Several dictionaries side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+
+__all__ = ["UnionDictionary"]
+
+
+class UnionDictionary(Dictionary):
+    """The atoms of several dictionaries, one dictionary after the other.
+
+    Every operation is left to the parts, so each keeps its own storage and speed.
+
+    Parameters
+    ----------
+    parts : sequence of Dictionary
+        At least one, all with the same number of samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary, UnionDictionary
+    >>> union = UnionDictionary([DenseDictionary(np.eye(2)), DenseDictionary([[3], [4]])])
+    >>> union.columns(np.array([2, 0]))
+    array([[3., 1.],
+           [4., 0.]])
+    """
+
+    def __init__(self, parts: Sequence[Dictionary]) -> None:
+        self.parts = list(parts)
+        if not self.parts:
+            raise ValueError("UnionDictionary needs at least one dictionary; got none.")
+        lengths = [part.shape[0] for part in self.parts]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                "UnionDictionary needs dictionaries with the same number of samples; "
+                f"got {lengths}."
+            )
+        self._offsets = np.cumsum([0, *(part.shape[1] for part in self.parts)])
+        self.is_stored = all(part.is_stored for part in self.parts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and number of atoms."""
+        return self.parts[0].shape[0], int(self._offsets[-1])
+
+    def columns(self, index: IndexArray) -> Matrix:
+        """Return the atoms `index`, asking each part once for its own."""
+        n_samples, n_atoms = self.shape
+        index = np.asarray(index, dtype=np.intp)
+        if index.size and not 0 <= index.min() <= index.max() < n_atoms:
+            raise IndexError(f"index must lie in 0..{n_atoms - 1}; got {index}.")
+        owner = np.searchsorted(self._offsets, index, side="right") - 1
+        result = np.empty((n_samples, len(index)), order="F")
+        for number, part in enumerate(self.parts):
+            mine = owner == number
+            if not mine.any():
+                continue
+            local = index[mine] - self._offsets[number]
+            if mine.all():
+                return part.columns(local)
+            result[:, mine] = part.columns(local)
+        return result
+
+    def rows(self, start: int, stop: int) -> Matrix:
+        """Return the samples ``start:stop`` of every atom."""
+        return np.hstack([part.rows(start, stop) for part in self.parts])
+
+    def matvec(self, weights: Vector) -> Vector:
+        """Return ``Phi @ weights``, the sum over the parts."""
+        pieces = np.split(np.asarray(weights), self._offsets[1:-1])
+        result = np.zeros(self.shape[0])
+        for part, piece in zip(self.parts, pieces, strict=True):
+            result += part.matvec(piece)
+        return result
+
+    def rmatvec(self, residual: Vector) -> Vector:
+        """Return ``Phi.T @ residual``, part by part."""
+        return self._joined(lambda part: part.rmatvec(residual))
+
+    def rmatmat(self, residuals: Matrix) -> Matrix:
+        """Return ``Phi.T @ residuals``, part by part."""
+        return self._joined(lambda part: part.rmatmat(residuals))
+
+    def sq_norms(self, weights: Vector | None = None) -> Vector:
+        """Return the (weighted) squared norm of each atom."""
+        return self._joined(lambda part: part.sq_norms(weights))
+
+    def _joined(self, measure: Callable[[Dictionary], np.ndarray]) -> np.ndarray:
+        return np.concatenate([measure(part) for part in self.parts])

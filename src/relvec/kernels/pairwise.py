@@ -1,0 +1,294 @@
+"""The classical kernels of support vector machines, as kernel objects.
+
+They add to scikit-learn's functions of the same names what learning a kernel needs:
+expressions with ``+``, ``*`` and ``**``, parameters, bounds and exact gradients.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+
+from relvec._checks import check_positive
+from relvec._typing import Matrix, Vector
+
+__all__ = ["Cosine", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
+
+
+def _as_rows(X: Any) -> Matrix:
+    return np.atleast_2d(np.asarray(X, dtype=np.float64))
+
+
+class _ParameterFreeKernel(Kernel):
+    """An inner product without anything to learn."""
+
+    def __call__(
+        self, X: Any, Y: Any = None, eval_gradient: bool = False
+    ) -> Matrix | tuple[Matrix, np.ndarray]:
+        """Evaluate the kernel between the rows of `X` and of `Y` (None means `X`)."""
+        if eval_gradient and Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        left = self._features(_as_rows(X))
+        right = left if Y is None else self._features(_as_rows(Y))
+        value: Matrix = left @ right.T
+        return (value, np.empty((*value.shape, 0))) if eval_gradient else value
+
+    @abstractmethod
+    def _features(self, X: Matrix) -> Matrix:
+        """Return the vectors whose inner product the kernel is."""
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)`` for every row of `X`."""
+        features = self._features(_as_rows(X))
+        result: Vector = np.einsum("ij,ij->i", features, features)
+        return result
+
+    def is_stationary(self) -> bool:
+        """Return False: the origin of the inputs matters."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Linear(_ParameterFreeKernel):
+    """Linear kernel, the inner product ``x . z``.
+
+    Examples
+    --------
+    >>> from relvec.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    def _features(self, X: Matrix) -> Matrix:
+        return X
+
+
+class Cosine(_ParameterFreeKernel):
+    """Cosine of the angle between two inputs; zero if either is the origin.
+
+    Examples
+    --------
+    >>> from relvec.kernels import Cosine
+    >>> Cosine()([[1.0, 0.0]], [[3.0, 0.0], [0.0, 2.0]])
+    array([[1., 0.]])
+    """
+
+    def _features(self, X: Matrix) -> Matrix:
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+        norms[norms == 0] = 1.0
+        directions: Matrix = X / norms
+        return directions
+
+
+class _GammaKernel(Kernel):
+    """A kernel whose one learnable parameter is `gamma`."""
+
+    gamma: float
+    gamma_bounds: tuple[float, float] | str
+
+    @property
+    def hyperparameter_gamma(self) -> Any:
+        """Name, kind and bounds of gamma."""
+        return Hyperparameter("gamma", "numeric", self.gamma_bounds)
+
+    def __call__(
+        self, X: Any, Y: Any = None, eval_gradient: bool = False
+    ) -> Matrix | tuple[Matrix, np.ndarray]:
+        """Evaluate the kernel, and on request its derivative with respect to log gamma.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Left inputs.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Right inputs; None means `X`.
+        eval_gradient : bool, default=False
+            Also return the derivative; `Y` must be None.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Y)
+        K_gradient : ndarray of shape (n_samples_X, n_samples_X, n_dims)
+            Only if `eval_gradient` is True.
+        """
+        if eval_gradient and Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        check_positive(f"gamma of {type(self).__name__}", self.gamma)
+        left = _as_rows(X)
+        scaled = self.gamma * self._argument(left, left if Y is None else _as_rows(Y))
+        value = self._value(scaled)
+        if not eval_gradient:
+            return value
+        if self.hyperparameter_gamma.fixed:
+            return value, np.empty((*value.shape, 0))
+        return value, (scaled * self._slope(scaled))[:, :, np.newaxis]
+
+    @abstractmethod
+    def _argument(self, left: Matrix, right: Matrix) -> Matrix:
+        """Return what gamma multiplies."""
+
+    @abstractmethod
+    def _value(self, scaled: Matrix) -> Matrix:
+        """Return the kernel as a function of gamma times the argument."""
+
+    @abstractmethod
+    def _slope(self, scaled: Matrix) -> Matrix:
+        """Return the derivative of `_value`."""
+
+
+class _InnerProductKernel(_GammaKernel):
+    """A function of ``gamma x . z + coef0``."""
+
+    coef0: float
+
+    def _argument(self, left: Matrix, right: Matrix) -> Matrix:
+        product: Matrix = left @ right.T
+        return product
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)`` for every row of `X`."""
+        rows = _as_rows(X)
+        return self._value(self.gamma * np.einsum("ij,ij->i", rows, rows))
+
+    def is_stationary(self) -> bool:
+        """Return False: the origin of the inputs matters."""
+        return False
+
+
+class Laplacian(_GammaKernel):
+    """Laplacian kernel, ``exp(-gamma * sum |x - z|)``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Inverse width.
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Range in which `gamma` may be learnt.
+
+    Examples
+    --------
+    >>> from relvec.kernels import Laplacian
+    >>> Laplacian(gamma=0.5)([[0.0], [2.0]], [[0.0]])
+    array([[1.        ],
+           [0.36787944]])
+    """
+
+    def __init__(
+        self, gamma: float = 1.0, gamma_bounds: tuple[float, float] | str = (1e-5, 1e5)
+    ) -> None:
+        self.gamma = gamma
+        self.gamma_bounds = gamma_bounds
+
+    def _argument(self, left: Matrix, right: Matrix) -> Matrix:
+        distance: Matrix = cdist(left, right, "cityblock")
+        return distance
+
+    def _value(self, scaled: Matrix) -> Matrix:
+        return np.exp(-scaled)
+
+    def _slope(self, scaled: Matrix) -> Matrix:
+        return -np.exp(-scaled)
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)``, one for every row of `X`."""
+        return np.ones(len(_as_rows(X)))
+
+    def is_stationary(self) -> bool:
+        """Return True: only the difference of the inputs matters."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"Laplacian(gamma={float(self.gamma):.3g})"
+
+
+class Polynomial(_InnerProductKernel):
+    """Polynomial kernel, ``(gamma x . z + coef0)**degree``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the inner product.
+    degree : int, default=3
+        Exponent.
+    coef0 : float, default=1.0
+        Constant added to the inner product.
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Range in which `gamma` may be learnt.
+
+    Examples
+    --------
+    >>> from relvec.kernels import Polynomial
+    >>> Polynomial(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[144.]])
+    """
+
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        gamma_bounds: tuple[float, float] | str = (1e-5, 1e5),
+    ) -> None:
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.gamma_bounds = gamma_bounds
+
+    def _value(self, scaled: Matrix) -> Matrix:
+        result: Matrix = (scaled + self.coef0) ** self.degree
+        return result
+
+    def _slope(self, scaled: Matrix) -> Matrix:
+        result: Matrix = self.degree * (scaled + self.coef0) ** (self.degree - 1)
+        return result
+
+    def __repr__(self) -> str:
+        return (
+            f"Polynomial(gamma={float(self.gamma):.3g}, degree={self.degree}, "
+            f"coef0={float(self.coef0):.3g})"
+        )
+
+
+class Sigmoid(_InnerProductKernel):
+    """Sigmoid kernel, ``tanh(gamma x . z + coef0)``. Not positive definite.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the inner product.
+    coef0 : float, default=1.0
+        Constant added to the inner product.
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Range in which `gamma` may be learnt.
+
+    Examples
+    --------
+    >>> from relvec.kernels import Sigmoid
+    >>> Sigmoid(coef0=0.0)([[0.0]], [[1.0]])
+    array([[0.]])
+    """
+
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        gamma_bounds: tuple[float, float] | str = (1e-5, 1e5),
+    ) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.gamma_bounds = gamma_bounds
+
+    def _value(self, scaled: Matrix) -> Matrix:
+        return np.tanh(scaled + self.coef0)
+
+    def _slope(self, scaled: Matrix) -> Matrix:
+        return 1.0 - np.tanh(scaled + self.coef0) ** 2
+
+    def __repr__(self) -> str:
+        return f"Sigmoid(gamma={float(self.gamma):.3g}, coef0={float(self.coef0):.3g})"

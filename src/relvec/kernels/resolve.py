@@ -1,0 +1,184 @@
+"""From what a user writes to a kernel that can be evaluated."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    Kernel,
+    Matern,
+    RationalQuadratic,
+    WhiteKernel,
+)
+
+from relvec._checks import check_choice, check_integer, check_positive, nearest
+from relvec._typing import Matrix, Vector
+from relvec.kernels.evaluate import KernelLike
+from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
+from relvec.kernels.splines import LinearSpline, ThinPlateSpline
+
+__all__ = ["KERNEL_NAMES", "resolve_gamma", "resolve_kernel"]
+
+# Each maker takes (gamma, degree, coef0). Kernels with a length scale get the one for which
+# gamma means the same as in exp(-gamma |x - z|^2).
+_MAKERS: dict[str, Callable[[float, int, float], Kernel]] = {
+    "rbf": lambda gamma, degree, coef0: RBF(_length(gamma)),
+    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
+    "matern32": lambda gamma, degree, coef0: Matern(_length(gamma), nu=1.5),
+    "matern52": lambda gamma, degree, coef0: Matern(_length(gamma), nu=2.5),
+    "rational_quadratic": lambda gamma, degree, coef0: RationalQuadratic(_length(gamma)),
+    "linear_spline": lambda gamma, degree, coef0: LinearSpline(_length(gamma)),
+    "thin_plate_spline": lambda gamma, degree, coef0: ThinPlateSpline(_length(gamma)),
+    "polynomial": Polynomial,
+    "poly": Polynomial,
+    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
+    "linear": lambda gamma, degree, coef0: Linear(),
+    "cosine": lambda gamma, degree, coef0: Cosine(),
+}
+
+KERNEL_NAMES: tuple[str, ...] = tuple(_MAKERS)
+"""Names that stand for a kernel."""
+
+
+def resolve_kernel(
+    kernel: Any,
+    gamma: Any = "scale",
+    degree: Any = 3,
+    coef0: Any = 1.0,
+    X: Matrix | None = None,
+    sample_weight: Vector | None = None,
+) -> KernelLike:
+    """Turn a name into a kernel object; let kernel objects and functions pass.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        One of `KERNEL_NAMES`, a scikit-learn kernel object, or a function ``k(X, Z)``.
+        Objects and functions are returned as they are, and the other parameters ignored.
+    gamma : "scale", "auto" or positive number, default="scale"
+        Inverse squared width of the named kernels; see `resolve_gamma`. Kernels with a
+        length scale get ``length_scale = 1 / sqrt(2 gamma)``.
+    degree : int, default=3
+        Exponent of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial and sigmoid kernels.
+    X : ndarray of shape (n_samples, n_features), default=None
+        Inputs, needed for ``gamma="scale"`` and ``"auto"``.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each input in the variance of ``gamma="scale"``.
+
+    Returns
+    -------
+    kernel : Kernel or callable
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, a number out of range, or the kernel contains noise.
+
+    Examples
+    --------
+    >>> from relvec.kernels import resolve_kernel
+    >>> resolve_kernel("rbf", gamma=0.5)
+    RBF(length_scale=1)
+    """
+    if isinstance(kernel, Kernel):
+        _refuse_noise(kernel)
+        return kernel
+    if not isinstance(kernel, str):
+        if callable(kernel) and not isinstance(kernel, type):
+            return kernel
+        raise TypeError(
+            "kernel must be a name, a scikit-learn kernel object or a function k(X, Z); "
+            f"got {kernel!r} of type {type(kernel).__name__}."
+        )
+    if kernel not in _MAKERS:
+        _unknown_kernel(kernel)
+    return _MAKERS[kernel](
+        resolve_gamma(gamma, X, sample_weight),
+        check_integer("degree", degree, minimum=1),
+        _check_real("coef0", coef0),
+    )
+
+
+def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = None) -> float:
+    """Return the number that `gamma` stands for.
+
+    Parameters
+    ----------
+    gamma : "scale", "auto" or positive number
+        "scale" is ``1 / (n_features * variance of X)``, or 1 if the variance is zero;
+        "auto" is ``1 / n_features``.
+    X : ndarray of shape (n_samples, n_features) or None
+        Inputs; only the names need them.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights in the variance. Rows of zero weight do not count.
+    """
+    if not isinstance(gamma, str):
+        return check_positive("gamma", gamma, also='or "scale" or "auto"')
+    check_choice("gamma", gamma, ("scale", "auto"))
+    if X is None:
+        raise ValueError(f'gamma="{gamma}" depends on the inputs; give X, or gamma as a number.')
+    n_features = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / float(n_features)
+    scale: float = n_features * _variance(X, sample_weight)
+    return 1.0 / scale if scale > 0 else 1.0
+
+
+def _variance(X: Matrix, sample_weight: Vector | None) -> float:
+    """Variance of all entries of `X`, as in scikit-learn's support vector machines."""
+    if sample_weight is None:
+        return float(X.var())
+    counted = sample_weight > 0
+    X, weight = X[counted], sample_weight[counted]
+    total = weight.sum() * X.shape[1]
+    mean = (weight @ X).sum() / total
+    return float((weight @ (X - mean) ** 2).sum() / total)
+
+
+def _length(gamma: float) -> float:
+    return 1.0 / math.sqrt(2.0 * gamma)
+
+
+def _check_real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number; got {value!r} of type {type(value).__name__}.")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite; got {value!r}.")
+    return float(value)
+
+
+def _unknown_kernel(name: str) -> None:
+    if name == "precomputed":
+        raise ValueError(
+            'kernel="precomputed" is not a function of the inputs. Use PrecomputedBasis, and '
+            "pass the kernel matrix as X."
+        )
+    close = nearest(name, _MAKERS)
+    hint = f" Did you mean {close!r}?" if close is not None else ""
+    listed = ", ".join(repr(valid) for valid in _MAKERS)
+    raise ValueError(
+        f"kernel must be one of {listed}, a kernel object or a function; got {name!r}.{hint}"
+    )
+
+
+def _refuse_noise(kernel: Kernel) -> None:
+    if any(isinstance(part, WhiteKernel) for part in _parts(kernel)):
+        raise ValueError(
+            f"kernel {kernel!r} contains a WhiteKernel, but noise belongs to the likelihood. "
+            "Remove the WhiteKernel and set noise_variance instead."
+        )
+
+
+def _parts(kernel: Any) -> list[Kernel]:
+    """Return a kernel and everything it is built from."""
+    if isinstance(kernel, (list, tuple)):
+        return [part for item in kernel for part in _parts(item)]
+    if not isinstance(kernel, Kernel):
+        return []
+    return [kernel, *(part for value in vars(kernel).values() for part in _parts(value))]

@@ -1,0 +1,200 @@
+"""Spline kernels, which scikit-learn lacks.
+
+Relevance vector machines do not need a kernel to be positive definite, so the thin-plate
+spline, which is only conditionally so, serves as well as any.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import xlogy
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+
+from relvec._checks import check_positive
+from relvec._typing import Matrix, Vector
+
+__all__ = ["LinearSpline", "ThinPlateSpline"]
+
+
+class _LengthScaleKernel(Kernel):
+    """A kernel of inputs divided by one positive length."""
+
+    def __init__(
+        self,
+        length_scale: float = 1.0,
+        length_scale_bounds: tuple[float, float] | str = (1e-5, 1e5),
+    ) -> None:
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+
+    @property
+    def hyperparameter_length_scale(self) -> Any:
+        """Name, kind and bounds of the length scale."""
+        return Hyperparameter("length_scale", "numeric", self.length_scale_bounds)
+
+    def __call__(
+        self, X: Any, Y: Any = None, eval_gradient: bool = False
+    ) -> Matrix | tuple[Matrix, np.ndarray]:
+        """Evaluate the kernel between the rows of `X` and of `Y`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Left inputs.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Right inputs; None means `X`.
+        eval_gradient : bool, default=False
+            Also return the derivative with respect to the logarithm of the length scale.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Y)
+        K_gradient : ndarray of shape (n_samples_X, n_samples_X, n_dims)
+            Only if `eval_gradient` is True.
+        """
+        if eval_gradient and Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        left = self._scaled(X)
+        right = left if Y is None else self._scaled(Y)
+        if not eval_gradient:
+            return self._value(left, right)
+        value, slope = self._value_and_slope(left)
+        if self.hyperparameter_length_scale.fixed:
+            return value, np.empty((*value.shape, 0))
+        return value, slope[:, :, np.newaxis]
+
+    def _scaled(self, X: Any) -> Matrix:
+        scale = check_positive(f"length_scale of {type(self).__name__}", self.length_scale)
+        return np.atleast_2d(np.asarray(X, dtype=np.float64)) / scale
+
+    def _value(self, left: Matrix, right: Matrix) -> Matrix:
+        raise NotImplementedError
+
+    def _value_and_slope(self, inputs: Matrix) -> tuple[Matrix, Matrix]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(length_scale={float(self.length_scale):.3g})"
+
+
+class LinearSpline(_LengthScaleKernel):
+    """Univariate linear spline kernel, multiplied over the features.
+
+    With `x` and `z` divided by the length scale, each feature contributes::
+
+        1 + x z + x z min(x, z) - (x + z) / 2 * min(x, z)**2 + min(x, z)**3 / 3
+
+    which is Tipping (2001), equation 29. As a function of `x` each atom is linear beyond
+    its centre and cubic between the origin and the centre.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+        Unit of the inputs.
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Range in which `length_scale` may be learnt.
+
+    References
+    ----------
+    M. E. Tipping (2001). Sparse Bayesian learning and the relevance vector machine.
+    Journal of Machine Learning Research 1, 211-244.
+
+    Examples
+    --------
+    >>> from relvec.kernels import LinearSpline
+    >>> LinearSpline()([[1.0], [2.0]], [[1.0]])
+    array([[2.33333333],
+           [3.83333333]])
+    """
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)`` for every row of `X`."""
+        scaled = self._scaled(X)
+        result: Vector = np.prod(1.0 + scaled**2 * (1.0 + scaled / 3.0), axis=1)
+        return result
+
+    def is_stationary(self) -> bool:
+        """Return False: the origin of the inputs matters."""
+        return False
+
+    def _value(self, left: Matrix, right: Matrix) -> Matrix:
+        value = np.ones((len(left), len(right)))
+        for x, z in zip(left.T, right.T, strict=True):
+            quadratic, cubic = _spline_terms(x, z)
+            quadratic += cubic
+            quadratic += 1.0
+            value *= quadratic
+        return value
+
+    def _value_and_slope(self, inputs: Matrix) -> tuple[Matrix, Matrix]:
+        value = np.ones((len(inputs), len(inputs)))
+        slope = np.zeros_like(value)
+        for x in inputs.T:
+            quadratic, cubic = _spline_terms(x, x)
+            factor = 1.0 + quadratic + cubic
+            # Product rule, without dividing by a factor that may vanish.
+            slope = slope * factor - value * (2.0 * quadratic + 3.0 * cubic)
+            value *= factor
+        return value, slope
+
+
+def _spline_terms(x: Vector, z: Vector) -> tuple[Matrix, Matrix]:
+    """Return the parts of degree two and three of the linear spline of one feature.
+
+    With m the smaller and M the larger, the cubic part of the textbook formula collapses to
+    ``m^2 (3 M - m) / 6``.
+    """
+    smaller = np.minimum.outer(x, z)
+    larger = np.maximum.outer(x, z)
+    quadratic = smaller * larger
+    larger *= 3.0
+    larger -= smaller
+    larger /= 6.0
+    larger *= smaller
+    larger *= smaller
+    return quadratic, larger
+
+
+class ThinPlateSpline(_LengthScaleKernel):
+    """Thin-plate spline kernel, ``(d / r)**2 log(d / r)`` with `d` the Euclidean distance.
+
+    Zero at zero distance. Not positive definite, which sparse Bayesian learning allows.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+        The distance `r` at which the kernel changes sign.
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Range in which `length_scale` may be learnt.
+
+    Examples
+    --------
+    >>> from relvec.kernels import ThinPlateSpline
+    >>> ThinPlateSpline(length_scale=1.0)([[0.0], [1.0], [2.0]], [[0.0]])
+    array([[0.        ],
+           [0.        ],
+           [2.77258872]])
+    """
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)``, zero for every row of `X`."""
+        return np.zeros(len(np.atleast_2d(X)))
+
+    def is_stationary(self) -> bool:
+        """Return True: only the distance matters."""
+        return True
+
+    def _value(self, left: Matrix, right: Matrix) -> Matrix:
+        squared = cdist(left, right, "sqeuclidean")
+        # d^2 log d = (d^2 log d^2) / 2 spares the square root; xlogy(0, 0) is 0.
+        value: Matrix = xlogy(squared, squared)
+        value *= 0.5
+        return value
+
+    def _value_and_slope(self, inputs: Matrix) -> tuple[Matrix, Matrix]:
+        squared = cdist(inputs, inputs, "sqeuclidean")
+        value: Matrix = 0.5 * xlogy(squared, squared)
+        return value, -(2.0 * value + squared)
