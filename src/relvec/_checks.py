@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 __all__ = [
     "check_choice",
+    "check_dense",
     "check_finite_block",
     "check_integer",
     "check_positive",
@@ -97,6 +99,15 @@ def check_integer(name: str, value: Any, *, minimum: int) -> int:
     if value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; got {value!r}.")
     return int(value)
+
+
+def check_dense(X: Any, owner: str) -> None:
+    """Raise if `X` is a sparse matrix, which `owner` cannot use."""
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{owner} needs dense inputs; got a sparse matrix. "
+            "Use LinearBasis, or pass X.toarray()."
+        )
 
 
 def check_finite_block(array: np.ndarray, what: str) -> None:

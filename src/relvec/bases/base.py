@@ -38,6 +38,10 @@ class Atoms(ABC):
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return one readable name per atom."""
 
+    def decaying_kernel(self) -> Any:
+        """Return the kernel whose decay away from the data hides ignorance, or None."""
+        return None
+
 
 class BoundBasis(NamedTuple):
     """A basis that has met its inputs."""

@@ -139,7 +139,9 @@ def _call(function: AtomFunction, X: Any, name: str) -> Matrix:
     """Evaluate one function as a finite float64 array of two dimensions."""
     returned = np.asarray(function(X))
     n_samples = X.shape[0]
-    if returned.ndim not in (1, 2) or returned.shape[0] != n_samples:
+    if returned.ndim == 1:
+        returned = returned[:, np.newaxis]
+    if returned.ndim != 2 or returned.shape[0] != n_samples or returned.shape[1] == 0:
         raise ValueError(
             f"function {name!r} returned an array of shape {returned.shape}; "
             f"it must return ({n_samples},) or ({n_samples}, n_columns) "
@@ -150,6 +152,6 @@ def _call(function: AtomFunction, X: Any, name: str) -> Matrix:
             f"function {name!r} returned values of dtype {returned.dtype}; "
             "it must return real numbers."
         )
-    block = returned.reshape(n_samples, -1).astype(np.float64, copy=False)
+    block = returned.astype(np.float64, copy=False)
     check_finite_block(block, f"the values of function {name!r}")
     return block

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.gaussian_process.kernels import Exponentiation, Kernel, KernelOperator
 
+from relvec._checks import check_dense
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.centers import choose_centers
@@ -89,7 +89,7 @@ class KernelBasis(Basis):
         random_state : RandomState, default=None
             Source of chance for chosen centres; None means a fixed seed.
         """
-        _require_dense(X)
+        check_dense(X, "KernelBasis")
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, sample_weight)
         centers, source_row = choose_centers(
             X,
@@ -134,7 +134,7 @@ class KernelAtoms(Atoms):
 
     def at(self, X: Any) -> Matrix:
         """Evaluate every atom at the rows of `X`."""
-        _require_dense(X)
+        check_dense(X, "KernelBasis")
         return kernel_block(self.kernel, X, self.centers)
 
     def take(self, index: IndexArray) -> KernelAtoms:
@@ -145,6 +145,13 @@ class KernelAtoms(Atoms):
         """Name each atom by its kernel and the training row (x) or centre (c) it sits on."""
         kernel, letter = _short_name(self.kernel), "x" if self.from_rows else "c"
         return [f"{kernel}({letter}_{number})" for number in self._number()]
+
+    def decaying_kernel(self) -> Any:
+        """Return the kernel unless it is known not to be a stationary covariance."""
+        if isinstance(self.kernel, Kernel):
+            decays = self.kernel.is_stationary() and (self.kernel.diag(self.centers[:1]) > 0).all()
+            return self.kernel if decays else None
+        return self.kernel
 
     def _number(self) -> IndexArray:
         return np.arange(len(self.centers)) if self.number is None else self.number
@@ -157,11 +164,3 @@ def _short_name(kernel: KernelLike) -> str:
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(kernel).__name__).lower()
     name = getattr(kernel, "__name__", type(kernel).__name__)
     return "kernel" if name == "<lambda>" else str(name)
-
-
-def _require_dense(X: Any) -> None:
-    if sparse.issparse(X):
-        raise TypeError(
-            "KernelBasis needs dense inputs; got a sparse matrix. "
-            "Use LinearBasis, or pass X.toarray()."
-        )

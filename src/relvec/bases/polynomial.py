@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from relvec._checks import check_integer
+from relvec._checks import check_dense, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import LazyDictionary
@@ -39,16 +38,16 @@ class PolynomialAtoms(Atoms):
 
     def at(self, X: Any) -> Matrix:
         """Evaluate every monomial at the rows of `X`."""
-        _require_dense(X)
+        check_dense(X, "PolynomialBasis")
         if X.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {self.n_features} were seen in fit."
             )
-        features = np.ascontiguousarray(X.T, dtype=np.float64)
-        product = features[self.factors[:, 0]]
+        features = np.asarray(X, dtype=np.float64).T
+        product = np.take(features, self.factors[:, 0], axis=0)
         for factor in self.factors.T[1:]:
             present = np.flatnonzero(factor >= 0)
-            product[present] *= features[factor[present]]
+            product[present] *= np.take(features, factor[present], axis=0)
         return product.T
 
     def take(self, index: IndexArray) -> PolynomialAtoms:
@@ -109,10 +108,11 @@ class PolynomialBasis(Basis):
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
         """Offer every product as an atom; nothing depends on the weights or on chance."""
-        _require_dense(X)
+        check_dense(X, "PolynomialBasis")
         atoms = PolynomialAtoms(self._factors(X.shape[1]), X.shape[1])
         return BoundBasis(
-            dictionary=LazyDictionary(atoms, X),
+            # Atoms read whole features, so each feature had better be contiguous.
+            dictionary=LazyDictionary(atoms, np.asfortranarray(X)),
             atoms=atoms,
             is_localised=np.zeros(len(atoms), dtype=bool),
             source_row=np.full(len(atoms), -1, dtype=np.intp),
@@ -138,11 +138,3 @@ class PolynomialBasis(Basis):
                 "Raise degree, or set include_linear=True."
             )
         return factors
-
-
-def _require_dense(X: Any) -> None:
-    if sparse.issparse(X):
-        raise TypeError(
-            "PolynomialBasis needs dense inputs; got a sparse matrix. "
-            "Use LinearBasis, or pass X.toarray()."
-        )

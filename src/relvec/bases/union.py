@@ -59,6 +59,10 @@ class UnionAtoms(Atoms):
         together = [name for part in self.parts for name in part.names(feature_names)]
         return [together[i] for i in self.order]
 
+    def decaying_kernel(self) -> Any:
+        """Return that of the first part that has one."""
+        return next((k for k in (part.decaying_kernel() for part in self.parts) if k), None)
+
     def _shares(self) -> list[tuple[Atoms, IndexArray, IndexArray]]:
         """Return (part, positions of its atoms here, positions of its atoms in it)."""
         shares = []

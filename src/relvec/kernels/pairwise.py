@@ -26,6 +26,11 @@ def _as_rows(X: Any) -> Matrix:
 class _ParameterFreeKernel(Kernel):
     """An inner product without anything to learn."""
 
+    def __init__(self) -> None:
+        # Written out because scikit-learn reads the parameters off the signature, and the
+        # one inherited from `object` has varargs.
+        super().__init__()
+
     def __call__(
         self, X: Any, Y: Any = None, eval_gradient: bool = False
     ) -> Matrix | tuple[Matrix, np.ndarray]:

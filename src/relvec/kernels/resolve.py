@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.gaussian_process.kernels import (
     RBF,
     Kernel,
@@ -126,19 +127,20 @@ def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = N
     n_features = X.shape[1]
     if gamma == "auto":
         return 1.0 / float(n_features)
-    scale: float = n_features * _variance(X, sample_weight)
-    return 1.0 / scale if scale > 0 else 1.0
+    variance = _variance(X, sample_weight)
+    return 1.0 / (float(n_features) * variance) if variance > 0 else 1.0
 
 
 def _variance(X: Matrix, sample_weight: Vector | None) -> float:
     """Variance of all entries of `X`, as in scikit-learn's support vector machines."""
-    if sample_weight is None:
-        return float(X.var())
-    counted = sample_weight > 0
-    X, weight = X[counted], sample_weight[counted]
+    weight = np.ones(len(X)) if sample_weight is None else sample_weight
+    X, weight = X[weight > 0], weight[weight > 0]
     total = weight.sum() * X.shape[1]
     mean = (weight @ X).sum() / total
-    return float((weight @ (X - mean) ** 2).sum() / total)
+    variance = float((weight @ (X - mean) ** 2).sum() / total)
+    # Equal numbers have a mean that is off by a rounding error: that is no variance.
+    rounding = 4.0 * np.finfo(np.float64).eps * np.abs(X).max(initial=0.0)
+    return variance if variance > rounding**2 else 0.0
 
 
 def _length(gamma: float) -> float:
