@@ -1,0 +1,82 @@
+"""Command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from bench import regression, report, scaling
+from bench.methods import METHODS
+from bench.problems import PROBLEMS
+from bench.runner import Record, run_jobs
+from bench.worker import Job
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("suite", choices=("regression", "scaling"))
+    parser.add_argument("--quick", action="store_true", help="small problems, one draw")
+    parser.add_argument("--repeats", type=int, help="fresh draws per problem (default 3; quick 1)")
+    parser.add_argument("--seed", type=int, default=1000, help="seed of the first draw")
+    parser.add_argument("--limit", type=float, default=120, help="CPU seconds allowed to one fit")
+    parser.add_argument(
+        "--problems", type=_names(PROBLEMS), help="of the regression suite, comma-separated"
+    )
+    parser.add_argument("--methods", type=_names(METHODS), help="comma-separated")
+    parser.add_argument("--output", type=Path, help="write the report (.md) or raw records (.json)")
+    parser.add_argument("--write-readme", action="store_true", help="fill in bench/README.md")
+    return parser.parse_args(arguments)
+
+
+def _names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    def split(text: str) -> tuple[str, ...]:
+        names = tuple(name.strip() for name in text.split(","))
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"unknown {unknown}; choose from {list(known)}")
+        return names
+
+    return split
+
+
+def plan(options: argparse.Namespace) -> Iterator[Job]:
+    """Yield the jobs that the options ask for, leaving out what is not installed."""
+    seeds = range(options.seed, options.seed + (options.repeats or (1 if options.quick else 3)))
+    default = tuple(METHODS) if options.suite == "regression" else scaling.METHODS
+    methods = options.methods or default
+    absent = [name for name in methods if not METHODS[name].is_installed]
+    if absent:
+        print(f"not installed, left out: {', '.join(absent)}", file=sys.stderr)
+        methods = tuple(name for name in methods if name not in absent)
+    if options.suite == "scaling":
+        return scaling.jobs(methods, seeds, options.limit, options.quick)
+    problems = options.problems or regression.default_problems(options.quick)
+    return regression.jobs(problems, methods, seeds, options.limit)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a suite and report; the exit code is 1 if a fit failed other than by its limit."""
+    options = parse(arguments)
+    records: list[Record] = list(run_jobs(plan(options)))
+    suite = regression if options.suite == "regression" else scaling
+    tables = suite.tables(records)
+    notes = regression.notes(records) if suite is regression else []
+    report.show(tables)
+    print("\n".join(notes))
+    command = shlex.join(["python", "-m", "bench", *arguments])
+    text = report.markdown(tables, report.machine(records, command), notes)
+    if options.output:
+        raw = json.dumps(records, indent=1) if options.output.suffix == ".json" else text
+        options.output.write_text(raw, encoding="utf-8")
+    if options.write_readme:
+        report.write_readme(options.suite, text)
+    return int(any(record["status"] == "failed" for record in records))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
