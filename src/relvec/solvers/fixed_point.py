@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec._typing import IndexArray, Vector
+from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.reference import (
     Fit,
@@ -50,20 +50,22 @@ class FixedPointSolver(BaseEstimator):
     max_iter : int, default=5000
         Number of sweeps.
     tol : float, default=1e-3
-        The run ends when no log precision, nor the log noise, changes by more than this.
+        The sweeps have settled when neither the log noise nor the log precision of any atom
+        that is to stay changes by more than this. Atoms whose best precision is infinite,
+        which EM approaches only linearly, are not waited for.
     prune_threshold : float, default=1e9
         An atom is deleted when its ``lam`` exceeds this, or its well-determinedness
         ``gamma`` falls below machine precision. Not used under a Gamma prior with a
         positive rate, where an infinite precision has zero density.
     check_deleted : bool, default=True
         At the end of the run, look whether bringing a deleted atom back would gain more
-        than `tol` (Tipping's appendix B.1); if so re-admit it and go on.
+        than `tol` (Tipping's appendix B.1); if so re-admit it, for the threshold not to
+        touch again, and go on.
 
     Notes
     -----
     When the sweeps have settled, atoms the model is better without are deleted one by one:
-    those whose best precision is infinite, which EM approaches only linearly, and those
-    worth less than their ``min_gain``. A method that starts from everything can apply
+    those whose best precision is infinite, and those worth less than their ``min_gain``. A method that starts from everything can apply
     ``min_gain`` only there. More atoms than ``max_active`` are cut in the same way, and the
     solution is then flagged as saturated; without a given cap this is half the sample size
     if the noise is free, and no limit if it is held.
@@ -161,7 +163,8 @@ def _start(problem: Problem, warm_start: WarmStart | None) -> tuple[IndexArray, 
         active, lam = warm_start.active[known], np.exp(warm_start.log_lam[known])
         if problem.hyperprior.rate == 0:
             return active, lam
-    log_lam = np.full(len(usable), ridge(problem).log_lam)
+    shared = ridge(problem).log_lam if problem.moments.target_ss > 0 else 0.0
+    log_lam = np.full(len(usable), shared)
     if warm_start is not None:
         log_lam[active] = np.log(lam)
     return np.flatnonzero(usable), np.exp(log_lam[usable])
@@ -176,6 +179,7 @@ class _Run:
         self.deletable = problem.hyperprior.rate == 0
         self.saturated = False
         self.rounds = 0
+        self.readmitted = np.zeros(problem.moments.n_atoms, dtype=bool)
 
     def step(self, state: State) -> tuple[State, float]:
         """Sweep once; when that no longer changes anything, revise the set of atoms."""
@@ -198,11 +202,12 @@ class _Run:
             alpha, noise = rule(problem, fit, state.noise)
             noise = bounded_noise(problem, noise)
         lam = alpha * noise
-        keep = np.ones(len(lam), dtype=bool)
+        keep = staying = np.ones(len(lam), dtype=bool)
         if self.deletable:
             keep = (lam <= self.solver.prune_threshold) & (fit.gamma > EPS)
-        with np.errstate(divide="ignore"):
-            moved = np.abs(np.log(alpha * state.noise / fit.lam))[keep].max(initial=0.0)
+            keep |= self.readmitted[fit.active]
+            staying = keep & ~_diverging(problem, fit, noise)
+        moved = np.abs(np.log(alpha * state.noise / fit.lam))[staying].max(initial=0.0)
         change = max(float(moved), abs(float(np.log(noise / state.noise))))
         return assess(problem, condition(problem, fit.active[keep], lam[keep]), noise), change
 
@@ -229,6 +234,7 @@ class _Run:
             if len(state.fit.active) >= cap:
                 self.saturated = True
                 break
+            self.readmitted[best] = True
             state = self._settle(
                 np.append(state.fit.active, best), np.append(state.fit.lam, lam[best])
             )
@@ -237,6 +243,13 @@ class _Run:
     def _settle(self, active: IndexArray, lam: Vector) -> State:
         fit = condition(self.problem, active, lam)
         return assess(self.problem, fit, best_noise(self.problem, fit))
+
+
+def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
+    """Tell which atoms have an infinite best precision, all else fixed."""
+    variance = fit.covariance.diagonal()
+    price = 2.0 * problem.smoothness * fit.shrunk
+    return fit.mean**2 / noise - price <= fit.gamma * variance
 
 
 def _mackay(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:

@@ -124,7 +124,7 @@ def assess(problem: Problem, fit: Fit, noise: float) -> State:
 
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
-    """Derivatives of the objective in the log precisions; zero where a bound holds them."""
+    """Differentiate the objective in the log precisions; zero where a bound holds them."""
     hyper = problem.hyperprior
     determined = fit.gamma + 2.0 * problem.smoothness * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
@@ -165,7 +165,7 @@ def statistics(problem: Problem, fit: Fit) -> Statistics:
 
 
 def worth(problem: Problem, fit: Fit, known: Statistics) -> Vector:
-    """What each active atom brings to the objective, the noise free to follow."""
+    """Compute what each active atom brings to the objective, the noise free to follow."""
     hyper, active = problem.hyperprior, fit.active
     value = removal_loss(
         known.s[active],
@@ -209,11 +209,17 @@ def active_cap(problem: Problem) -> int:
 def trivial(problem: Problem) -> Solution | None:
     """Answer problems without atoms or without anything to explain; None for all others.
 
-    A constant target leaves no noise: its variance is zero and the evidence unbounded.
+    A constant target with a free noise has noise variance zero and unbounded evidence.
     """
     moments, hyper, noise = problem.moments, problem.hyperprior, problem.noise_variance
-    explicable = noise is not None or moments.target_ss > 0 or hyper.noise_rate > 0
-    if moments.usable.any() and moments.n_effective > 0 and explicable:
+    if (
+        moments.usable.any()
+        and moments.n_effective > 0
+        and (
+            moments.target_ss > 0
+            or (hyper.rate > 0 and (noise is not None or hyper.noise_rate > 0))
+        )
+    ):
         return None
     empty = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
     objective = 0.0

@@ -26,6 +26,8 @@ from relvec.solvers.reference import (
 
 INITIAL_NOISE = 0.1
 """Noise variance to start from, as a fraction of the variance of the target."""
+ROUNDING = 1e-10
+"""Gains below this are not compared: the atom that moves furthest goes first."""
 
 
 class TextbookSolver(BaseEstimator):
@@ -144,7 +146,7 @@ class _Moves(NamedTuple):
 
 
 class _Run:
-    """One run of the algorithm; steps are numbered as in the paper's section 4."""
+    """One run of the algorithm; steps are numbered as in section 4 of the paper."""
 
     def __init__(self, problem: Problem, solver: TextbookSolver) -> None:
         self.problem = problem
@@ -159,10 +161,11 @@ class _Run:
         alpha = np.full(n_atoms, np.inf)
         alpha[state.fit.active] = state.fit.lam / state.noise
         moves = self.moves(state, alpha)
-        best = int(np.argmax(moves.gain))
-        remaining = self.remaining(alpha, moves)
-        if moves.gain[best] > 0.0:
-            alpha[best] = moves.alpha[best] if moves.should_be_in[best] else np.inf
+        wanted = np.where(moves.should_be_in, moves.alpha, np.inf)
+        change = _log_change(alpha, wanted)
+        remaining = float(change.max(initial=0.0))
+        best = int(np.argmax(moves.gain if moves.gain.max() > ROUNDING else change))
+        alpha[best] = wanted[best]
         active = np.flatnonzero(np.isfinite(alpha))
         fit = condition(problem, active, alpha[active] * state.noise)
         noise = state.noise
@@ -171,11 +174,11 @@ class _Run:
             noise = self.noise(fit)
             if not problem.smoothness:
                 fit = condition(problem, active, alpha[active] * noise)
-        change = max(remaining, abs(float(np.log(noise / state.noise))))
-        return assess(problem, fit, noise), change
+        remaining = max(remaining, abs(float(np.log(noise / state.noise))))
+        return assess(problem, fit, noise), remaining
 
     def moves(self, state: State, alpha: Vector) -> _Moves:
-        """Steps 4 to 8: evaluate every atom's best move at the present noise."""
+        """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
         problem, noise = self.problem, state.noise
         known = statistics(problem, state.fit)
         # Sparsity and quality factors in the paper's units, with C = sigma^2 K.
@@ -197,16 +200,8 @@ class _Run:
         gain = np.where(should_be_in, at_best, 0.0) - at_present
         return _Moves(best, gain, should_be_in)
 
-    def remaining(self, alpha: Vector, moves: _Moves) -> float:
-        """Largest change of a log precision still wanted; infinite if atoms come or go."""
-        inside = np.isfinite(alpha)
-        if np.any(inside != moves.should_be_in):
-            return np.inf
-        moved = np.log(moves.alpha[inside] / alpha[inside])
-        return float(np.abs(moved).max(initial=0.0))
-
     def noise(self, fit: Fit) -> float:
-        """Step 9: re-estimate the noise from the residual."""
+        """Re-estimate the noise from the residual (step 9)."""
         problem = self.problem
         if problem.smoothness:
             return best_noise(problem, fit)
@@ -214,6 +209,15 @@ class _Run:
         free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
         residual = fit.residual_ss + 2.0 * hyper.noise_rate
         return bounded_noise(problem, residual / max(free, 1e-15))
+
+
+def _log_change(before: Vector, after: Vector) -> Vector:
+    """Absolute change of the log precisions; infinite where an atom comes or goes."""
+    inside, stays = np.isfinite(before), np.isfinite(after)
+    change = np.where(inside != stays, np.inf, 0.0)
+    both = inside & stays
+    change[both] = np.abs(np.log(after[both] / before[both]))
+    return change
 
 
 def _contribution(alpha: Vector, s: Vector, quality: Vector) -> Vector:
