@@ -1,1 +1,33 @@
-"""relvec: sparse Bayesian learning for Python."""
+"""relvec: sparse Bayesian learning for Python.
+
+Small, probabilistic, interpretable models with honest error bars: relevance vector
+machines and their descendants, in the manner of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from relvec.estimators import RVMRegressor, SparseBayesRegressor
+
+_HOMES = {
+    "RVMRegressor": "relvec.estimators",
+    "SparseBayesRegressor": "relvec.estimators",
+}
+
+__all__ = ["RVMRegressor", "SparseBayesRegressor", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load public names when they are first used (PEP 562)."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'relvec' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -61,6 +61,11 @@ class BoundBasis(NamedTuple):
 class Basis(BaseEstimator, ABC):
     """A recipe: hyper-parameters only, clone-able, and ``a + b`` joins the columns."""
 
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether `bind` takes scipy sparse inputs."""
+        return False
+
     @abstractmethod
     def bind(
         self,

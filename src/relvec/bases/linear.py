@@ -74,6 +74,11 @@ class LinearBasis(Basis):
     ['height', 'weight']
     """
 
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether `bind` takes scipy sparse inputs: it does."""
+        return True
+
     def bind(
         self,
         X: Any,

@@ -38,6 +38,11 @@ class PrecomputedBasis(Basis):
     def __init__(self, localised: bool = True) -> None:
         self.localised = localised
 
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether `bind` takes scipy sparse inputs: it does."""
+        return True
+
     def bind(
         self,
         X: Any,

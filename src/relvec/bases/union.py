@@ -96,6 +96,11 @@ class UnionBasis(Basis):
     def __init__(self, bases: Sequence[Basis]) -> None:
         self.bases = bases
 
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether every part takes sparse inputs."""
+        return all(basis.accepts_sparse for basis in self.bases)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with those of the parts if `deep`."""
         params: dict[str, Any] = {"bases": self.bases}

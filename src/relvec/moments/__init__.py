@@ -1,1 +1,49 @@
+"""What evidence solvers see of the data."""
 
+from __future__ import annotations
+
+from relvec._typing import Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.moments.base import Moments
+from relvec.moments.columns import PreparedColumns
+from relvec.moments.gram import GramMoments, SufficientStatistics, accumulate
+from relvec.moments.lazy import LazyMoments
+
+STORE_BYTES = 1 << 30
+"""Prepared atoms above this size are not kept in memory unless asked for."""
+GRAM_ATOMS = 4000
+"""Up to this many atoms the Gram matrix itself is small."""
+
+
+def moments_of(
+    dictionary: Dictionary,
+    targets: Matrix,
+    sample_weight: Vector | None,
+    *,
+    centre: bool,
+    low_memory: bool | None = None,
+) -> list[Moments]:
+    """Choose how the moments are computed; one entry per column of `targets`.
+
+    Prepared atoms are stored when they fit. When they do not, or `low_memory` is True,
+    either the data are read once and only the Gram matrix kept (many samples, few atoms), or
+    atoms are evaluated again whenever Gram rows are asked for.
+    """
+    n_samples, n_atoms = dictionary.shape
+    if low_memory is None:
+        low_memory = 8 * n_samples * n_atoms > STORE_BYTES
+    if low_memory and n_atoms <= GRAM_ATOMS and n_samples >= 2 * n_atoms:
+        return list(accumulate(dictionary, targets, sample_weight).all_moments(centre=centre))
+    columns = PreparedColumns(dictionary, sample_weight, centre=centre, store=not low_memory)
+    return [LazyMoments(columns, target) for target in targets.T]
+
+
+__all__ = [
+    "GramMoments",
+    "LazyMoments",
+    "Moments",
+    "PreparedColumns",
+    "SufficientStatistics",
+    "accumulate",
+    "moments_of",
+]

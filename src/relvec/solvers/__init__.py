@@ -1,1 +1,63 @@
+"""Ways to maximise the evidence."""
 
+from __future__ import annotations
+
+from relvec._checks import check_choice
+from relvec.solvers.base import (
+    Candidate,
+    Certificate,
+    Monitor,
+    Problem,
+    Progress,
+    Solution,
+    Solver,
+    WarmStart,
+)
+from relvec.solvers.fixed_point import FixedPointSolver
+from relvec.solvers.search import SequentialSolver
+from relvec.solvers.textbook import TextbookSolver
+
+SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook")
+
+
+def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
+    """Turn the name of a solver into the solver.
+
+    Parameters
+    ----------
+    solver : Solver or {"auto", "sequential", "mackay", "em", "textbook"}
+        A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
+    effort : {"fast", "balanced", "thorough"}
+        For the sequential solver.
+    needs_dense : bool
+        Whether the prior forbids switching atoms off (a Gamma prior does).
+    """
+    if not isinstance(solver, str):
+        if not hasattr(solver, "solve"):
+            raise TypeError(
+                f"solver must be one of {SOLVER_NAMES} or have a method solve(problem); "
+                f"got {solver!r}."
+            )
+        return solver
+    check_choice("solver", solver, SOLVER_NAMES)
+    if solver == "textbook":
+        return TextbookSolver()
+    if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
+        return FixedPointSolver("em" if solver == "em" else "mackay")
+    return SequentialSolver(effort)
+
+
+__all__ = [
+    "Candidate",
+    "Certificate",
+    "FixedPointSolver",
+    "Monitor",
+    "Problem",
+    "Progress",
+    "SequentialSolver",
+    "Solution",
+    "Solver",
+    "TextbookSolver",
+    "WarmStart",
+    "resolve_solver",
+]

@@ -55,6 +55,10 @@ class State(NamedTuple):
     n_rounds: int = 0
     converged: bool = False
     saturated: bool = False
+    polished: bool = False
+    """Whether the ascent went on until nothing moved."""
+    stopped: bool = False
+    """Whether a monitor ended the ascent."""
     certificate: Certificate = Certificate(np.inf, np.inf)
     trace: tuple[float, ...] = ()
 
@@ -70,6 +74,17 @@ class Screen(NamedTuple):
     p: Vector | None
     solved: Matrix
     """``L^-1 G[active, :]``."""
+
+
+def empty_state(problem: Problem, noise_variance: float | None) -> State:
+    """Return the model without atoms, evaluated."""
+    objective = objective_of(problem, noise_variance)
+    n = max(objective.n_effective, 1.0)
+    noise = objective.target_ss / n if noise_variance is None else noise_variance
+    value = gaussian_objective(n, objective.target_ss, 0.0, noise) if noise > 0.0 else 0.0
+    return State(
+        EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
+    )
 
 
 def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
@@ -279,6 +294,8 @@ def ascend(
         n_rounds=n_rounds,
         converged=converged and n_rounds < schedule.max_rounds,
         saturated=saturated,
+        polished=schedule.polish,
+        stopped=stopped,
         certificate=Certificate(
             0.0 if maximum is None else 0.5 * maximum.gradient, max(0.0, float(net.max(initial=0.0)))
         )

@@ -65,10 +65,11 @@ class FixedPointSolver(BaseEstimator):
     Notes
     -----
     When the sweeps have settled, atoms the model is better without are deleted one by one:
-    those whose best precision is infinite, and those worth less than their ``min_gain``. A method that starts from everything can apply
-    ``min_gain`` only there. More atoms than ``max_active`` are cut in the same way, and the
-    solution is then flagged as saturated; without a given cap this is half the sample size
-    if the noise is free, and no limit if it is held.
+    those whose best precision is infinite, and those worth less than their ``min_gain``. A
+    method that starts from everything can apply ``min_gain`` only there. More atoms than
+    ``max_active`` are cut in the same way, and the solution is then flagged as saturated;
+    without a given cap this is half the sample size if the noise is free, and no limit if
+    it is held. Nothing is deleted under a Gamma prior with a positive rate.
 
     With a smoothness prior the sweeps alternate with the closed-form noise for fixed
     ``lam = alpha sigma^2``, of which the price ``c tr(I - K^-1)`` does not depend. The

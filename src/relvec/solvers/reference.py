@@ -134,14 +134,16 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
 
 
 class Statistics(NamedTuple):
-    """``s = phi' K^-1 phi``, ``q = phi' K^-1 t``, ``p = phi' K^-2 phi`` of each atom,
-    with ``K`` and ``R = t' K^-1 t`` of the model without that atom.
-    """
+    """What the model without an atom says of that atom, for every atom."""
 
     s: Vector
+    """Sparsity ``phi' K^-1 phi``."""
     q: Vector
+    """Quality ``phi' K^-1 t``."""
     p: Vector
+    """``phi' K^-2 phi``, which the price of degrees of freedom needs."""
     quadratic: Vector
+    """``R = t' K^-1 t``."""
 
 
 def statistics(problem: Problem, fit: Fit) -> Statistics:

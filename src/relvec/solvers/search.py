@@ -1,27 +1,48 @@
-"""The default solver: several deterministic ascents, recombined, best objective kept."""
+"""The default solver: several deterministic ascents, recombined, the best one kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from relvec.solvers.ascent import EMPTY, Schedule, State, ascend, max_active
+from relvec._checks import check_choice, check_integer, check_positive
+from relvec.solvers.ascent import CHARGED, EMPTY, Schedule, State, ascend, empty_state
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
 from relvec.solvers.starts import Ridge, dense_start, recombine, ridge
 
+EFFORTS = ("fast", "balanced", "thorough")
 SMALL = 600
 """Up to this many atoms the whole Gram is at hand and every start is affordable."""
+SAME = 1e-4
+"""End states whose objectives differ by less, with equally many atoms, are the same one."""
 
 
-class _Stop(Exception):
-    """A monitor asked to stop."""
+class SequentialSolver(BaseEstimator):
+    """Maximise the evidence by certified ascents from several deterministic starts.
 
+    Each ascent adds atoms in batches and takes joint Newton steps on their precisions, the
+    noise profiled out in closed form (see `relvec.solvers.ascent`). Ascents start from the
+    empty model with the noise held at fractions of a ridge estimate and from all atoms at
+    once. Their end states are recombined by averaging prior variances, which usually leads
+    to a better maximum than any of them; the best objective wins.
 
-class SequentialSolver:
-    """Fast evidence maximisation with a certificate."""
+    Parameters
+    ----------
+    effort : {"fast", "balanced", "thorough"}, default="balanced"
+        How many starts and recombinations to try. "fast" climbs once; it falls back on a
+        start from all atoms when a ridge regression on the same atoms has more evidence.
+    tol : float, default=1e-4
+        Largest derivative of the objective in a log precision that counts as zero.
+    max_iter : int, default=500
+        Rounds of one ascent.
 
-    def __init__(self, effort: str = "balanced", tol: float = 1e-4, max_iter: int = 500) -> None:
+    Examples
+    --------
+    >>> SequentialSolver(effort="fast")
+    SequentialSolver(effort='fast')
+    """
+
+    def __init__(self, effort: str = "balanced", *, tol: float = 1e-4, max_iter: int = 500) -> None:
         self.effort = effort
         self.tol = tol
         self.max_iter = max_iter
@@ -33,91 +54,204 @@ class SequentialSolver:
         warm_start: WarmStart | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Maximise the objective of `problem`."""
-        return _Search(problem, self, monitor).run(warm_start)
+        """Maximise the objective of `problem`.
+
+        Parameters
+        ----------
+        problem : Problem
+            Any prior but one with a Gamma density on the weight precisions.
+        warm_start : WarmStart, optional
+            Climb from this active set only.
+        monitor : callable, optional
+            Told of every round; returning True ends the search with the best state so far.
+        """
+        check_choice("effort", self.effort, EFFORTS)
+        tol = check_positive("tol", self.tol)
+        max_iter = check_integer("max_iter", self.max_iter, minimum=1)
+        if problem.hyperprior.shape or problem.hyperprior.rate:
+            raise ValueError(
+                "A Gamma prior with positive shape or rate gives an atom that is switched off "
+                "(infinite precision) zero or infinite density, so atoms cannot be added or "
+                'removed one by one. Use solver="mackay" or solver="em".'
+            )
+        return _Search(problem, self.effort, tol, max_iter, monitor).run(warm_start)
+
+
+class _Stopped(Exception):
+    """A monitor has seen enough."""
 
 
 class _Search:
-    def __init__(self, problem, solver, monitor):
-        self.problem = problem
-        self.solver = solver
-        self.monitor = monitor
-        self.ends = []
-        self.total = 0
+    """The ascents of one solve, and their end states."""
 
-    def climb(self, label, start, schedule, noise=None, record=True):
-        if self.problem.noise_variance is not None:
-            noise = self.problem.noise_variance
-        state = ascend(self.problem, start, schedule, noise_variance=noise, stage=label, monitor=self.monitor)
-        self.total += state.n_rounds
-        if record:
+    def __init__(
+        self, problem: Problem, effort: str, tol: float, max_iter: int, monitor: Monitor | None
+    ) -> None:
+        self.problem = problem
+        self.effort = effort
+        self.monitor = monitor
+        self.ends: list[tuple[str, State]] = []
+        self.n_rounds = 0
+        self.held = problem.noise_variance
+        self.charged = bool((problem.min_gain > CHARGED).any())
+        self.is_small = problem.moments.n_atoms <= SMALL
+        share, batch = (0.1, 1) if self.is_small else (0.02, 4)
+        self.polish = Schedule(
+            threshold=1e-3 if self.is_small else 1e-2,
+            pool_share=share,
+            batch_min=batch,
+            max_rounds=max_iter,
+            gradient_tol=tol,
+        )
+        self.loose = self.polish._replace(threshold=0.01 if self.is_small else 0.05, polish=False)
+        self.hold = self.loose._replace(threshold=0.5)
+
+    # ------------------------------------------------------------------ moves
+
+    def climb(
+        self, label: str, start: State, schedule: Schedule, noise: float | None = None
+    ) -> State:
+        """Ascend with the noise as the problem wants it, or held at `noise` on the way."""
+        state = ascend(
+            self.problem,
+            start,
+            schedule,
+            noise_variance=self.held if noise is None else noise,
+            stage=label,
+            monitor=None if self.monitor is None else self._tell,
+        )
+        self.n_rounds += state.n_rounds
+        if noise is None:
             self.ends.append((label, state))
+        if state.stopped:
+            raise _Stopped
         return state
 
-    def run(self, warm_start):
-        problem = self.problem
-        small = problem.moments.n_atoms <= SMALL
-        r = ridge(problem)
-        eff = self.solver.effort
-        if small and eff == "fast":
-            st = self.climb("h", EMPTY, Schedule(0.5, .1, 1, polish=False), .3 * r.noise_variance, record=False)
-            best = self.climb("p", st, Schedule(1e-3, .1, 1))
-            if best.objective < r.objective:
-                st = dense_start(problem, r.atoms, r.log_lam, sweeps=30, keep=20)
-                b2 = self.climb("d", st, Schedule(1e-3, .1, 1))
-                best = max(best, b2, key=lambda x: x.objective)
-        elif small:
-            best = self.small(r)
+    def _tell(self, progress: Progress) -> bool:
+        assert self.monitor is not None
+        return self.monitor(progress._replace(n_iter=self.n_rounds + progress.n_iter))
+
+    def forward(self, share: float, noise: float, end: Schedule, hold: Schedule) -> State:
+        """From the empty model with the noise held at a share of its estimate, then freed."""
+        label = f"forward, noise held at {share:g}"
+        return self.climb(label, self.climb(label, EMPTY, hold, share * noise), end)
+
+    def dense(self, start: Ridge, log_lam: float, end: Schedule, *, sweeps: int, keep: int) -> State:
+        """From every atom at once."""
+        state = dense_start(self.problem, start.atoms, log_lam, sweeps=sweeps, keep=keep)
+        return self.climb("all atoms", state, end)
+
+    def merge(self, states: list[State], end: Schedule) -> State:
+        """From the average of several end states."""
+        return self.climb("recombined", recombine(states, self.problem.moments.n_atoms), end)
+
+    def breathe(self, state: State, share: float, end: Schedule) -> State:
+        """From an end state, with the noise pressed down for a while."""
+        label = f"noise pressed to {share:g}"
+        pressed = self.climb(label, state, self.hold, share * state.noise_variance)
+        return self.climb(label, pressed, end)
+
+    # ------------------------------------------------------------------ plans
+
+    def run(self, warm_start: WarmStart | None) -> Solution:
+        moments = self.problem.moments
+        if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
+            return self._solution("empty", empty_state(self.problem, self.held))
+        try:
+            if warm_start is not None:
+                self.climb("warm start", State(*warm_start), self.polish)
+            else:
+                self._search()
+                best = max(self.ends, key=lambda end: _rank(end[1]))[1]
+                if not best.polished:
+                    self.climb("final", best, self.polish)
+        except _Stopped:
+            pass
+        if not self.ends:  # stopped while the noise was still held
+            return self._solution("empty", empty_state(self.problem, self.held))
+        return self._solution(*max(self.ends, key=lambda end: _rank(end[1])))
+
+    def _search(self) -> None:
+        start = ridge(self.problem)
+        noise = start.noise_variance if self.held is None else self.held
+        if self.effort == "fast":
+            best = self.forward(0.3, noise, self.polish, self.hold)
+        elif self.is_small:
+            best = self._search_small(start, noise)
         else:
-            best = self.large(r)
+            best = self._search_large(start, noise)
+        if not self.charged and _evidence(self.problem, best) < start.objective:
+            # One precision for all atoms explains more: single atoms gain too little to be
+            # found one by one (wide kernels), so begin with all of them.
+            self.dense(start, start.log_lam, self.polish, sweeps=30, keep=20)
+
+    def _search_small(self, start: Ridge, noise: float) -> State:
+        thorough = self.effort == "thorough"
+        shares = (1.0, 0.3, 0.1) if self.held is None else (0.3, 0.1)
+        pool = [self.forward(share, noise, self.loose, self.hold) for share in shares]
+        pool.append(self.climb("forward", EMPTY, self.loose))
+        pool.append(self.dense(start, start.log_lam, self.loose, sweeps=30, keep=20))
+        pool.append(self.dense(start, np.log(0.1), self.loose, sweeps=150, keep=0))
+        pool.append(self.merge(pool, self.loose))
+        best = max(pool, key=_rank)
+        for share in (0.5, 0.2, 0.8, 0.1) if thorough else (0.5, 0.2):
+            pool.append(self.breathe(best, share, self.loose))
+        return self._recombine_pairs(pool, 36 if thorough else 12)
+
+    def _recombine_pairs(self, pool: list[State], attempts: int) -> State:
+        """Merge the best with the next best as long as that helps."""
+        waiting = sorted(pool, key=_rank, reverse=True)
+        best = waiting.pop(0)
+        while waiting and attempts:
+            other = waiting.pop(0)
+            same = abs(other.objective - best.objective) < SAME
+            if same and len(other.active) == len(best.active):
+                continue
+            attempts -= 1
+            child = self.merge([best, other], self.loose)
+            if _rank(child) > _rank(best) and child.objective > best.objective + 1e-3:
+                waiting.append(best)
+                best = child
         return best
 
-    def small(self, r):
-        pb = self.problem
-        hold = Schedule(0.5, .1, 1, polish=False)
-        free = Schedule(1e-2, .1, 1, polish=False)
-        pool = []
-        for f in (1., .3, .1):
-            st = self.climb(f"h{f}", EMPTY, hold, f * r.noise_variance, record=False)
-            pool.append(self.climb(f"h{f}", st, free))
-        pool.append(self.climb("e", EMPTY, free))
-        st = dense_start(pb, r.atoms, r.log_lam, sweeps=30, keep=20)
-        pool.append(self.climb("d", st, free))
-        st = dense_start(pb, r.atoms, np.log(.1), sweeps=150, keep=0)
-        pool.append(self.climb("d.1", st, free))
-        pool.append(self.climb("U", recombine(pool, pb.moments.n_atoms), free))
-        best = max(pool, key=lambda s: s.objective)
-        for f in (.5, .2):
-            st = self.climb("b", best, hold, f * best.noise_variance, record=False)
-            pool.append(self.climb("b", st, free))
-        pool.sort(key=lambda s: -s.objective)
-        best, others, tried = pool[0], pool[1:], 0
-        while others and tried < 12:
-            o = others.pop(0)
-            if abs(o.objective - best.objective) < 1e-4 and len(o.active) == len(best.active):
-                continue
-            tried += 1
-            st = self.climb("x", recombine([best, o], pb.moments.n_atoms), free)
-            if st.objective > best.objective + 1e-3:
-                others.append(best)
-                best = st
-        return self.climb("f", best, Schedule(1e-3, .1, 1))
+    def _search_large(self, start: Ridge, noise: float) -> State:
+        thorough = self.effort == "thorough"
+        deep = self.hold._replace(threshold=2.0, pool_share=0.005)
+        pool = [self.forward(0.3, noise, self.loose, self.hold)]
+        pool += [
+            self.forward(share, noise, self.loose, deep)
+            for share in ((0.1, 1.0) if thorough else (0.1,))
+        ]
+        merged = self.merge(pool, self.polish)
+        parent = max(pool, key=_rank)
+        again = self.merge([merged, parent], self.polish)
+        best = max(merged, again, key=_rank)
+        if thorough:
+            pressed = self.breathe(best, 0.5, self.loose)
+            best = max(best, self.merge([best, pressed], self.polish), key=_rank)
+        return max(best, parent, key=_rank)
 
-    def large(self, r):
-        pb = self.problem
-        eff = self.solver.effort
-        M = pb.moments.n_atoms
-        prof = Schedule(1e-2, .02, 4)
-        st = self.climb("h", EMPTY, Schedule(.5, .02, 4, polish=False), .3 * r.noise_variance, record=False)
-        if eff == "fast":
-            return self.climb("p", st, prof)
-        loose = prof._replace(threshold=.05, polish=False)
-        pool = [self.climb("p", st, loose)]
-        for f in ((.1, 1.) if eff == "thorough" else (.1,)):
-            st = self.climb("h", EMPTY, Schedule(2., .005, 4, polish=False), f * r.noise_variance, record=False)
-            pool.append(self.climb("p", st, loose))
-        u = self.climb("U", recombine(pool, M), prof)
-        b = max(pool, key=lambda s: s.objective)
-        u2 = self.climb("U2", recombine([u, b], M), prof)
-        best = max(u, u2, key=lambda s: s.objective)
-        return best if best.objective > b.objective else self.climb("f", b, prof)
+    def _solution(self, label: str, state: State) -> Solution:
+        ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
+        return Solution(
+            active=state.active,
+            log_lam=state.theta,
+            noise_variance=state.noise_variance,
+            objective=state.objective,
+            n_iter=self.n_rounds,
+            converged=state.converged,
+            certificate=state.certificate,
+            saturated=state.saturated,
+            trace=state.trace,
+            candidates=tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends),
+        )
+
+
+def _rank(state: State) -> tuple[bool, float]:
+    """Order end states: one that ran into the cap has an arbitrary noise level and comes last."""
+    return (not state.saturated, state.objective)
+
+
+def _evidence(problem: Problem, state: State) -> float:
+    """Penalised log evidence of a state, the prices of its atoms not counted."""
+    return state.objective + float(problem.min_gain[state.active].sum())

@@ -1,0 +1,215 @@
+"""Honest error bars away from the data.
+
+The atoms of a relevance vector machine sit on the training inputs and decay away from
+them, so the plain posterior variance of the function *falls* to zero where nothing is
+known (Tipping 2001, appendix D.1). Two remedies live here, and nowhere else:
+
+- `Novelty` adds the variance a stationary process with the same kernel would have at an
+  input, given that it is known at a few stored pivots that cover the training inputs. It
+  leaves the mean alone and needs no training data at prediction time.
+- `Augmentation` (RVM*) adds one atom centred on the test input itself, integrated out. It
+  changes the mean as well and keeps the training inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
+
+from relvec._linalg import cholesky, solve_lower
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms
+from relvec.kernels import KernelLike, kernel_block
+from relvec.posterior import Posterior
+
+PIVOT_TOLERANCE = 0.05
+"""Training inputs count as covered once the pivots explain 95 % of the variance there."""
+MAX_PIVOTS = 64
+"""More would make a fitted model grow with the training set."""
+MAX_ROWS = 4000
+"""Training inputs looked at when pivots are chosen."""
+DIAGONAL_BLOCK = 64
+
+
+def kernel_diagonal(kernel: KernelLike, X: Matrix) -> Vector:
+    """``k(x, x)`` of every row; functions of two arrays are asked in small blocks."""
+    if isinstance(kernel, Kernel):
+        return np.asarray(kernel.diag(X), dtype=np.float64)
+    blocks = range(0, len(X), DIAGONAL_BLOCK)
+    parts = [X[start : start + DIAGONAL_BLOCK] for start in blocks]
+    return np.concatenate([kernel_block(kernel, part, part).diagonal() for part in parts])
+
+
+def choose_pivots(kernel: KernelLike, X: Matrix) -> IndexArray | None:
+    """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
+
+    Returns the rows chosen, or None where `kernel` is not a covariance on these inputs.
+    """
+    diagonal = kernel_diagonal(kernel, X)
+    if not (diagonal > 0.0).all():
+        return None
+    root = np.sqrt(diagonal)
+    residual = np.ones(len(X))
+    limit = min(MAX_PIVOTS, len(X))
+    columns = np.empty((limit, len(X)))
+    pivots: list[int] = []
+    while len(pivots) < limit:
+        pivot = int(np.argmax(residual))
+        if residual[pivot] < PIVOT_TOLERANCE:
+            break
+        done = len(pivots)
+        column = kernel_block(kernel, X, X[pivot : pivot + 1])[:, 0] / (root * root[pivot])
+        column -= columns[:done, pivot] @ columns[:done]
+        column /= math.sqrt(residual[pivot])
+        columns[done] = column
+        residual -= column**2
+        if residual.min() < -1e-6:
+            return None
+        pivots.append(pivot)
+    return np.array(pivots, dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Novelty:
+    """Extra variance of inputs that are unlike the training inputs.
+
+    ``variance(x) = amplitude * (r(x) - offset)+ / (1 - offset)``, where ``r(x)`` in [0, 1] is
+    the share of the prior variance at ``x`` that the pivots leave unexplained.
+    """
+
+    kernel: KernelLike
+    pivots: Matrix
+    amplitude: float
+    offset: float = 0.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the factor out: it is quickly recomputed and would dominate the file."""
+        return {key: value for key, value in self.__dict__.items() if key != "_factor"}
+
+    @cached_property
+    def _factor(self) -> Matrix:
+        root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
+        correlation = kernel_block(self.kernel, self.pivots, self.pivots)
+        correlation = correlation / np.multiply.outer(root, root)
+        correlation.flat[:: len(root) + 1] += 1e-10
+        factor = cholesky(correlation)
+        assert factor is not None, "pivots were chosen to be independent"
+        return factor
+
+    def _explained(self, X: Matrix) -> tuple[Matrix, Vector]:
+        root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
+        own = np.sqrt(np.maximum(kernel_diagonal(self.kernel, X), 1e-300))
+        cross = kernel_block(self.kernel, X, self.pivots) / np.multiply.outer(own, root)
+        return solve_lower(self._factor, np.asfortranarray(cross.T)), own
+
+    def unexplained(self, X: Matrix) -> Vector:
+        """``r(x)``: the share of the prior variance that is unknown at each input."""
+        white, _ = self._explained(X)
+        return np.clip(1.0 - np.einsum("ij,ij->j", white, white), 0.0, 1.0)
+
+    def _share(self, unexplained: Vector) -> Vector:
+        return np.maximum(unexplained - self.offset, 0.0) / (1.0 - self.offset)
+
+    def variance(self, X: Matrix) -> Vector:
+        """Variance to add at each input."""
+        return self.amplitude * self._share(self.unexplained(X))
+
+    def covariance(self, X: Matrix) -> Matrix:
+        """Covariance to add between all inputs; its diagonal is `variance`."""
+        white, own = self._explained(X)
+        residual = kernel_block(self.kernel, X, X) / np.multiply.outer(own, own) - white.T @ white
+        unexplained = np.clip(residual.diagonal(), 0.0, 1.0)
+        scale = np.sqrt(self._share(unexplained) / np.maximum(unexplained, 1e-300))
+        return self.amplitude * residual * np.multiply.outer(scale, scale)
+
+
+def fit_novelty(
+    kernel: KernelLike | None,
+    X: Matrix,
+    atoms: Matrix,
+    target: Vector,
+    sample_weight: Vector | None,
+    posterior: Posterior,
+) -> Novelty | None:
+    """Choose pivots, amplitude and offset from the training data.
+
+    The amplitude is the target's variance that is not noise. With few pivots in many
+    dimensions the training inputs themselves look novel; the offset, chosen to maximise the
+    leave-one-out predictive density of the training targets, says how much of that is real.
+    Returns None where novelty has no meaning: no decaying kernel, or nothing but noise.
+    """
+    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    if len(rows) > MAX_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
+    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+    spread = np.average((target[rows] - posterior.target_mean) ** 2, weights=weight)
+    amplitude = float(spread) - posterior.noise_variance
+    if kernel is None or not amplitude > 0.0:
+        return None
+    chosen = choose_pivots(kernel, X[rows])
+    if chosen is None:
+        return None
+    novelty = Novelty(kernel, X[rows[chosen]], amplitude)
+    covered = np.setdiff1d(np.arange(len(rows)), chosen)
+    if not len(covered):
+        return novelty
+    unexplained = novelty.unexplained(X[rows[covered]])
+    mean, variance = posterior.leave_one_out(atoms[rows[covered]], target[rows[covered]])
+    squared = (target[rows[covered]] - mean) ** 2
+    best, best_score = 0.0, -np.inf
+    for offset in np.concatenate([[0.0], np.quantile(unexplained, np.linspace(0.05, 1.0, 20))]):
+        if offset >= 1.0:
+            continue
+        extra = amplitude * np.maximum(unexplained - offset, 0.0) / (1.0 - offset)
+        total = variance + extra
+        score = -float(weight[covered] @ (np.log(total) + squared / total))
+        if score > best_score:
+            best, best_score = float(offset), score
+    return Novelty(kernel, novelty.pivots, amplitude, best)
+
+
+@dataclass(frozen=True, eq=False)
+class Augmentation:
+    """RVM*: an atom at the test input itself, with precision one over the signal variance.
+
+    Rasmussen and Quiñonero-Candela (2005), Healing the relevance vector machine through
+    augmentation. Needs the training inputs at prediction time.
+    """
+
+    kernel: KernelLike
+    inputs: Matrix
+    residual: Vector
+    """Weighted ``t - Phi mu`` at the training inputs."""
+    root_weight: Vector
+    atoms: Atoms
+    posterior: Posterior
+    amplitude: float
+
+    def correction(self, X: Matrix) -> tuple[Vector, Vector]:
+        """Change of mean and of variance at each input."""
+        posterior = self.posterior
+        weight = self.root_weight**2
+        columns = kernel_block(self.kernel, self.inputs, X)
+        mean = np.zeros(len(X))
+        if posterior.has_intercept:
+            mean = weight @ columns / weight.sum()
+        centred = (columns - mean) * self.root_weight[:, None]
+        unit = (self.atoms.at(self.inputs) - posterior.column_mean) / posterior.column_norm
+        unit = unit * self.root_weight[:, None]
+        here = (self.atoms.at(X) - posterior.column_mean) / posterior.column_norm
+        white_cross, white_here = np.empty((0, len(X))), np.empty((0, len(X)))
+        if len(posterior.lam):
+            white_cross = solve_lower(posterior.factor, np.asfortranarray(unit.T @ centred))
+            white_here = solve_lower(posterior.factor, np.asfortranarray(here.T))
+        own = kernel_diagonal(self.kernel, X) - mean
+        unexplained = own - np.einsum("ij,ij->j", white_here, white_cross)
+        squared = np.einsum("ij,ij->j", centred, centred)
+        s = (squared - np.einsum("ij,ij->j", white_cross, white_cross)) / posterior.noise_variance
+        q = (self.residual @ centred) / posterior.noise_variance
+        total = 1.0 / self.amplitude + np.maximum(s, 0.0)
+        return unexplained * q / total, unexplained**2 / total

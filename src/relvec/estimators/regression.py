@@ -1,0 +1,271 @@
+"""Sparse Bayesian regression: with any basis, and with kernels at the training points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._typing import Matrix
+from relvec.bases import KernelBasis, PrecomputedBasis
+from relvec.bases.base import Basis
+from relvec.estimators._base import BaseSparseBayesRegressor
+
+
+class SparseBayesRegressor(BaseSparseBayesRegressor):
+    """Sparse Bayesian linear regression on any basis.
+
+    The target is a sum of weighted atoms plus Gaussian noise. Each weight has its own prior
+    precision; maximising the evidence over the precisions switches most atoms off. There is
+    no regularisation to tune, and predictions are distributions.
+
+    Parameters
+    ----------
+    basis : Basis, optional
+        What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
+        `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
+    prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
+        Prior of the precisions. "aic", "bic" and "ric" charge for effective degrees of freedom
+        and give smoother, sparser models.
+    solver : {"auto", "sequential", "mackay", "em", "textbook"} or Solver, default="auto"
+        "sequential" is the fast one, "mackay" and "em" are Tipping's (2001) fixed points from
+        all atoms, "textbook" is Tipping and Faul's (2003) sequence of single steps.
+    effort : {"fast", "balanced", "thorough"}, default="balanced"
+        How hard the sequential solver looks for a better maximum of the evidence.
+    noise_variance : float, optional
+        Hold the noise variance at this value; default, estimate it.
+    fit_intercept : bool, default=True
+        Include an intercept with a flat prior.
+    min_gain : float or "auto", default="auto"
+        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and
+        the logarithm of their number of explicit columns, which keeps null columns out.
+    error_bars : {"novelty", "plain", "augmented"}, default="novelty"
+        What predictive variances contain away from the training inputs: "plain" is the
+        posterior alone, which is over-confident there; "novelty" adds the variance of a
+        process with the same kernel, known at a few stored inputs; "augmented" is RVM*, which
+        also changes the mean and keeps the training inputs.
+    low_memory : bool or "auto", default="auto"
+        Never store the dictionary at the training inputs; evaluate it again when needed.
+        "auto" does so above one gigabyte.
+    warm_start : bool, default=False
+        Start from the atoms of the previous fit.
+    random_state : int, RandomState instance or None, default=None
+        For bases that choose centres by chance.
+
+    Attributes
+    ----------
+    relevance_ : ndarray of shape (n_relevant,)
+        The relevant atoms: the training rows they are centred on, where all atoms are centred
+        on training rows, else their columns in the dictionary.
+    coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
+        Posterior mean of their weights.
+    intercept_ : float or ndarray of shape (n_outputs,)
+    weight_precision_ : ndarray of the shape of `coef_`
+        Prior precision of each weight (alpha in Tipping's papers).
+    weight_covariance_ : ndarray of shape (n_relevant, n_relevant)
+        Posterior covariance of the weights.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+    log_evidence_ : float or ndarray of shape (n_outputs,)
+        Log marginal likelihood; with an intercept, of the n - 1 contrasts free of it.
+    objective_ : float or ndarray of shape (n_outputs,)
+        What was maximised: the log evidence, the prior and the prices of atoms included.
+    effective_dof_ : float or ndarray of shape (n_outputs,)
+        Effective degrees of freedom of the fit, the intercept included.
+    well_determined_ : ndarray of shape (n_relevant,)
+        How far the data fix each weight, between 0 and 1.
+    saturated_ : bool or ndarray of shape (n_outputs,)
+        Whether the cap on atoms was reached; the noise level is then not identified.
+    converged_ : bool or ndarray of shape (n_outputs,)
+    candidates_ : tuple
+        The maxima that were compared, best first.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    RVMRegressor : Kernels at the training points, without building a basis.
+
+    Examples
+    --------
+    Which of fifty inputs matter?
+
+    >>> import numpy as np
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import LinearBasis
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 50))
+    >>> y = 3.0 * X[:, 4] - 2.0 * X[:, 17] + rng.normal(size=100)
+    >>> model = SparseBayesRegressor(LinearBasis()).fit(X, y)
+    >>> model.atom_names()
+    ['x4', 'x17']
+    """
+
+    def __init__(
+        self,
+        basis: Basis | None = None,
+        *,
+        prior: Any = "flat",
+        solver: Any = "auto",
+        effort: str = "balanced",
+        noise_variance: float | None = None,
+        fit_intercept: bool = True,
+        min_gain: float | str = "auto",
+        error_bars: str = "novelty",
+        low_memory: bool | str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.basis = basis
+        self.prior = prior
+        self.solver = solver
+        self.effort = effort
+        self.noise_variance = noise_variance
+        self.fit_intercept = fit_intercept
+        self.min_gain = min_gain
+        self.error_bars = error_bars
+        self.low_memory = low_memory
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _resolve_basis(self) -> Basis:
+        if self.basis is None:
+            return KernelBasis()
+        if not isinstance(self.basis, Basis):
+            raise TypeError(
+                "basis must be a Basis such as KernelBasis() or LinearBasis(); "
+                f"got {self.basis!r} of type {type(self.basis).__name__}."
+            )
+        return self.basis
+
+
+class RVMRegressor(BaseSparseBayesRegressor):
+    """Relevance vector machine for regression.
+
+    A sum of kernels centred on training inputs, of which a handful, the relevance vectors,
+    are kept. No regularisation to tune; predictions come with error bars.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        "rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial",
+        "linear", "sigmoid", "cosine", "linear_spline", "thin_plate_spline" or "precomputed"; a
+        kernel of `sklearn.gaussian_process.kernels` (without WhiteKernel); or a function
+        ``k(X, Z)``. It need not be positive definite. With "precomputed", `X` is the kernel
+        matrix between inputs and training inputs, in fit and in predict.
+    gamma : "scale", "auto" or positive number, default="scale"
+        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``; "scale" is
+        ``1 / (n_features * X.var())``. Scale the columns of `X` first if their units differ.
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial and sigmoid kernels.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Where kernels may be centred: all training inputs, that many of them, or these points.
+    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen.
+    prior, solver, effort, noise_variance, fit_intercept, min_gain, error_bars, low_memory, \
+warm_start, random_state
+        As in `SparseBayesRegressor`.
+
+    Attributes
+    ----------
+    relevance_ : ndarray of shape (n_relevant,)
+        Training rows of the relevance vectors.
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+        The relevance vectors themselves.
+    coef_, intercept_, weight_precision_, weight_covariance_, noise_variance_, log_evidence_, \
+objective_, effective_dof_, well_determined_, saturated_, converged_, candidates_, n_iter_, \
+n_features_in_, feature_names_in_
+        As in `SparseBayesRegressor`.
+
+    See Also
+    --------
+    SparseBayesRegressor : The same with any basis.
+
+    References
+    ----------
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import RVMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-10, 10, size=(100, 1))
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=100)
+    >>> model = RVMRegressor(gamma=1 / 9).fit(X, y)
+    >>> len(model.relevance_)
+    3
+    >>> mean, std = model.predict([[0.0], [30.0]], return_std=True)
+    >>> bool(std[1] > 2 * std[0])  # far from the data the model says that it does not know
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        centers: Any = "all",
+        center_method: str = "kmeans++",
+        prior: Any = "flat",
+        solver: Any = "auto",
+        effort: str = "balanced",
+        noise_variance: float | None = None,
+        fit_intercept: bool = True,
+        min_gain: float | str = "auto",
+        error_bars: str = "novelty",
+        low_memory: bool | str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.centers = centers
+        self.center_method = center_method
+        self.prior = prior
+        self.solver = solver
+        self.effort = effort
+        self.noise_variance = noise_variance
+        self.fit_intercept = fit_intercept
+        self.min_gain = min_gain
+        self.error_bars = error_bars
+        self.low_memory = low_memory
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _resolve_basis(self) -> Basis:
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return PrecomputedBasis(localised=True)
+        return KernelBasis(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            centers=self.centers,
+            center_method=self.center_method,
+        )
+
+    @property
+    def relevance_vectors_(self) -> Matrix:
+        """The centres of the relevant kernels."""
+        check_is_fitted(self)
+        centers = getattr(self.atoms_, "centers", None)
+        if centers is None:
+            raise AttributeError(
+                'relevance_vectors_ is not known for kernel="precomputed"; '
+                "relevance_ has the training rows."
+            )
+        return np.asarray(centers)
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare a pairwise input for precomputed kernels."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,172 @@
+"""Moments from sufficient statistics: the data are read once, in blocks of rows.
+
+`SufficientStatistics` adds up the second moments of atoms and targets about a common
+shift. Accumulators with the same shift merge by addition, so blocks may be processed
+anywhere and in any order; a million rows of a thousand atoms never sit in memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
+from relvec.moments.base import Moments
+from relvec.moments.columns import ColumnScales, column_scales
+
+
+class SufficientStatistics:
+    """Running second moments of ``[atoms, targets]``.
+
+    Parameters
+    ----------
+    n_atoms, n_targets : int
+        Numbers of columns.
+    shift : ndarray of shape (n_atoms + n_targets,), optional
+        Values subtracted from every row before summing. Anything close to the column means
+        removes the cancellation that large offsets would cause; default, the means of the
+        first block. Accumulators that will be merged must share it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> Phi, t = rng.normal(size=(100, 3)), rng.normal(size=100)
+    >>> statistics = SufficientStatistics(3)
+    >>> for rows in (slice(0, 60), slice(60, 100)):
+    ...     statistics = statistics.update(Phi[rows], t[rows])
+    >>> statistics.moments().n_effective
+    99.0
+    """
+
+    def __init__(self, n_atoms: int, n_targets: int = 1, shift: Vector | None = None) -> None:
+        self.n_atoms = n_atoms
+        self.n_targets = n_targets
+        self.shift = shift
+        self.total_weight = 0.0
+        size = n_atoms + n_targets
+        self._second = np.zeros((size, size), order="F")
+        self._first = np.zeros(size)
+
+    def update(
+        self, atoms: Matrix, targets: Matrix, sample_weight: Vector | None = None
+    ) -> SufficientStatistics:
+        """Add a block of rows: atoms (b, n_atoms), targets (b,) or (b, n_targets)."""
+        block = np.empty((len(atoms), self.n_atoms + self.n_targets))
+        block[:, : self.n_atoms] = atoms
+        block[:, self.n_atoms :] = np.reshape(targets, (len(atoms), self.n_targets))
+        if self.shift is None:
+            self.shift = np.average(block, axis=0, weights=sample_weight)
+        block -= self.shift
+        if sample_weight is None:
+            self._first += block.sum(axis=0)
+            self.total_weight += len(block)
+        else:
+            self._first += sample_weight @ block
+            self.total_weight += float(sample_weight.sum())
+            block *= np.sqrt(sample_weight)[:, None]
+        # The transpose of a C-ordered block is Fortran-ordered: no copy is made.
+        self._second = dsyrk(1.0, block.T, beta=1.0, c=self._second, overwrite_c=1, lower=1)
+        return self
+
+    def merge(self, other: SufficientStatistics) -> SufficientStatistics:
+        """Add what another accumulator with the same shift has seen."""
+        if self.shift is None or other.shift is None or not np.array_equal(self.shift, other.shift):
+            raise ValueError(
+                "Only statistics with the same shift can be merged; "
+                "give all accumulators the same `shift`."
+            )
+        self._second += other._second
+        self._first += other._first
+        self.total_weight += other.total_weight
+        return self
+
+    def moments(self, *, centre: bool = True) -> GramMoments:
+        """Return the moments of the first target; see `all_moments` for the others."""
+        return self.all_moments(centre=centre)[0]
+
+    def all_moments(self, *, centre: bool = True) -> list[GramMoments]:
+        """Return the moments of every target; they share one Gram matrix."""
+        if self.shift is None:
+            raise ValueError("No rows have been added; call update() first.")
+        n = self.n_atoms
+        second = self._second + np.tril(self._second, -1).T
+        shifted_ss = second.diagonal().copy()
+        offset = self._first / self.total_weight
+        if centre:
+            second -= self.total_weight * np.multiply.outer(offset, offset)
+            mean = self.shift + offset
+        else:
+            cross = np.multiply.outer(self._first, self.shift)
+            second += cross + cross.T
+            second += self.total_weight * np.multiply.outer(self.shift, self.shift)
+            mean = np.zeros_like(offset)
+        # What was summed, not the raw column, sets the rounding error of the centred sums.
+        spread = np.sqrt(shifted_ss / self.total_weight) if centre else np.zeros_like(offset)
+        scales = column_scales(spread[:n], second.diagonal()[:n].copy(), self.total_weight)
+        constant = second.diagonal()[:n] <= 1e-14 * self.total_weight * self.shift[:n] ** 2
+        scales = scales._replace(mean=mean[:n], usable=scales.usable & ~(constant & centre))
+        gram = second[:n, :n] * np.multiply.outer(
+            scales.usable / scales.norm, scales.usable / scales.norm
+        )
+        gram.flat[:: n + 1] = 1.0
+        return [
+            GramMoments(
+                gram,
+                second[:n, n + j],
+                float(second[n + j, n + j]),
+                scales,
+                n_effective=self.total_weight - float(centre),
+                target_mean=float(mean[n + j]),
+            )
+            for j in range(self.n_targets)
+        ]
+
+
+class GramMoments(Moments):
+    """Moments whose whole Gram matrix is known."""
+
+    def __init__(
+        self,
+        gram: Matrix,
+        cross: Vector,
+        target_ss: float,
+        scales: ColumnScales,
+        *,
+        n_effective: float,
+        target_mean: float,
+    ) -> None:
+        self._gram = gram
+        self.correlation = cross * (scales.usable / scales.norm)
+        self.target_ss = target_ss
+        self.target_mean = target_mean
+        self.n_effective = n_effective
+        self.column_mean, self.column_norm = scales.mean, scales.norm
+        self.usable, self.resolution = scales.usable, scales.resolution
+
+    def fetch(self, index: IndexArray) -> None:
+        """Do nothing: every row is known."""
+
+    def rows(self, index: IndexArray) -> Matrix:
+        """Return a copy of the Gram rows of `index`."""
+        return self._gram[index]
+
+    def gram(self, index: IndexArray) -> Matrix:
+        """Return a small Gram block."""
+        return self._gram[np.ix_(index, index)]
+
+
+def accumulate(
+    dictionary: Dictionary, targets: Matrix, sample_weight: Vector | None
+) -> SufficientStatistics:
+    """Read a dictionary once, in blocks of rows, and return its sufficient statistics."""
+    n_samples, n_atoms = dictionary.shape
+    statistics = SufficientStatistics(n_atoms, targets.shape[1])
+    # Wide blocks make the symmetric product efficient; 16 times the column block is still small.
+    size = max(256, 16 * BLOCK_BYTES // (8 * max(n_atoms, 1)))
+    for start in range(0, n_samples, size):
+        stop = min(start + size, n_samples)
+        weight = None if sample_weight is None else sample_weight[start:stop]
+        statistics.update(dictionary.rows(start, stop), targets[start:stop], weight)
+    return statistics
