@@ -121,17 +121,18 @@ class _GaussianProduct:
         scale = _length_scale(kernel, X.shape[1])
         with np.errstate(over="ignore"):
             centre = Z.mean(axis=0) if len(Z) else 0.0
-            X = (X - centre) / scale
-            Z = (Z - centre) / scale
-            x_half = 0.5 * np.einsum("ij,ij->i", X, X)
-            z_half = 0.5 * np.einsum("ij,ij->i", Z, Z)
+            near_X = (X - centre) / scale
+            near_Z = (Z - centre) / scale
+            x_half = 0.5 * np.einsum("ij,ij->i", near_X, near_X)
+            z_half = 0.5 * np.einsum("ij,ij->i", near_Z, near_Z)
         # The exponent is a sum of d + 2 terms that cancel; its rounding error is at most
         # about (d + 3) eps |z|^2 wherever the kernel is not zero anyway, since |x| and |z|
         # then differ by a few units. So only the centres need to be near the origin.
         limit = ENTRY_ERROR / ((X.shape[1] + 3) * np.finfo(np.float64).eps)
         if 2.0 * z_half.max(initial=0.0) <= limit and np.isfinite(x_half).all():
-            return _GaussianProduct(X, Z, x_half, z_half)
-        return _GaussianExact(X, Z)
+            return _GaussianProduct(near_X, near_Z, x_half, z_half)
+        # Not centred: one far centre would move the mean, and the shift would cost digits.
+        return _GaussianExact(X / scale, Z / scale)
 
     # Rounding may leave an exponent of +1e-16 at zero distance. Clipping it would cost half
     # as much as the exponential, for values that are within ENTRY_ERROR of one anyway.

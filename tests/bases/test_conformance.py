@@ -1,0 +1,180 @@
+"""Every basis passes the public check, and the check catches broken ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+from relvec.bases import (
+    FunctionBasis,
+    KernelAtoms,
+    KernelBasis,
+    LinearBasis,
+    PolynomialBasis,
+    PrecomputedBasis,
+)
+from relvec.kernels import KERNEL_NAMES, LinearSpline
+from relvec.testing import check_basis
+
+
+def squares(X):
+    return X**2
+
+
+CENTERS = np.random.default_rng(0).normal(size=(4, 3))
+
+BASES = [
+    *(KernelBasis(name) for name in KERNEL_NAMES),
+    KernelBasis(RBF([1.0, 2.0, 3.0]) + LinearSpline()),
+    KernelBasis(lambda X, Z: X @ Z.T),
+    KernelBasis(centers=5),
+    KernelBasis(centers=1),
+    KernelBasis(centers=5, center_method="random"),
+    KernelBasis(centers=3, center_method="grid"),
+    KernelBasis(centers=CENTERS),
+    LinearBasis(),
+    PolynomialBasis(),
+    PolynomialBasis(3, interaction_only=True),
+    PolynomialBasis(3, include_linear=False),
+    FunctionBasis([np.sin, squares, lambda X: X[:, 0] > 1]),
+    PrecomputedBasis(),
+    PrecomputedBasis(localised=False),
+    KernelBasis("matern32", gamma=2) + LinearBasis(),
+    KernelBasis(centers=4) + PolynomialBasis() + FunctionBasis(squares) + PrecomputedBasis(),
+]
+
+
+@pytest.mark.parametrize("basis", BASES, ids=lambda basis: repr(basis)[:60])
+def test_conformance(basis):
+    check_basis(basis)
+
+
+@pytest.mark.parametrize("basis", BASES[-8:], ids=lambda basis: repr(basis)[:60])
+def test_conformance_with_other_inputs(basis):
+    check_basis(basis, np.random.default_rng(1).normal(size=(9, 2)))
+
+
+class WidthFromAllRows(KernelBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        basis = KernelBasis(gamma=1 / (3 * X.var()))
+        return basis.bind(X, sample_weight=sample_weight)
+
+
+class CentersOnAllRows(KernelBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        return KernelBasis(gamma=1).bind(X)
+
+
+class MisplacedRows(KernelBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        bound = KernelBasis(gamma=1).bind(X, sample_weight=sample_weight)
+        return bound._replace(source_row=bound.source_row * 0)
+
+
+class ChangesItself(KernelBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        self.gamma = 1.0
+        return super().bind(X, sample_weight=sample_weight, random_state=random_state)
+
+
+class ChangesItsInput(LinearBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        X *= 2
+        return super().bind(X)
+
+
+class OneAtomTooFew(LinearBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        bound = super().bind(X)
+        return bound._replace(atoms=bound.atoms.take(np.arange(len(bound.atoms) - 1)))
+
+
+class OtherAtoms(LinearBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        bound = super().bind(X)
+        return bound._replace(atoms=bound.atoms.take(np.arange(len(bound.atoms))[::-1]))
+
+
+class MaskOfIntegers(LinearBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        bound = super().bind(X)
+        return bound._replace(is_localised=bound.is_localised.astype(int))
+
+
+class RowsBeyondTheEnd(LinearBasis):
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        bound = super().bind(X)
+        return bound._replace(source_row=np.full(len(bound.atoms), len(X)))
+
+
+class HoardingAtoms(KernelAtoms):
+    """Keeps everything it was ever given, and more."""
+
+    def take(self, index):
+        taken = HoardingAtoms(self.kernel, self.centers[index], self._number()[index])
+        object.__setattr__(taken, "hoard", np.zeros(1000))
+        return taken
+
+
+class NamelessAtoms(KernelAtoms):
+    def names(self, feature_names):
+        return []
+
+    def take(self, index):
+        return NamelessAtoms(self.kernel, self.centers[index])
+
+
+class RenamingAtoms(KernelAtoms):
+    def take(self, index):
+        return RenamingAtoms(self.kernel, self.centers[index])
+
+
+class Uses(KernelBasis):
+    """A kernel basis with other atoms."""
+
+    atoms_class = KernelAtoms
+
+    def bind(self, X, *, sample_weight=None, random_state=None):
+        bound = super().bind(X, sample_weight=sample_weight)
+        return bound._replace(atoms=self.atoms_class(bound.atoms.kernel, bound.atoms.centers))
+
+
+class UsesHoarding(Uses):
+    atoms_class = HoardingAtoms
+
+
+class UsesNameless(Uses):
+    atoms_class = NamelessAtoms
+
+
+class UsesRenaming(Uses):
+    atoms_class = RenamingAtoms
+
+
+def mean_free(X):
+    return X - X.mean(axis=0)
+
+
+@pytest.mark.parametrize(
+    ("basis", "complaint"),
+    [
+        (WidthFromAllRows(), "rows of zero weight change the atoms of WidthFromAllRows"),
+        (CentersOnAllRows(), "rows of zero weight change the number of atoms"),
+        (MisplacedRows(), "centres an atom on a row of zero weight"),
+        (ChangesItself(), "bind changes its parameters"),
+        (ChangesItsInput(), "bind changes its input"),
+        (OneAtomTooFew(), "3 columns but 2 atoms"),
+        (OtherAtoms(), "differs from the dictionary"),
+        (MaskOfIntegers(), "is_localised of MaskOfIntegers"),
+        (RowsBeyondTheEnd(), "source_row of RowsBeyondTheEnd.*between -1 and"),
+        (UsesHoarding(), "must forget the other atoms"),
+        (UsesNameless(), r"one name per atom; got \[\]"),
+        (UsesRenaming(), "must keep the names"),
+        (FunctionBasis([mean_free]), "at one input depends on the others"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_broken_basis_is_caught(basis, complaint):
+    with pytest.raises(AssertionError, match=complaint):
+        check_basis(basis)
