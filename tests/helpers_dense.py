@@ -8,6 +8,7 @@ from scipy.linalg import null_space
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.moments.base import Moments
 from relvec.priors.base import GammaHyperprior
+from relvec.solvers.base import Problem, Solution
 
 FLAT = GammaHyperprior()
 
@@ -113,3 +114,52 @@ def dense_penalised(
     value += np.sum(hyperprior.shape * np.log(present) - hyperprior.rate * present)
     value -= hyperprior.noise_shape * np.log(noise) + hyperprior.noise_rate / noise
     return float(value)
+
+
+def dense_problem(
+    Phi: ArrayLike,
+    t: ArrayLike,
+    *,
+    charge: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    fit_intercept: bool = True,
+    **options: object,
+) -> Problem:
+    """Pose a problem on `DenseMoments`, with the same `charge` as every atom's min_gain."""
+    moments = DenseMoments(Phi, t, sample_weight, fit_intercept)
+    return Problem(moments, np.full(moments.n_atoms, charge), **options)
+
+
+def raw_precisions(problem: Problem, solution: Solution) -> Vector:
+    """Precisions of the raw weights of all atoms, infinite for those not in the model."""
+    alpha = np.full(problem.moments.n_atoms, np.inf)
+    norm = problem.moments.column_norm[solution.active]
+    alpha[solution.active] = np.exp(solution.log_lam) * norm**2 / solution.noise_variance
+    return alpha
+
+
+def posterior_mean(problem: Problem, solution: Solution) -> Vector:
+    """Posterior mean of the raw weights of all atoms."""
+    active, moments = solution.active, problem.moments
+    matrix = moments.gram(active) + np.diag(np.exp(solution.log_lam))
+    mean = np.zeros(moments.n_atoms)
+    mean[active] = np.linalg.solve(matrix, moments.correlation[active])
+    return mean / moments.column_norm
+
+
+def sparse_design(
+    n: int = 60, m: int = 12, noise: float = 0.3, seed: int = 0
+) -> tuple[Matrix, Vector]:
+    """Draw an explicit design, every fourth column of which matters."""
+    rng = np.random.default_rng(seed)
+    Phi = rng.standard_normal((n, m)) * rng.uniform(0.2, 5.0, m) + rng.standard_normal(m)
+    weights = np.where(np.arange(m) % 4 == 0, 1.0 / Phi.std(axis=0), 0.0)
+    return Phi, 2.0 + Phi @ weights + noise * rng.standard_normal(n)
+
+
+def sinc(n: int = 60, noise: float = 0.1, width: float = 3.0) -> tuple[Matrix, Vector]:
+    """Draw noisy samples of sinc, with Gaussian kernels at the samples."""
+    rng = np.random.default_rng(3)
+    x = np.linspace(-10, 10, n)
+    t = np.sinc(x / np.pi) + noise * rng.standard_normal(n)
+    return np.exp(-(((x[:, None] - x) / width) ** 2)), t

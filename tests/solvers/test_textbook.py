@@ -7,26 +7,21 @@ import pytest
 
 from relvec._typing import Matrix, Vector
 from relvec.priors import GammaHyperprior
-from relvec.solvers.base import Problem, Progress, Solution
+from relvec.solvers.base import Problem, Progress
 from relvec.solvers.textbook import TextbookSolver
-from tests.helpers_dense import DenseMoments, dense_log_evidence, dense_penalised
+from tests.helpers_dense import (
+    DenseMoments,
+    dense_log_evidence,
+    dense_penalised,
+    dense_problem,
+    raw_precisions,
+)
 
 
 def make_data(n: int = 60, m: int = 12, seed: int = 0) -> tuple[Matrix, Vector]:
     rng = np.random.default_rng(seed)
     Phi = rng.standard_normal((n, m)) + rng.standard_normal(m)
     return Phi, 1.0 + Phi[:, 0] - 0.7 * Phi[:, 5] + 0.3 * rng.standard_normal(n)
-
-
-def make_problem(Phi: Matrix, t: Vector, *, charge: float = 0.0, **options: object) -> Problem:
-    return Problem(DenseMoments(Phi, t), np.full(Phi.shape[1], charge), **options)
-
-
-def raw_precisions(problem: Problem, solution: Solution) -> Vector:
-    alpha = np.full(problem.moments.n_atoms, np.inf)
-    norm = problem.moments.column_norm[solution.active]
-    alpha[solution.active] = np.exp(solution.log_lam) * norm**2 / solution.noise_variance
-    return alpha
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 1.7])
@@ -36,7 +31,7 @@ def test_end_point_is_a_maximum_by_brute_force(
     smoothness: float, held: float | None, noise_every: int
 ) -> None:
     Phi, t = make_data()
-    problem = make_problem(Phi, t, smoothness=smoothness, noise_variance=held)
+    problem = dense_problem(Phi, t, smoothness=smoothness, noise_variance=held)
     solution = TextbookSolver(tol=1e-9, noise_every=noise_every).solve(problem)
     alpha, noise = raw_precisions(problem, solution), solution.noise_variance
 
@@ -62,13 +57,13 @@ def test_end_point_is_a_maximum_by_brute_force(
 
 def test_first_atom_has_the_largest_projection() -> None:
     Phi, t = make_data()
-    problem = make_problem(Phi, t)
+    problem = dense_problem(Phi, t)
     solution = TextbookSolver().solve(problem, monitor=lambda progress: True)
     centred, target = Phi - Phi.mean(axis=0), t - t.mean()
     projection = (centred.T @ target) ** 2 / np.sum(centred**2, axis=0)
     assert solution.active.tolist() == [np.argmax(projection)]
     # alpha = |phi|^2 / (projection - sigma^2) at the initial noise, eq. 26 of the paper
-    problem = make_problem(Phi, t, noise_variance=0.1 * np.var(t, ddof=1))
+    problem = dense_problem(Phi, t, noise_variance=0.1 * np.var(t, ddof=1))
     solution = TextbookSolver().solve(problem, monitor=lambda progress: True)
     best = int(np.argmax(projection))
     expected = np.sum(centred[:, best] ** 2) / (projection[best] - problem.noise_variance)
@@ -80,7 +75,7 @@ def test_every_step_with_held_noise_raises_the_objective(smoothness: float) -> N
     x = np.linspace(-10, 10, 80)
     t = np.sinc(x / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(80)
     Phi = np.exp(-(((x[:, None] - x) / 2.0) ** 2))
-    problem = make_problem(Phi, t, smoothness=smoothness, noise_variance=0.01)
+    problem = dense_problem(Phi, t, smoothness=smoothness, noise_variance=0.01)
     trace = TextbookSolver(tol=1e-5).solve(problem).trace
     assert np.diff(trace).min() > -1e-8
 
@@ -104,7 +99,7 @@ def test_orthonormal_design_is_the_closed_form(smoothness: float) -> None:
 def test_noise_only_gamma_prior() -> None:
     Phi, t = make_data()
     hyperprior = GammaHyperprior(noise_shape=50.0, noise_rate=50.0)
-    problem = make_problem(Phi, t, hyperprior=hyperprior)
+    problem = dense_problem(Phi, t, hyperprior=hyperprior)
     solution = TextbookSolver(tol=1e-8).solve(problem)
     alpha, noise = raw_precisions(problem, solution), solution.noise_variance
     values = [
@@ -113,19 +108,19 @@ def test_noise_only_gamma_prior() -> None:
     ]
     assert values[1] == pytest.approx(solution.objective, rel=1e-8)
     assert values[1] > max(values[0], values[2])
-    assert noise > TextbookSolver().solve(make_problem(Phi, t)).noise_variance
+    assert noise > TextbookSolver().solve(dense_problem(Phi, t)).noise_variance
 
 
 def test_gamma_on_weights_is_refused_with_a_way_out() -> None:
-    problem = make_problem(*make_data(), hyperprior=GammaHyperprior(1e-4, 1e-4))
+    problem = dense_problem(*make_data(), hyperprior=GammaHyperprior(1e-4, 1e-4))
     with pytest.raises(ValueError, match='zero density.*solver="mackay"'):
         TextbookSolver().solve(problem)
 
 
 def test_charge_keeps_atoms_out() -> None:
     Phi, t = make_data(n=100, m=40)
-    free = TextbookSolver().solve(make_problem(Phi, t))
-    problem = make_problem(Phi, t, charge=3.0)
+    free = TextbookSolver().solve(dense_problem(Phi, t))
+    problem = dense_problem(Phi, t, charge=3.0)
     charged = TextbookSolver().solve(problem)
     assert set(charged.active) == {0, 5}
     assert len(free.active) > 2
@@ -134,7 +129,7 @@ def test_charge_keeps_atoms_out() -> None:
 
 
 def test_cap_is_kept_and_flagged() -> None:
-    solution = TextbookSolver().solve(make_problem(*make_data(), max_active=1))
+    solution = TextbookSolver().solve(dense_problem(*make_data(), max_active=1))
     assert len(solution.active) == 1
     assert solution.saturated
     assert not solution.converged
@@ -144,13 +139,13 @@ def test_cap_is_kept_and_flagged() -> None:
 def test_stage_and_iterations_are_reported() -> None:
     seen: list[Progress] = []
     solution = TextbookSolver().solve(
-        make_problem(*make_data()), monitor=lambda progress: bool(seen.append(progress))
+        dense_problem(*make_data()), monitor=lambda progress: bool(seen.append(progress))
     )
     assert {each.stage for each in seen} == {"textbook"}
     assert len(seen) == solution.n_iter == len(solution.trace)
 
 
 def test_iteration_limit() -> None:
-    solution = TextbookSolver(max_iter=2).solve(make_problem(*make_data()))
+    solution = TextbookSolver(max_iter=2).solve(dense_problem(*make_data()))
     assert solution.n_iter == 2
     assert not solution.converged

@@ -11,6 +11,8 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.reference import (
+    LAM_MAX,
+    LAM_MIN,
     Fit,
     State,
     active_cap,
@@ -21,6 +23,7 @@ from relvec.solvers.reference import (
     condition,
     entry,
     iterate,
+    potential,
     rates,
     statistics,
     trivial,
@@ -202,33 +205,39 @@ class _Run:
         else:
             alpha, noise = rule(problem, fit, state.noise)
             noise = bounded_noise(problem, noise)
-        lam = alpha * noise
+        lam = np.clip(alpha * noise, LAM_MIN, LAM_MAX)
         keep = staying = np.ones(len(lam), dtype=bool)
         if self.deletable:
             keep = (lam <= self.solver.prune_threshold) & (fit.gamma > EPS)
             keep |= self.readmitted[fit.active]
             staying = keep & ~_diverging(problem, fit, noise)
-        moved = np.abs(np.log(alpha * state.noise / fit.lam))[staying].max(initial=0.0)
-        change = max(float(moved), abs(float(np.log(noise / state.noise))))
+        noise_change = float(np.log(noise / state.noise))
+        moved = np.abs(np.log(lam / fit.lam) - noise_change)[staying].max(initial=0.0)
+        change = max(float(moved), abs(noise_change))
         return assess(problem, condition(problem, fit.active[keep], lam[keep]), noise), change
 
     def revise(self, state: State) -> State:
-        """Delete atoms that cost more than they bring, then re-admit those that bring more.
+        """Delete atoms that cannot bring what they cost, then re-admit those that would.
 
         One atom at a time, so that every move raises the objective, except those that
         bring the model down to its cap.
         """
         problem, cap = self.problem, active_cap(self.problem)
         while len(state.fit.active):
-            value = worth(problem, state.fit, statistics(problem, state.fit))
-            useful = bool(value.min() >= 0.0)
-            if useful and len(value) <= cap:
+            active = state.fit.active
+            known = statistics(problem, state.fit)
+            hopeless = ~(potential(problem, known)[0][active] > 0.0)
+            value = worth(problem, state.fit, known)
+            if hopeless.any():
+                value[~hopeless] = np.inf
+            elif len(active) > cap:
+                self.saturated = True
+            else:
                 break
-            self.saturated |= useful
-            keep = np.arange(len(value)) != np.argmin(value)
-            state = self._settle(state.fit.active[keep], state.fit.lam[keep])
-        while self.solver.check_deleted and not self.saturated:
-            gain, lam = entry(problem, state.fit, statistics(problem, state.fit))
+            keep = np.arange(len(active)) != np.argmin(value)
+            state = self._settle(active[keep], state.fit.lam[keep])
+        while self.solver.check_deleted:
+            gain, lam = entry(problem, state.fit)
             best = int(np.argmax(gain))
             if not gain[best] > self.solver.tol:
                 break
@@ -239,6 +248,7 @@ class _Run:
             state = self._settle(
                 np.append(state.fit.active, best), np.append(state.fit.lam, lam[best])
             )
+        self.saturated &= len(state.fit.active) >= cap
         return state
 
     def _settle(self, active: IndexArray, lam: Vector) -> State:

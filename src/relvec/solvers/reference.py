@@ -90,7 +90,8 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
 
 def rates(problem: Problem, active: IndexArray) -> Vector:
     """Rate of the Gamma density of each unit-norm precision: raw ones are norm^2 larger."""
-    return problem.hyperprior.rate * problem.moments.column_norm[active] ** 2
+    rate = problem.hyperprior.rate
+    return rate * problem.moments.column_norm[active] ** 2 if rate else np.zeros(len(active))
 
 
 def bounded_noise(problem: Problem, noise: float) -> float:
@@ -116,9 +117,10 @@ def assess(problem: Problem, fit: Fit, noise: float) -> State:
     value = gaussian_objective(moments.n_effective, fit.quadratic, log_det, noise)
     value -= problem.smoothness * float(fit.gamma.sum())
     value -= float(problem.min_gain[fit.active].sum())
-    alpha = fit.lam / noise
-    raw = alpha * moments.column_norm[fit.active] ** 2
-    value += float(np.sum(hyper.shape * np.log(raw) - rates(problem, fit.active) * alpha))
+    if hyper.rate:
+        alpha = fit.lam / noise
+        log_raw = np.log(alpha) + 2.0 * np.log(moments.column_norm[fit.active])
+        value += float(np.sum(hyper.shape * log_raw - rates(problem, fit.active) * alpha))
     value -= hyper.noise_shape * float(np.log(noise)) + hyper.noise_rate / noise
     return State(fit, noise, float(value))
 
@@ -182,21 +184,31 @@ def worth(problem: Problem, fit: Fit, known: Statistics) -> Vector:
     return value - problem.min_gain[active]
 
 
-def entry(problem: Problem, fit: Fit, known: Statistics) -> tuple[Vector, Vector]:
-    """Net gain of bringing in each atom, and its best ``lam``; minus infinity if it cannot."""
+def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
+    """Most that each atom can bring, the others fixed, and the ``lam`` at which it does.
+
+    Minus infinity where the best ``lam`` is infinite or the atom is unusable.
+    """
     hyper, moments = problem.hyperprior, problem.moments
     gain, lam = best_precision(
         known.s,
         known.q,
         known.p,
-        max(fit.quadratic + 2 * hyper.noise_rate, 1e-300),
+        np.maximum(known.quadratic + 2 * hyper.noise_rate, 1e-300),
         moments.n_effective + 2 * hyper.noise_shape,
         problem.smoothness,
         problem.noise_variance,
     )
-    outside = moments.usable & (known.s > moments.resolution)
-    outside[fit.active] = False
-    return np.where(outside, gain - problem.min_gain, -np.inf), lam
+    return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
+
+
+def entry(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
+    """Return the potential of the atoms outside the model; minus infinity for the others."""
+    known = statistics(problem, fit)
+    gain, lam = potential(problem, known)
+    gain[known.s <= problem.moments.resolution] = -np.inf
+    gain[fit.active] = -np.inf
+    return gain, lam
 
 
 def active_cap(problem: Problem) -> int:
@@ -270,7 +282,7 @@ def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution
     """
     fit = outcome.state.fit
     state = assess(problem, fit, best_noise(problem, fit))
-    gain, _ = entry(problem, fit, statistics(problem, fit))
+    gain, _ = entry(problem, fit)
     order = np.argsort(fit.active)
     return Solution(
         active=fit.active[order],

@@ -181,13 +181,14 @@ class _Run:
         """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
         problem, noise = self.problem, state.noise
         known = statistics(problem, state.fit)
-        # Sparsity and quality factors in the paper's units, with C = sigma^2 K.
-        s, q, p = known.s / noise, known.q / noise, known.p / noise**2
-        quality = q**2 - 2.0 * problem.smoothness * noise * p
+        # Sparsity factor in the units of the paper, where C = sigma^2 K.
+        s = known.s / noise
+        # q^2 - 2 c sigma^2 p, with squares of the noise cancelled
+        quality = (known.q**2 / noise - 2.0 * problem.smoothness * known.p) / noise
         theta = quality - s
         inside = np.isfinite(alpha)
         with np.errstate(divide="ignore", invalid="ignore"):
-            best = np.where(theta > 0.0, s**2 / theta, np.inf)
+            best = np.where(theta > 0.0, s * (s / theta), np.inf)
             # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
             at_best = _contribution(best, s, quality) - problem.min_gain
             at_present = np.where(inside, _contribution(alpha, s, quality) - problem.min_gain, 0.0)
