@@ -64,6 +64,7 @@ def best_precision(
         if noise_variance is not None:
             ratio = q * q / (noise_variance * s)
             if smoothness:
+                assert p is not None
                 ratio = ratio - 2.0 * smoothness * p / s
             gain = 0.5 * (ratio - 1.0 - np.log(ratio))
             return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
@@ -75,11 +76,12 @@ def best_precision(
             x = s * u * (n_effective - 1.0) / excess
             gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam))
             return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), lam
+        assert p is not None
         return _best_penalised_precision(s, u, p, n_effective, smoothness)
 
 
 def _best_penalised_precision(
-    s: Vector, u: Vector, p: Vector | None, n_effective: float, smoothness: float
+    s: Vector, u: Vector, p: Vector, n_effective: float, smoothness: float
 ) -> tuple[Vector, Vector]:
     """Profiled noise with a smoothness prior: stationary points solve a quadratic in x."""
     price = 2.0 * smoothness * p
@@ -117,7 +119,10 @@ def removal_loss(
     else:
         fit = (quadratic_without - quadratic) / noise_variance
     loss = 0.5 * (fit - np.log(x / lam))
-    return loss - smoothness * p / x if smoothness else loss
+    if smoothness:
+        assert p is not None
+        loss = loss - smoothness * p / x
+    return loss
 
 
 def gradient_and_hessian(

@@ -165,8 +165,10 @@ def condition(
     total = float(len(target)) if sample_weight is None else float(np.sum(sample_weight))
     column_mean, target_mean = np.zeros(atoms.shape[1]), 0.0
     if has_intercept:
-        column_mean = np.average(atoms, axis=0, weights=sample_weight)
-        target_mean = float(np.average(target, weights=sample_weight))
+        share = (
+            np.full(len(target), 1.0 / total) if sample_weight is None else sample_weight / total
+        )
+        column_mean, target_mean = share @ atoms, float(share @ target)
     unit, centred = atoms - column_mean, target - target_mean
     if root is not None:
         unit, centred = unit * root[:, None], centred * root

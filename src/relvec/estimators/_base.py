@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import numbers
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from relvec._checks import check_positive
-from relvec._typing import ArrayLike, Matrix, Vector
+from relvec._typing import ArrayLike, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._output import FittedOutput, finish_output
+from relvec.estimators._predict import PredictionMixin
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import resolve_prior
 from relvec.solvers import (
@@ -37,7 +35,7 @@ for a tolerance."""
 
 
 class BaseSparseBayesRegressor(
-    CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+    PredictionMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
 ):
     """Fit, predict and explain; a subclass says which basis."""
 
@@ -48,7 +46,7 @@ class BaseSparseBayesRegressor(
 
     @with_callbacks
     def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> BaseSparseBayesRegressor:
         """Find the relevant atoms, their weights and the noise.
 
@@ -76,6 +74,12 @@ class BaseSparseBayesRegressor(
             multi_output=True,
             y_numeric=True,
         )
+        if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                'kernel="precomputed" needs a square matrix between the training inputs in fit; '
+                f"got shape {X.shape}. For other design matrices use "
+                "SparseBayesRegressor(PrecomputedBasis())."
+            )
         y = np.asarray(y, dtype=np.float64)
         weight = self._checked_weight(sample_weight, X)
         bound = basis.bind(
@@ -121,9 +125,7 @@ class BaseSparseBayesRegressor(
     def _checked_weight(self, sample_weight: ArrayLike | None, X: Any) -> Vector | None:
         if sample_weight is None:
             return None
-        weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not weight.any():
             raise ValueError("sample_weight must have a positive entry; all are zero.")
         return None if (weight == 1.0).all() else weight
@@ -164,7 +166,8 @@ class BaseSparseBayesRegressor(
         # smoothness prior charges for them already.
         explicit = KERNEL_MIN_GAIN
         if not smoothness:
-            explicit = max(math.log(max(np.count_nonzero(~localised), 1)), KERNEL_MIN_GAIN)
+            n_explicit = max(int(np.count_nonzero(~localised)), 1)
+            explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
         return np.where(localised, KERNEL_MIN_GAIN, explicit)
 
     def _monitor(self, context: Any) -> Monitor | None:
@@ -241,229 +244,6 @@ class BaseSparseBayesRegressor(
                     stacklevel=3,
                 )
 
-    # ------------------------------------------------------------------ predict
-
-    def _validated(self, X: ArrayLike) -> Any:
-        check_is_fitted(self)
-        return validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False
-        )
-
-    def _per_output(self, ask: Callable[[FittedOutput], Any]) -> Any:
-        answers = [ask(output) for output in self.outputs_]
-        return answers[0] if self._single else np.stack(answers, axis=-1)
-
-    def predict(
-        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
-    ) -> Vector | tuple[Vector, Vector] | tuple[Vector, Matrix]:
-        """Predict the target, with its uncertainty on request.
-
-        Only the relevant atoms are evaluated, so the cost does not depend on the number of
-        training samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        return_std : bool, default=False
-            Also return the standard deviation of a new target, noise included.
-        return_cov : bool, default=False
-            Also return the covariance of new targets between all rows of `X`.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        std : ndarray of the same shape
-            Only if `return_std` is True.
-        cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_outputs)
-            Only if `return_cov` is True.
-
-        See Also
-        --------
-        predict_interval : Intervals of given coverage.
-        """
-        if return_std and return_cov:
-            raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
-        X = self._validated(X)
-        if return_std:
-            predictions = [output.predict_target(X) for output in self.outputs_]
-            mean, std = ([getattr(p, name) for p in predictions] for name in ("mean", "std"))
-            if self._single:
-                return mean[0], std[0]
-            return np.stack(mean, axis=-1), np.stack(std, axis=-1)
-        mean = self._per_output(lambda output: output.predict_mean(X))
-        if not return_cov:
-            return mean
-        return mean, self._per_output(
-            lambda output: output.function_covariance(X)
-            + output.posterior.noise_variance * np.eye(X.shape[0])
-        )
-
-    def predict_interval(self, X: ArrayLike, coverage: float = 0.95) -> Matrix:
-        """Predict intervals that hold a new target with probability `coverage`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        coverage : float, default=0.95
-            Probability, strictly between 0 and 1.
-
-        Returns
-        -------
-        interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
-            Lower and upper ends.
-        """
-        if not isinstance(coverage, numbers.Real) or not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be strictly between 0 and 1; got {coverage!r}.")
-        X = self._validated(X)
-        return self._per_output(lambda output: output.predict_target(X).interval(float(coverage)))
-
-    def sample_y(
-        self,
-        X: ArrayLike,
-        n_samples: int = 1,
-        random_state: Any = 0,
-        *,
-        include_noise: bool = True,
-    ) -> Matrix:
-        """Draw from the posterior at the given inputs.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Inputs.
-        n_samples : int, default=1
-            Number of draws.
-        random_state : int, RandomState instance or None, default=0
-            Seed, as in scikit-learn's Gaussian processes.
-        include_noise : bool, default=True
-            Draw targets; with False, draw functions.
-
-        Returns
-        -------
-        draws : ndarray of shape (n_rows, n_samples) or (n_rows, n_outputs, n_samples)
-        """
-        X = self._validated(X)
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.default_rng(seed)
-        draws = []
-        for output in self.outputs_:
-            functions = output.sample_functions(X, n_samples, rng)
-            if include_noise:
-                scale = math.sqrt(output.posterior.noise_variance)
-                functions = functions + scale * rng.standard_normal(functions.shape)
-            draws.append(functions)
-        return draws[0] if self._single else np.stack(draws, axis=1)
-
-    def log_predictive_density(self, X: ArrayLike, y: ArrayLike) -> Vector:
-        """Log density of observed targets under the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-
-        Returns
-        -------
-        density : ndarray of the shape of `y`
-        """
-        check_is_fitted(self)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=np.float64,
-            multi_output=True,
-            reset=False,
-        )
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        self._check_n_outputs(targets)
-        densities = [
-            output.predict_target(X).log_density(target)
-            for output, target in zip(self.outputs_, targets.T, strict=True)
-        ]
-        return densities[0] if self._single else np.stack(densities, axis=-1)
-
-    def leave_one_out(self, X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
-        """Predict each training row from all others, precisions and noise held fixed.
-
-        Closed form, no refit. The atoms stay those chosen with the row included, so the
-        errors are somewhat optimistic: use cross-validation to compare models.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The training data; a fitted model does not keep them.
-
-        Returns
-        -------
-        mean, std : ndarray of the shape of `y`
-            Of the predictive distribution of the left-out target.
-        """
-        check_is_fitted(self)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=np.float64,
-            multi_output=True,
-            reset=False,
-        )
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        self._check_n_outputs(targets)
-        means, stds = [], []
-        for output, target in zip(self.outputs_, targets.T, strict=True):
-            mean, variance = output.posterior.leave_one_out(output.atoms.at(X), target)
-            means.append(mean)
-            stds.append(np.sqrt(variance))
-        if self._single:
-            return means[0], stds[0]
-        return np.stack(means, axis=-1), np.stack(stds, axis=-1)
-
-    def _check_n_outputs(self, targets: Matrix) -> None:
-        if targets.shape[1] != len(self.outputs_):
-            raise ValueError(
-                f"y has {targets.shape[1]} outputs, but the model was fitted with "
-                f"{len(self.outputs_)}."
-            )
-
-    # ------------------------------------------------------------------ explain
-
-    @property
-    def weight_covariance_(self) -> Matrix | list[Matrix]:
-        """Posterior covariance of the weights of the active atoms (a list for several outputs)."""
-        check_is_fitted(self)
-        covariances = [output.posterior.covariance for output in self.outputs_]
-        return covariances[0] if self._single else covariances
-
-    @property
-    def well_determined_(self) -> Vector | list[Vector]:
-        """How far the data fix each active weight, ``gamma`` in [0, 1]."""
-        check_is_fitted(self)
-        gammas = [output.posterior.well_determined for output in self.outputs_]
-        return gammas[0] if self._single else gammas
-
-    @property
-    def candidates_(self) -> tuple[Any, ...]:
-        """End states the solver compared (start, objective, n_active), best first."""
-        check_is_fitted(self)
-        if self._single:
-            return self.outputs_[0].solution.candidates
-        return tuple(output.solution.candidates for output in self.outputs_)
-
-    def atom_names(self) -> list[str]:
-        """Names of the relevant atoms, in the order of `coef_`."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(self.n_features_in_)]
-        return self.atoms_.names(list(names))
-
     def __sklearn_tags__(self) -> Any:
         """Declare what the estimator accepts."""
         tags = super().__sklearn_tags__()
@@ -488,9 +268,7 @@ def _warm_start(
     return WarmStart(solution.active, solution.log_lam)
 
 
-def _forbid_weightless_centres(
-    moments: Moments, bound: BoundBasis, weight: Vector | None
-) -> None:
+def _forbid_weightless_centres(moments: Moments, bound: BoundBasis, weight: Vector | None) -> None:
     """A row that does not count must not lend its atom either (precomputed kernels)."""
     if weight is not None:
         rows = bound.source_row

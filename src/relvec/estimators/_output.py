@@ -65,8 +65,8 @@ class FittedOutput:
             return draws
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
-            return draws + shift[:, None] + np.sqrt(extra)[:, None] * rng.standard_normal(
-                draws.shape
+            return (
+                draws + shift[:, None] + np.sqrt(extra)[:, None] * rng.standard_normal(draws.shape)
             )
         assert self.novelty is not None
         values, vectors = np.linalg.eigh(self.novelty.covariance(X))

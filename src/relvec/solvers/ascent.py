@@ -247,7 +247,7 @@ def ascend(
         room = cap - len(active)
         entering = net > 0.0
         if entering.any() and room > 0 and n_rounds < schedule.max_rounds:
-            share = schedule.pool_share * best_gain
+            share = schedule.pool_share * float(gain[entering].max())
             order = np.flatnonzero(entering & (gain >= share))
             size = int(min(max(schedule.batch_min, len(active)), room, MAX_BATCH))
             if len(order) > 2 * size:
@@ -297,7 +297,8 @@ def ascend(
         polished=schedule.polish,
         stopped=stopped,
         certificate=Certificate(
-            0.0 if maximum is None else 0.5 * maximum.gradient, max(0.0, float(net.max(initial=0.0)))
+            0.0 if maximum is None else 0.5 * maximum.gradient,
+            max(0.0, float(net.max(initial=0.0))),
         )
         if not stopped
         else Certificate(np.inf, np.inf),

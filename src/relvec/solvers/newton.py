@@ -101,8 +101,10 @@ def _penalised(point: Point, covariance: Matrix, smoothness: float) -> Point:
 def _rounding(point: Point, objective: Objective) -> float:
     """Size of the rounding error of the cost: ``R`` is a difference of larger numbers."""
     amplification = objective.target_ss / point.quadratic
-    scale = objective.n_effective if objective.noise_variance is None else (
-        point.quadratic / objective.noise_variance
+    scale = (
+        objective.n_effective
+        if objective.noise_variance is None
+        else (point.quadratic / objective.noise_variance)
     )
     return 4.0 * EPS * (abs(point.cost) + scale * amplification)
 
@@ -163,8 +165,10 @@ def _prune(
     lam, quadratic = point.lam, point.quadratic
     first = True
     while n_alive:
-        variance = covariance.diagonal() if n_alive == size else np.where(
-            alive, covariance.diagonal(), 1.0
+        variance = (
+            covariance.diagonal()
+            if n_alive == size
+            else np.where(alive, covariance.diagonal(), 1.0)
         )
         s = np.maximum(1.0 / variance - lam, 1e-300)
         q = mean / variance

@@ -136,7 +136,9 @@ class _Search:
         label = f"forward, noise held at {share:g}"
         return self.climb(label, self.climb(label, EMPTY, hold, share * noise), end)
 
-    def dense(self, start: Ridge, log_lam: float, end: Schedule, *, sweeps: int, keep: int) -> State:
+    def dense(
+        self, start: Ridge, log_lam: float, end: Schedule, *, sweeps: int, keep: int
+    ) -> State:
         """From every atom at once."""
         state = dense_start(self.problem, start.atoms, log_lam, sweeps=sweeps, keep=keep)
         return self.climb("all atoms", state, end)
@@ -156,20 +158,17 @@ class _Search:
     def run(self, warm_start: WarmStart | None) -> Solution:
         moments = self.problem.moments
         if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
-            return self._solution("empty", empty_state(self.problem, self.held))
+            return self._solution(empty_state(self.problem, self.held))
         try:
             if warm_start is not None:
-                self.climb("warm start", State(*warm_start), self.polish)
-            else:
-                self._search()
-                best = max(self.ends, key=lambda end: _rank(end[1]))[1]
-                if not best.polished:
-                    self.climb("final", best, self.polish)
+                return self._solution(self.climb("warm start", State(*warm_start), self.polish))
+            self._search()
+            best = max((end for _, end in self.ends), key=_rank)
+            return self._solution(best if best.polished else self.climb("final", best, self.polish))
         except _Stopped:
-            pass
-        if not self.ends:  # stopped while the noise was still held
-            return self._solution("empty", empty_state(self.problem, self.held))
-        return self._solution(*max(self.ends, key=lambda end: _rank(end[1])))
+            if self.ends:
+                return self._solution(max((end for _, end in self.ends), key=_rank))
+            return self._solution(empty_state(self.problem, self.held))  # noise was still held
 
     def _search(self) -> None:
         start = ridge(self.problem)
@@ -231,7 +230,7 @@ class _Search:
             best = max(best, self.merge([best, pressed], self.polish), key=_rank)
         return max(best, parent, key=_rank)
 
-    def _solution(self, label: str, state: State) -> Solution:
+    def _solution(self, state: State) -> Solution:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
         return Solution(
             active=state.active,

@@ -1,0 +1,238 @@
+"""What a fitted regressor can be asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from relvec._checks import check_integer
+from relvec._typing import Matrix, Vector
+from relvec.estimators._output import FittedOutput
+
+if TYPE_CHECKING:
+    from relvec.bases.base import Atoms
+
+
+class PredictionMixin:
+    """Predictions and explanations read from the fitted outputs."""
+
+    outputs_: tuple[FittedOutput, ...]
+    atoms_: Atoms
+    n_features_in_: int
+    _single: bool
+
+    def _validated(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+
+    def _validated_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
+        """Return inputs, and targets with one column per output."""
+        check_is_fitted(self)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=("csr", "csc"),
+            dtype=np.float64,
+            multi_output=True,
+            y_numeric=True,
+            reset=False,
+        )
+        targets = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
+        if targets.shape[1] != len(self.outputs_):
+            raise ValueError(
+                f"y has {targets.shape[1]} outputs, but the model was fitted with "
+                f"{len(self.outputs_)}."
+            )
+        return X, targets
+
+    def _per_output(self, ask: Callable[[FittedOutput], Any]) -> Any:
+        answers = [ask(output) for output in self.outputs_]
+        return answers[0] if self._single else np.stack(answers, axis=-1)
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> Vector | tuple[Vector, Vector] | tuple[Vector, Matrix]:
+        """Predict the target, with its uncertainty on request.
+
+        Only the relevant atoms are evaluated, so the cost does not depend on the number of
+        training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Also return the standard deviation of a new target, noise included.
+        return_cov : bool, default=False
+            Also return the covariance of new targets between all rows of `X`.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        std : ndarray of the same shape
+            Only if `return_std` is True.
+        cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_outputs)
+            Only if `return_cov` is True.
+
+        See Also
+        --------
+        predict_interval : Intervals of given coverage.
+        """
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
+        X = self._validated(X)
+        if return_std:
+            predictions = [output.predict_target(X) for output in self.outputs_]
+            mean, std = ([getattr(p, name) for p in predictions] for name in ("mean", "std"))
+            if self._single:
+                return mean[0], std[0]
+            return np.stack(mean, axis=-1), np.stack(std, axis=-1)
+        mean = self._per_output(lambda output: output.predict_mean(X))
+        if not return_cov:
+            return mean
+        return mean, self._per_output(
+            lambda output: (
+                output.function_covariance(X) + output.posterior.noise_variance * np.eye(X.shape[0])
+            )
+        )
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> Matrix:
+        """Predict intervals that hold a new target with probability `coverage`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.95
+            Probability, strictly between 0 and 1.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
+            Lower and upper ends.
+        """
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be strictly between 0 and 1; got {coverage!r}.")
+        X = self._validated(X)
+        return self._per_output(lambda output: output.predict_target(X).interval(float(coverage)))
+
+    def sample_y(
+        self,
+        X: Any,
+        n_samples: int = 1,
+        random_state: Any = 0,
+        *,
+        include_noise: bool = True,
+    ) -> Matrix:
+        """Draw from the posterior at the given inputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Inputs.
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState instance or None, default=0
+            Seed, as in scikit-learn's Gaussian processes.
+        include_noise : bool, default=True
+            Draw targets; with False, draw functions.
+
+        Returns
+        -------
+        draws : ndarray of shape (n_rows, n_samples) or (n_rows, n_outputs, n_samples)
+        """
+        X = self._validated(X)
+        n_samples = check_integer("n_samples", n_samples, minimum=1)
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.default_rng(seed)
+        draws = []
+        for output in self.outputs_:
+            functions = output.sample_functions(X, n_samples, rng)
+            if include_noise:
+                scale = math.sqrt(output.posterior.noise_variance)
+                functions = functions + scale * rng.standard_normal(functions.shape)
+            draws.append(functions)
+        return draws[0] if self._single else np.stack(draws, axis=1)
+
+    def log_predictive_density(self, X: Any, y: Any) -> Vector:
+        """Log density of observed targets under the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        Returns
+        -------
+        density : ndarray of the shape of `y`
+        """
+        X, targets = self._validated_pair(X, y)
+        densities = [
+            output.predict_target(X).log_density(target)
+            for output, target in zip(self.outputs_, targets.T, strict=True)
+        ]
+        return densities[0] if self._single else np.stack(densities, axis=-1)
+
+    def leave_one_out(self, X: Any, y: Any) -> tuple[Vector, Vector]:
+        """Predict each training row from all others, precisions and noise held fixed.
+
+        Closed form, no refit. The atoms stay those chosen with the row included, so the
+        errors are somewhat optimistic: use cross-validation to compare models.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training data; a fitted model does not keep them.
+
+        Returns
+        -------
+        mean, std : ndarray of the shape of `y`
+            Of the predictive distribution of the left-out target.
+        """
+        X, targets = self._validated_pair(X, y)
+        means, stds = [], []
+        for output, target in zip(self.outputs_, targets.T, strict=True):
+            mean, variance = output.posterior.leave_one_out(output.atoms.at(X), target)
+            means.append(mean)
+            stds.append(np.sqrt(variance))
+        if self._single:
+            return means[0], stds[0]
+        return np.stack(means, axis=-1), np.stack(stds, axis=-1)
+
+    @property
+    def weight_covariance_(self) -> Matrix | list[Matrix]:
+        """Posterior covariance of the weights of the active atoms (a list for several outputs)."""
+        check_is_fitted(self)
+        covariances = [output.posterior.covariance for output in self.outputs_]
+        return covariances[0] if self._single else covariances
+
+    @property
+    def well_determined_(self) -> Vector | list[Vector]:
+        """How far the data fix each active weight, ``gamma`` in [0, 1]."""
+        check_is_fitted(self)
+        gammas = [output.posterior.well_determined for output in self.outputs_]
+        return gammas[0] if self._single else gammas
+
+    @property
+    def candidates_(self) -> tuple[Any, ...]:
+        """End states the solver compared (start, objective, n_active), best first."""
+        check_is_fitted(self)
+        if self._single:
+            return self.outputs_[0].solution.candidates
+        return tuple(output.solution.candidates for output in self.outputs_)
+
+    def atom_names(self) -> list[str]:
+        """Names of the relevant atoms, in the order of `coef_`."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        return self.atoms_.names(list(names))
