@@ -28,6 +28,8 @@ class Fit:
     log_evidence: float | None = None
     """As the method itself reports it, if it is that of the model of `bench.evidence`."""
     n_iter: int | None = None
+    is_cut_short: bool = False
+    """Whether it stopped at its limit of iterations: its CPU seconds are then a lower bound."""
     n_columns_fetched: int | None = None
 
 
@@ -104,6 +106,7 @@ def _read_fastrvm(model: Any, X: np.ndarray, gamma: float) -> Fit:
         weight_precision=model.alpha_.ravel() * norm**4,
         noise_variance=1 / float(model.beta_),
         n_iter=int(model.n_iter_),
+        is_cut_short=bool(model.n_iter_ >= model.max_iter),
     )
 
 
@@ -188,9 +191,9 @@ def _read_gpr(model: Any, X: np.ndarray, gamma: float) -> Fit:
 METHODS = {
     method.name: method
     for method in (
-        relvec("relvec fast", effort="fast"),
-        relvec("relvec balanced", effort="balanced"),
-        relvec("relvec thorough", effort="thorough"),
+        relvec("relvec fast", effort="fast", low_memory=False),
+        relvec("relvec balanced", effort="balanced", low_memory=False),
+        relvec("relvec thorough", effort="thorough", low_memory=False),
         relvec("relvec low-memory", effort="fast", low_memory=True),
         Method("fastrvm", "fastrvm", _load_fastrvm, _fit_fastrvm, _read_fastrvm),
         Method("sklearn-rvm", "sklearn_rvm", _load_emrvr, _fit_emrvr, _read_emrvr),

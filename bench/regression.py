@@ -71,7 +71,7 @@ def _row(method: str, draws: Draws, reference: Draws) -> list[str]:
         method,
         number(_median(draws, lambda r: r["cpu"])),
         times(_paired(draws, reference, lambda mine, other: other["cpu"] / mine["cpu"])),
-        times(_median(draws, lambda r: r["cpu"] / (r["kernel_cpu"] + r["product_cpu"]))),
+        times(_floor_ratio(draws)),
         number(_median(draws, lambda r: r["peak_mb"])),
         number(statistics.mean(r["n_vectors"] for r in draws.values())),
         number(statistics.mean(r["rmse"] for r in draws.values())),
@@ -82,6 +82,12 @@ def _row(method: str, draws: Draws, reference: Draws) -> list[str]:
 
 def _median(draws: Draws, value: Callable[[Record], float]) -> float:
     return statistics.median(value(record) for record in draws.values())
+
+
+def _floor_ratio(draws: Draws) -> float | None:
+    if any(record["kernel_cpu"] is None for record in draws.values()):
+        return None
+    return _median(draws, lambda r: r["cpu"] / (r["kernel_cpu"] + r["product_cpu"]))
 
 
 def _paired(
@@ -121,6 +127,11 @@ def notes(records: Sequence[Record]) -> list[str]:
     """Return what a reader must know of the methods and of the check on our own figure."""
     used = {record["method"] for record in records}
     lines = [f"{name}: {METHODS[name].note}." for name in METHODS if name in used & _noted()]
+    for name in METHODS:
+        mine = [r for r in records if r["method"] == name and r["status"] == "ok"]
+        n_cut = sum(record.get("is_cut_short", False) for record in mine)
+        if n_cut:
+            lines.append(f"{name}: {n_cut} of {len(mine)} fits ended at its limit of iterations.")
     gaps = [
         abs(record["reported_evidence"] - record["evidence"])
         for record in records
