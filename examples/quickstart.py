@@ -1,0 +1,201 @@
+"""A relevance vector machine on a small medical data set, start to finish.
+
+442 patients, ten measurements at the start (age, sex, body mass index, blood pressure, six
+blood values), and a score of how far diabetes had progressed a year later. We fit on three
+quarters of the patients and ask four questions about the others: how large are the errors,
+how many training patients does the model need to remember, do the error bars hold what they
+promise, and what does the model say far from anything it has seen?
+
+Run it with ``make demo`` or ``python examples/quickstart.py [picture.png]``. No network
+needed: the data come with scikit-learn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyRegressor
+from sklearn.metrics import root_mean_squared_error
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+
+from relvec import RVMRegressor
+
+FOLDS = KFold(5, shuffle=True, random_state=0)
+GAMMAS = [0.001, 0.003, 0.01, 0.03, 0.1]
+PICTURE = Path(__file__).resolve().parents[1] / "build" / "quickstart.png"
+
+INK, DATA, MODEL, VECTORS = "0.15", "0.45", "#1f5a99", "#c2410c"
+
+
+def main(picture: Path = PICTURE) -> None:
+    pyplot = load_pyplot()
+    data = load_diabetes(scaled=False)
+    X, X_test, y, y_test = train_test_split(data.data, data.target, test_size=0.25, random_state=0)
+
+    # Columns in different units must be scaled: one kernel width serves them all. The width
+    # is chosen by cross-validation inside the training set; everything else is evidence.
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), RVMRegressor()),
+        {"rvmregressor__gamma": GAMMAS},
+        cv=FOLDS,
+        scoring="neg_root_mean_squared_error",
+    ).fit(X, y)
+    gamma = search.best_params_["rvmregressor__gamma"]
+    began = time.perf_counter()
+    scaler = StandardScaler().fit(X)
+    rvm = RVMRegressor(gamma=gamma).fit(scaler.transform(X), y)
+    seconds = time.perf_counter() - began
+
+    mean = rvm.predict(scaler.transform(X_test))
+    interval = rvm.predict_interval(scaler.transform(X_test), coverage=0.95)
+    inside = (interval[:, 0] <= y_test) & (y_test <= interval[:, 1])
+    baseline = DummyRegressor().fit(X, y)
+    svr = tuned_svr(X, y)
+
+    print(f"Diabetes progression: {len(y)} patients to learn from, {len(y_test)} to test on\n")
+    print("RMSE on the test patients")
+    print(f"  mean of the training targets   {error(y_test, baseline.predict(X_test)):6.1f}")
+    print(
+        f"  SVR, tuned by 5-fold CV        {error(y_test, svr.predict(X_test)):6.1f}"
+        f"   keeps {len(svr[-1].support_):3d} of {len(y)} training patients"
+    )
+    print(
+        f"  RVM, width tuned by 5-fold CV  {error(y_test, mean):6.1f}"
+        f"   keeps {len(rvm.relevance_):3d} of {len(y)} training patients\n"
+    )
+    print("The relevance vector machine")
+    print(f"  kernel width gamma       {gamma:g} (columns scaled to unit variance)")
+    print(f"  noise standard deviation {rvm.noise_variance_**0.5:.1f}")
+    print(f"  log evidence             {rvm.log_evidence_:.1f}")
+    print(
+        f"  95 % intervals           hold {inside.sum()} of {len(y_test)} test targets "
+        f"({inside.mean():.1%})"
+    )
+    print(f"  fit time                 {seconds:.2f} s")
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10.0, 4.3), layout="constrained")
+    draw_curve(left, X[:, [2]], y)
+    draw_calibration(right, y_test, mean, interval, inside)
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(picture, dpi=110)
+    pyplot.close(figure)
+    print(f"\nPicture: {os.path.relpath(picture)}")
+
+
+def tuned_svr(X: np.ndarray, y: np.ndarray):
+    return (
+        GridSearchCV(
+            make_pipeline(StandardScaler(), SVR()),
+            {
+                "svr__C": [1, 10, 100, 1000],
+                "svr__gamma": GAMMAS,
+                "svr__epsilon": [1, 10, 30],
+            },
+            cv=FOLDS,
+            scoring="neg_root_mean_squared_error",
+        )
+        .fit(X, y)
+        .best_estimator_
+    )
+
+
+def error(observed: np.ndarray, predicted: np.ndarray) -> float:
+    return root_mean_squared_error(observed, predicted)
+
+
+def draw_curve(axes, bmi: np.ndarray, y: np.ndarray) -> None:
+    """One input, so that the whole model can be seen; the width is five units of bmi."""
+    model = RVMRegressor(gamma=1 / (2 * 5.0**2)).fit(bmi, y)
+    grid = np.linspace(5, 60, 400)
+    mean, std = model.predict(grid[:, None], return_std=True)
+    curve = np.sqrt(np.maximum(std**2 - model.noise_variance_, 0.0))  # less the noise
+    axes.fill_between(
+        grid,
+        mean - 1.96 * std,
+        mean + 1.96 * std,
+        color=MODEL,
+        alpha=0.12,
+        lw=0,
+        label="95 %, a new patient",
+    )
+    axes.fill_between(
+        grid,
+        mean - 1.96 * curve,
+        mean + 1.96 * curve,
+        color=MODEL,
+        alpha=0.3,
+        lw=0,
+        label="95 %, the curve",
+    )
+    axes.plot(grid, mean, color=MODEL, lw=1.8, label="mean")
+    axes.plot(bmi[:, 0], y, ".", color=DATA, ms=4, alpha=0.7, mew=0, label="training patients")
+    rows = model.relevance_
+    axes.plot(
+        bmi[rows, 0],
+        y[rows],
+        "o",
+        mfc="none",
+        mec=VECTORS,
+        ms=9,
+        mew=1.6,
+        label="relevance vectors",
+    )
+    axes.set(
+        xlim=(5, 60),
+        ylim=(-150, 450),
+        xlabel="body mass index (kg/m²)",
+        ylabel="disease progression (score)",
+    )
+    finish(axes, f"One input: {len(rows)} of {len(y)} patients carry the curve", "lower right")
+
+
+def draw_calibration(axes, observed, mean, interval, inside) -> None:
+    """Every test patient, with the interval that was promised drawn around the prediction."""
+    axes.vlines(mean, *interval.T, color=MODEL, alpha=0.3, lw=0.9, label="95 % interval")
+    axes.axline((150, 150), slope=1, color=MODEL, lw=1.8, label="mean")
+    for mask, colour, label in (
+        (inside, INK, f"observed, inside ({inside.sum()})"),
+        (~inside, VECTORS, f"observed, outside ({(~inside).sum()})"),
+    ):
+        axes.plot(mean[mask], observed[mask], "o", color=colour, ms=4, mew=0, label=label)
+    axes.set(
+        ylim=(-80, 450),
+        xlabel="predicted progression (score)",
+        ylabel="observed progression (score)",
+    )
+    finish(axes, f"All ten inputs: {len(observed)} test patients", "upper left")
+
+
+def finish(axes, title: str, legend_at: str) -> None:
+    axes.set_title(title, fontsize=12, loc="left")
+    axes.xaxis.label.set_size(11)
+    axes.yaxis.label.set_size(11)
+    axes.tick_params(labelsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=9, loc=legend_at)
+
+
+def load_pyplot():
+    try:
+        import matplotlib
+    except ImportError as missing:
+        raise SystemExit(
+            "This example draws a picture, which needs matplotlib. "
+            'Install it with: pip install "relvec[plot]"'
+        ) from missing
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+if __name__ == "__main__":
+    main(*(Path(argument) for argument in sys.argv[1:2]))
