@@ -1,0 +1,299 @@
+"""Every mistake is answered by one clear sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+from relvec import RVMRegressor, SparseBayesRegressor
+from relvec.bases import FunctionBasis, KernelBasis, LinearBasis, UnionBasis
+from relvec.priors import GammaPrior
+from relvec.solvers import FixedPointSolver, SequentialSolver
+from tests.estimators.problems import smooth
+
+X, Y = smooth(n=30)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return RVMRegressor(gamma=0.1).fit(X, Y)
+
+
+def put(array, value):
+    array = array.astype(type(value) if isinstance(value, complex) else float)
+    array.flat[4] = value
+    return array
+
+
+# ------------------------------------------------------------------ data
+
+
+@pytest.mark.parametrize(
+    ("inputs", "target", "message"),
+    [
+        (put(X, np.nan), Y, "Input X contains NaN"),
+        (put(X, np.inf), Y, "Input X contains infinity"),
+        (X, put(Y, np.nan), "Input y contains NaN"),
+        (X, put(Y, -np.inf), "Input y contains infinity"),
+        (X, Y[:-1], r"inconsistent numbers of samples: \[30, 29\]"),
+        (X[:, 0], Y, "Expected 2D array, got 1D array"),
+        (X[None], Y, "Found array with dim 3"),
+        (X, Y[:, None, None], "Found array with dim 3"),
+        (X, None, "requires y to be passed"),
+        (X[:0], Y[:0], r"Found array with 0 sample\(s\)"),
+        (X[:, :0], Y, r"Found array with 0 feature\(s\)"),
+        (X, put(Y, 1j), "Complex data not supported"),
+        (put(X, 1j), Y, "Complex data not supported"),
+        (X, np.full(30, "red"), "could not convert string to float: .*red"),
+        (np.full((30, 2), "red"), Y, "could not convert string to float: .*red"),
+        (X, np.array(["red"] * 30, dtype=object), "could not convert string to float: .*red"),
+    ],
+)
+def test_data(inputs, target, message):
+    for model in (RVMRegressor(), SparseBayesRegressor(LinearBasis())):
+        with pytest.raises(ValueError, match=message):
+            model.fit(inputs, target)
+        assert not hasattr(model, "outputs_")
+
+
+def test_columns_of_words():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"size": Y, "colour": ["red"] * 30})
+    with pytest.raises(ValueError, match="could not convert string to float: 'red'"):
+        RVMRegressor().fit(frame, Y)
+
+
+# ------------------------------------------------------------------ parameters
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernel": "rfb"}, r"kernel must be one of .*; got 'rfb'. Did you mean 'rbf'\?"),
+        ({"kernel": "laplace"}, r"got 'laplace'. Did you mean 'laplacian'\?"),
+        ({"prior": "flatt"}, r"prior must be one of .*; got 'flatt'. Did you mean 'flat'\?"),
+        ({"prior": "BIC"}, r"got 'BIC'. Did you mean 'bic'\?"),
+        ({"prior": 3}, r"prior must be one of .*; got 3."),
+        ({"solver": "sequental"}, r"solver must be one of .* Did you mean 'sequential'\?"),
+        ({"effort": "through"}, r"effort must be one of .* Did you mean 'thorough'\?"),
+        ({"error_bars": "novel"}, r"error_bars must be one of .* Did you mean 'novelty'\?"),
+        ({"error_bars": None}, r"error_bars must be one of .*; got None."),
+        ({"centers": "al"}, r"centers must be .*; got 'al'. Did you mean 'all'\?"),
+        (
+            {"centers": 5, "center_method": "kmeans"},
+            r"center_method must be one of .* Did you mean 'kmeans\+\+'\?",
+        ),
+        ({"centers": 0}, "centers must be an integer of at least 1; got 0."),
+        ({"centers": np.ones((3, 2))}, r"an array of shape \(n_centers, 3\).*got .* \(3, 2\)."),
+        ({"centers": put(X, np.nan)}, "centers must be finite; the value at row 1, column 1"),
+        ({"gamma": -1}, 'gamma must be a positive number or "scale" or "auto"; got -1.'),
+        ({"gamma": 0.0}, "gamma must be a positive number .*; got 0.0."),
+        ({"gamma": np.nan}, "gamma must be a positive number .*; got nan."),
+        ({"gamma": "scal"}, r"gamma must be one of .* Did you mean 'scale'\?"),
+        ({"kernel": "polynomial", "degree": 0}, "degree must be an integer of at least 1; got 0."),
+        ({"kernel": "sigmoid", "coef0": np.inf}, "coef0 must be finite; got inf."),
+        ({"noise_variance": 0}, "noise_variance must be a positive number.*; got 0."),
+        ({"noise_variance": -0.5}, "noise_variance must be a positive number.*; got -0.5."),
+        ({"noise_variance": np.inf}, "noise_variance must be a positive number.*; got inf."),
+        ({"min_gain": -1}, 'min_gain must be a non-negative number or "auto"; got -1.'),
+        ({"min_gain": "aut"}, "min_gain must be a non-negative number or \"auto\"; got 'aut'."),
+        ({"min_gain": np.nan}, "min_gain must be a non-negative number .*; got nan."),
+        ({"kernel": RBF([1.0, 2.0])}, "has 2 length scales, but the inputs have 3 features"),
+        ({"kernel": RBF() + WhiteKernel()}, "noise belongs to the likelihood.*noise_variance"),
+        ({"kernel": ConstantKernel() * (RBF() + WhiteKernel()) ** 2}, "contains a WhiteKernel"),
+        ({"prior": "gamma", "solver": "sequential"}, 'Gamma prior.*Use solver="mackay"'),
+        ({"prior": GammaPrior(), "solver": "textbook"}, 'Gamma prior.*Use solver="mackay"'),
+        ({"prior": GammaPrior(1.0, 0.0)}, "has no maximum.*Give a positive rate"),
+        ({"solver": SequentialSolver(max_iter=0)}, "max_iter must be an integer of at least 1"),
+        ({"solver": SequentialSolver("quick")}, "effort must be one of 'fast', .*; got 'quick'."),
+        ({"solver": SequentialSolver(tol=0.0)}, "tol must be a positive number; got 0.0."),
+        ({"solver": FixedPointSolver("mckay")}, r"update must be one of .* mean 'mackay'\?"),
+        ({"kernel": "precomputed"}, r"square matrix .* got shape \(30, 3\). .*PrecomputedBasis"),
+        ({"random_state": "a"}, "'a' cannot be used to seed"),
+    ],
+    ids=str,
+)
+def test_values_of_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        RVMRegressor(**params).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernel": None}, r"kernel must be a name, .* or a function k\(X, Z\); got None"),
+        ({"kernel": RBF}, "kernel must be a name, .*; got <class"),
+        ({"kernel": 3}, "kernel must be a name, .*; got 3 of type int"),
+        ({"gamma": None}, "gamma must be a positive number .*; got None of type NoneType"),
+        ({"gamma": [0.1]}, r"gamma must be a positive number .*; got \[0.1\] of type list"),
+        ({"centers": 2.5}, "centers must be an integer .*; got 2.5 of type float"),
+        ({"noise_variance": "auto"}, "noise_variance must be .*; got 'auto' of type str"),
+        ({"noise_variance": True}, "noise_variance must be .*; got True of type bool"),
+        ({"min_gain": None}, 'min_gain must be .* or "auto"; got None'),
+        ({"solver": 3}, "solver must be one of .*; got 3"),
+        ({"kernel": "polynomial", "degree": 2.5}, "degree must be an integer .*; got 2.5"),
+        ({"kernel": "polynomial", "coef0": "a"}, "coef0 must be a number; got 'a' of type str"),
+    ],
+    ids=str,
+)
+def test_types_of_parameters(params, message):
+    with pytest.raises(TypeError, match=message):
+        RVMRegressor(**params).fit(X, Y)
+
+
+@pytest.mark.parametrize("basis", ["rbf", LinearBasis, RBF(), 3])
+def test_basis_that_is_none(basis):
+    with pytest.raises(TypeError, match=r"basis must be a Basis such as KernelBasis\(\).*; got "):
+        SparseBayesRegressor(basis).fit(X, Y)
+
+
+def test_empty_union():
+    with pytest.raises(ValueError, match="UnionBasis needs at least one basis"):
+        SparseBayesRegressor(UnionBasis([])).fit(X, Y)
+
+
+def test_sum_of_a_basis_and_something_else():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        KernelBasis() + 3
+
+
+def test_unknown_parameter():
+    with pytest.raises(ValueError, match="Invalid parameter 'gama' for estimator RVMRegressor"):
+        RVMRegressor().set_params(gama=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gama'"):
+        RVMRegressor(gama=2)
+
+
+def test_only_the_first_parameter_is_positional():
+    with pytest.raises(TypeError, match="positional argument"):
+        RVMRegressor("rbf", 0.1)
+
+
+# ------------------------------------------------------------------ functions of the user
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda A, B: np.ones(len(A)), r"returned an array of shape \(30,\); it must return"),
+        (lambda A, B: np.ones((len(B), 2)), r"returned an array of shape \(30, 2\)"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "must be finite; the value at row 0"),
+        (lambda A, B: [[1.0] * len(B)] * len(A), "returned list; it must return an ndarray"),
+        (lambda A, B: A @ B.T + 0j, "returned values of dtype complex128; .* real numbers"),
+        (lambda A, B: None, "returned NoneType; it must return an ndarray"),
+    ],
+)
+def test_kernel_functions(kernel, message):
+    with pytest.raises(ValueError, match=message):
+        RVMRegressor(kernel).fit(X, Y)
+
+
+def test_kernel_that_fails_only_at_new_inputs():
+    def kernel(A, B):
+        values = A @ B.T
+        values[np.abs(A).max(axis=1) > 50] = np.inf
+        return values
+
+    model = RVMRegressor(kernel).fit(X, Y)
+    with pytest.raises(ValueError, match="must be finite; the value at row 0, column 0 is inf"):
+        model.predict(np.full((1, 3), 100.0))
+
+
+def test_functions_of_a_basis():
+    with pytest.raises(ValueError, match=r"function 'sum' returned an array of shape \(\)"):
+        SparseBayesRegressor(FunctionBasis([np.sum])).fit(X, Y)
+    with pytest.raises(TypeError, match=r"functions\[1\] is 3 of type int"):
+        SparseBayesRegressor(FunctionBasis([np.sin, 3])).fit(X, Y)
+
+
+# ------------------------------------------------------------------ fitted models
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.predict(X),
+        lambda model: model.predict(X, return_std=True),
+        lambda model: model.predict_interval(X),
+        lambda model: model.sample_y(X),
+        lambda model: model.log_predictive_density(X, Y),
+        lambda model: model.leave_one_out(X, Y),
+        lambda model: model.atom_names(),
+        lambda model: model.relevance_vectors_,
+        lambda model: model.weight_covariance_,
+        lambda model: model.well_determined_,
+        lambda model: model.candidates_,
+    ],
+)
+def test_not_fitted(ask):
+    with pytest.raises(NotFittedError, match="This RVMRegressor instance is not fitted yet"):
+        ask(RVMRegressor())
+
+
+@pytest.mark.parametrize("inputs", [X[:, :2], np.column_stack([X, X])])
+def test_other_number_of_features(fitted, inputs):
+    message = f"X has {inputs.shape[1]} features, but RVMRegressor is expecting 3 features"
+    for ask in (fitted.predict, fitted.predict_interval, fitted.sample_y):
+        with pytest.raises(ValueError, match=message):
+            ask(inputs)
+    with pytest.raises(ValueError, match=message):
+        fitted.leave_one_out(inputs, Y)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (put(X, np.nan), "Input X contains NaN"),
+        (put(X, np.inf), "Input X contains infinity"),
+        (X[0], "Expected 2D array, got 1D array"),
+        (X[:0], r"Found array with 0 sample\(s\)"),
+        ([["a", "b", "c"]], "could not convert string to float: .*a"),
+    ],
+)
+def test_new_inputs(fitted, inputs, message):
+    with pytest.raises(ValueError, match=message):
+        fitted.predict(inputs)
+
+
+@pytest.mark.parametrize("coverage", [0, 1, 0.0, 1.0, 95, -0.5, np.nan])
+def test_coverage_out_of_range(fitted, coverage):
+    with pytest.raises(ValueError, match=f"coverage must be strictly .* got {coverage!r}"):
+        fitted.predict_interval(X, coverage)
+
+
+def test_two_kinds_of_uncertainty_at_once(fitted):
+    with pytest.raises(ValueError, match="return_std and return_cov exclude each other"):
+        fitted.predict(X, return_std=True, return_cov=True)
+
+
+def test_number_of_draws(fitted):
+    with pytest.raises(ValueError, match="n_samples must be an integer of at least 1; got 0"):
+        fitted.sample_y(X, 0)
+    with pytest.raises(TypeError, match="n_samples must be an integer of at least 1; got 1.5"):
+        fitted.sample_y(X, 1.5)
+
+
+def test_targets_that_do_not_fit_the_model(fitted):
+    with pytest.raises(ValueError, match="y has 2 outputs, but the model was fitted with 1"):
+        fitted.log_predictive_density(X, np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[30, 29\]"):
+        fitted.leave_one_out(X, Y[:-1])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        fitted.log_predictive_density(X, put(Y, np.nan))
+
+
+def test_vectors_of_a_precomputed_kernel():
+    model = RVMRegressor("precomputed").fit(X @ X.T, Y)
+    with pytest.raises(AttributeError, match='not known for kernel="precomputed"; relevance_ has'):
+        model.relevance_vectors_  # noqa: B018
+    with pytest.raises(ValueError, match="X has 3 features, but .* expecting 30"):
+        model.predict(X)
+
+
+def test_failed_fit_leaves_the_old_model(fitted):
+    before = fitted.predict(X)
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.fit(put(X, np.nan), Y)
+    np.testing.assert_array_equal(fitted.predict(X), before)
