@@ -1,0 +1,158 @@
+"""Sufficient statistics: any blocks, any order, any offset, the same moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relvec._typing import Matrix, Vector
+from relvec.dictionaries import DenseDictionary
+from relvec.moments import SufficientStatistics, accumulate
+from tests.helpers_dense import DenseMoments
+from tests.moments.test_columns import check_same, design
+
+
+def in_blocks(
+    Phi: Matrix,
+    t: Vector,
+    cuts: list[int],
+    weight: Vector | None = None,
+    shift: Vector | None = None,
+) -> SufficientStatistics:
+    statistics = SufficientStatistics(Phi.shape[1], shift=shift)
+    for start, stop in zip([0, *cuts], [*cuts, len(t)], strict=True):
+        rows = slice(start, stop)
+        statistics.update(Phi[rows], t[rows], None if weight is None else weight[rows])
+    return statistics
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    cuts=st.lists(st.integers(1, 39), max_size=4, unique=True).map(sorted),
+)
+def test_blocks_add_up_to_the_dense_oracle(
+    centre: bool, weighted: bool, seed: int, cuts: list[int]
+) -> None:
+    Phi, t = design(40, 7, seed=seed)
+    weight = np.random.default_rng(seed).uniform(0.1, 3.0, 40) if weighted else None
+    statistics = in_blocks(Phi, t, cuts, weight)
+    check_same(statistics.moments(centre=centre), DenseMoments(Phi, t, weight, centre), tol=1e-8)
+
+
+@pytest.mark.parametrize("centre", [True, False])
+def test_merging_is_addition_in_any_order(centre: bool) -> None:
+    Phi, t = design(60, 5)
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, 60)
+    shift = np.r_[Phi[0], t[0]]
+    parts = [
+        in_blocks(Phi[rows], t[rows], [], weight[rows], shift)
+        for rows in (slice(40, 60), slice(0, 10), slice(10, 40))
+    ]
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    assert merged.total_weight == pytest.approx(weight.sum())
+    check_same(merged.moments(centre=centre), DenseMoments(Phi, t, weight, centre), tol=1e-8)
+
+
+def test_different_shifts_do_not_merge() -> None:
+    Phi, t = design(20, 3)
+    one, other = in_blocks(Phi[:10], t[:10], []), in_blocks(Phi[10:], t[10:], [])
+    with pytest.raises(ValueError, match="same shift"):
+        one.merge(other)
+    with pytest.raises(ValueError, match="same shift"):
+        one.merge(SufficientStatistics(3))
+
+
+def test_no_rows_no_moments() -> None:
+    with pytest.raises(ValueError, match="call update"):
+        SufficientStatistics(3).moments()
+
+
+@pytest.mark.parametrize("shift", ["first block", "rough"])
+def test_an_offset_of_a_million_costs_no_digits(shift: str) -> None:
+    """Uncentred sums would leave a Gram error of 2e-3 (spec 01 §4)."""
+    rng = np.random.default_rng(2)
+    Phi, t = rng.standard_normal((500, 6)) + 1e6, rng.standard_normal(500) - 1e6
+    near = np.r_[np.full(6, 1e6 + 3.0), -1e6] if shift == "rough" else None
+    moments = in_blocks(Phi, t, [100, 250], shift=near).moments()
+    expected = DenseMoments(Phi - 1e6, t + 1e6)
+    every = np.arange(6)
+    assert moments.usable.all()
+    np.testing.assert_allclose(moments.gram(every), expected.gram(every), atol=1e-11)
+    np.testing.assert_allclose(moments.correlation, expected.correlation, atol=1e-9)
+    assert moments.target_ss == pytest.approx(expected.target_ss, rel=1e-11)
+    np.testing.assert_allclose(moments.column_mean, Phi.mean(axis=0), rtol=1e-14)
+    assert moments.target_mean == pytest.approx(t.mean(), rel=1e-14)
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_integer_weights_are_repetitions(centre: bool, seed: int) -> None:
+    Phi, t = design(20, 4, seed=seed)
+    times = np.random.default_rng(seed).integers(0, 4, 20)
+    times[:3] = 1
+    weighted = in_blocks(Phi, t, [9], times.astype(float)).moments(centre=centre)
+    repeated = DenseMoments(np.repeat(Phi, times, axis=0), np.repeat(t, times), None, centre)
+    check_same(weighted, repeated, tol=1e-8)
+
+
+def test_constant_and_zero_columns_are_unusable() -> None:
+    Phi, t = design(30, 4)
+    Phi[:, 1] = 0.0
+    Phi[:, 2] = 1e5
+    moments = in_blocks(Phi, t, [11]).moments()
+    assert moments.usable.tolist() == [True, False, False, True]
+    np.testing.assert_array_equal(moments.correlation[1:3], 0.0)
+    assert np.isfinite(moments.rows(np.arange(4))).all()
+    kept = np.array([0, 3])
+    expected = DenseMoments(Phi[:, kept], t)
+    np.testing.assert_allclose(moments.gram(kept), expected.gram(np.arange(2)), atol=1e-10)
+
+
+def test_several_targets_share_one_gram() -> None:
+    Phi, t = design(40, 5)
+    targets = np.stack([t, np.sin(t)], axis=1)
+    statistics = SufficientStatistics(5, 2).update(Phi[:25], targets[:25])
+    every = statistics.update(Phi[25:], targets[25:]).all_moments()
+    for moments, target in zip(every, targets.T, strict=True):
+        check_same(moments, DenseMoments(Phi, target), tol=1e-9)
+
+
+def test_rows_are_copies() -> None:
+    Phi, t = design(40, 5)
+    moments = in_blocks(Phi, t, []).moments()
+    moments.rows(np.array([1]))[:] = 9.0
+    moments.gram(np.array([1, 2]))[:] = 9.0
+    check_same(moments, DenseMoments(Phi, t), tol=1e-9)
+
+
+def test_update_leaves_the_data_alone() -> None:
+    Phi, t = design(40, 5)
+    before = Phi.copy(), t.copy()
+    in_blocks(Phi, t, [20], np.full(40, 2.0))
+    np.testing.assert_array_equal(Phi, before[0])
+    np.testing.assert_array_equal(t, before[1])
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_accumulate_reads_every_row_once(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relvec.moments.gram.BLOCK_BYTES", 1)
+    rng = np.random.default_rng(0)
+    n = 1000  # at least 256 rows to a block: four blocks, the last one short
+    Phi, t = rng.standard_normal((n, 3)), rng.standard_normal(n)
+    weight = rng.uniform(0.5, 2.0, n) if weighted else None
+    asked: list[tuple[int, int]] = []
+
+    class Recording(DenseDictionary):
+        def rows(self, start: int, stop: int) -> Matrix:
+            asked.append((start, stop))
+            return super().rows(start, stop)
+
+    moments = accumulate(Recording(Phi), t[:, None], weight).moments()
+    assert asked == [(0, 256), (256, 512), (512, 768), (768, 1000)]
+    check_same(moments, DenseMoments(Phi, t, weight), tol=1e-10)

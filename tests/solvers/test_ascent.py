@@ -1,0 +1,308 @@
+"""One ascent: it never falls, it ends where it says it does, and starts are what they claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relvec._typing import Matrix, Vector
+from relvec.dictionaries import DenseDictionary
+from relvec.moments import LazyMoments, PreparedColumns
+from relvec.priors import GammaHyperprior
+from relvec.solvers.ascent import (
+    EMPTY,
+    NOISE_FLOOR,
+    Schedule,
+    State,
+    ascend,
+    empty_state,
+    max_active,
+    screen,
+)
+from relvec.solvers.base import Problem, Progress
+from relvec.solvers.newton import Objective, maximise
+from relvec.solvers.starts import dense_start, recombine, ridge
+from tests.helpers_dense import dense_penalised, sinc, sparse_design
+
+
+def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
+    intercept = options.pop("fit_intercept", True)
+    columns = PreparedColumns(DenseDictionary(Phi), None, centre=intercept, store=True)
+    price = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
+    return Problem(LazyMoments(columns, t), price, **options)
+
+
+def dictionary(kind: str, seed: int) -> tuple[Matrix, Vector]:
+    """Dictionaries that are hard in different ways."""
+    rng = np.random.default_rng(seed)
+    if kind == "sparse":
+        return sparse_design(30, 10, seed=seed)
+    if kind == "wide":
+        Phi = rng.standard_normal((15, 60))
+        return Phi, Phi[:, :2].sum(axis=1) + 0.3 * rng.standard_normal(15)
+    x = np.sort(rng.uniform(-5, 5, 30))
+    t = np.sinc(x) + 0.1 * rng.standard_normal(30)
+    width = {"kernel": 1.0, "wide kernel": 8.0, "duplicates": 1.0}[kind]
+    Phi = np.exp(-(((x[:, None] - x) / width) ** 2))
+    return (np.hstack([Phi, Phi[:, ::2], Phi]) if kind == "duplicates" else Phi), t
+
+
+KINDS = ["sparse", "wide", "kernel", "wide kernel", "duplicates"]
+
+
+def value(problem: Problem, Phi: Matrix, t: Vector, state: State) -> float:
+    """The objective of a state from the dense covariance matrix."""
+    moments = problem.moments
+    alpha = np.full(moments.n_atoms, np.inf)
+    norm = moments.column_norm[state.active]
+    alpha[state.active] = np.exp(state.theta) * norm**2 / state.noise_variance
+    value = dense_penalised(Phi, t, alpha, state.noise_variance, smoothness=problem.smoothness)
+    floor = 0.5 * NOISE_FLOOR * moments.target_ss / state.noise_variance
+    return value - floor - float(problem.min_gain[state.active].sum())
+
+
+# ------------------------------------------------------------------ ascend
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=12)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    smoothness=st.sampled_from([0.0, 1.0, 3.0]),
+    held=st.sampled_from([None, 0.003, 0.05]),
+    charge=st.sampled_from([0.0, 0.5, 3.0]),
+    share=st.sampled_from([0.02, 0.5]),
+    batch=st.sampled_from([1, 6]),
+    polish=st.booleans(),
+)
+def test_the_objective_never_falls_and_is_the_dense_one(
+    kind: str,
+    seed: int,
+    smoothness: float,
+    held: float | None,
+    charge: float,
+    share: float,
+    batch: int,
+    polish: bool,
+) -> None:
+    Phi, t = dictionary(kind, seed)
+    problem = problem_of(Phi, t, charge, smoothness=smoothness)
+    schedule = Schedule(pool_share=share, batch_min=batch, polish=polish)
+    state = ascend(problem, EMPTY, schedule, noise_variance=held)
+    assert len(state.trace) == state.n_rounds
+    assert state.trace[-1] == state.objective
+    fall = -np.diff(np.array(state.trace))
+    assert fall.max(initial=0.0) <= 1e-7 * (1 + abs(state.objective))
+    # rounding of the oracle: R is small next to t't, entries of K are as large as 1 / lam
+    ratio = problem.moments.target_ss / state.noise_variance
+    rounding = 1e-7 + 1e-14 * (ratio + np.exp(-state.theta).max(initial=0.0))
+    assert state.objective == pytest.approx(value(problem, Phi, t, state), rel=1e-8, abs=rounding)
+    assert (np.diff(state.active) > 0).all()
+    assert len(state.active) <= max_active(problem)
+    if held is not None:
+        assert state.noise_variance == held
+
+
+@pytest.mark.parametrize("kind", ["sparse", "kernel"])
+@pytest.mark.parametrize("smoothness", [0.0, 1.0])
+def test_ascents_continue_where_others_ended(kind: str, smoothness: float) -> None:
+    Phi, t = dictionary(kind, 1)
+    problem = problem_of(Phi, t, smoothness=smoothness)
+    first = ascend(problem, EMPTY, Schedule(polish=False, threshold=0.5))
+    second = ascend(problem, first, Schedule())
+    assert second.trace[0] >= first.objective - 1e-9
+    again = ascend(problem, second, Schedule())
+    np.testing.assert_array_equal(again.active, second.active)
+    assert again.objective == pytest.approx(second.objective, abs=1e-6)
+
+
+def test_an_ascent_respects_the_threshold_of_its_schedule() -> None:
+    Phi, t = sparse_design()
+    problem = problem_of(Phi, t)
+    sizes = [
+        len(ascend(problem, EMPTY, Schedule(threshold=threshold)).active)
+        for threshold in (1e-3, 3.0, 1e6)
+    ]
+    assert sizes[0] >= sizes[1] > sizes[2] == 0
+
+
+def test_unusable_atoms_never_enter() -> None:
+    Phi, t = sparse_design()
+    Phi[:, 0] = 4.0
+    problem = problem_of(Phi, t)
+    problem.moments.usable = problem.moments.usable & (np.arange(12) != 8)
+    state = ascend(problem, EMPTY, Schedule())
+    assert not {0, 8} & set(state.active.tolist())
+    assert 4 in state.active
+
+
+def test_the_cap_ends_an_ascent_and_is_reported() -> None:
+    Phi, t = sparse_design()
+    free = ascend(problem_of(Phi, t), EMPTY, Schedule())
+    capped = ascend(problem_of(Phi, t, max_active=2), EMPTY, Schedule())
+    assert len(free.active) > 2
+    assert len(capped.active) == 2
+    assert capped.saturated
+    assert not capped.converged
+    assert not free.saturated
+
+
+def test_a_monitor_sees_every_round_and_may_end_it() -> None:
+    Phi, t = sparse_design()
+    problem = problem_of(Phi, t)
+    seen: list[Progress] = []
+    full = ascend(problem, EMPTY, Schedule(), stage="here", monitor=lambda p: bool(seen.append(p)))
+    assert [p.n_iter for p in seen] == list(range(1, full.n_rounds + 1))
+    assert tuple(p.objective for p in seen) == full.trace
+    assert {p.stage for p in seen} == {"here"}
+    assert seen[-1].n_active == len(full.active)
+    stopped = ascend(problem, EMPTY, Schedule(), monitor=lambda p: p.n_iter == 2)
+    assert stopped.stopped
+    assert stopped.n_rounds == 2
+    assert not stopped.converged
+    assert stopped.trace == full.trace[:2]
+
+
+def test_a_noise_prior_is_part_of_the_objective() -> None:
+    Phi, t = sparse_design()
+    hyper = GammaHyperprior(noise_shape=3.0, noise_rate=2.0)
+    state = ascend(problem_of(Phi, t, hyperprior=hyper), EMPTY, Schedule(gradient_tol=1e-8))
+    plain = ascend(problem_of(Phi, t), EMPTY, Schedule())
+    assert state.noise_variance != pytest.approx(plain.noise_variance, rel=0.1)
+    moments = problem_of(Phi, t).moments
+    lam = np.exp(state.theta)
+
+    def density(noise: float) -> float:
+        alpha = np.full(12, np.inf)
+        alpha[state.active] = lam * moments.column_norm[state.active] ** 2 / noise
+        return dense_penalised(Phi, t, alpha, noise, hyperprior=hyper)
+
+    best = state.noise_variance
+    assert density(best) > max(density(1.01 * best), density(best / 1.01))
+
+
+def test_the_empty_state_is_evaluated() -> None:
+    Phi, t = sparse_design()
+    problem = problem_of(Phi, t)
+    for noise in (None, 0.7):
+        state = empty_state(problem, noise)
+        assert state.noise_variance == pytest.approx(t.var(ddof=1) if noise is None else noise)
+        assert state.objective == pytest.approx(value(problem, Phi, t, state), rel=1e-8)
+        assert state.converged
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 2.0])
+def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) -> None:
+    Phi, t = dictionary("kernel", 2)
+    problem = problem_of(Phi, t, smoothness=smoothness)
+    moments = problem.moments
+    active = np.array([3, 11, 20])
+    objective = Objective(moments.n_effective, moments.target_ss, smoothness, None)
+    maximum = maximise(
+        moments.gram(active),
+        moments.correlation[active],
+        np.zeros(3),
+        objective,
+        max_iter=0,
+        tol=1e-4,
+    )
+    active = active[maximum.kept]
+    seen = screen(problem, active, maximum)
+    unit = (Phi - Phi.mean(axis=0)) / moments.column_norm
+    K = np.eye(30) + (unit[:, active] * np.exp(-maximum.theta)) @ unit[:, active].T
+    back = np.linalg.solve(K, unit)
+    absent = np.setdiff1d(np.arange(30), active)
+    np.testing.assert_allclose(seen.s[absent], (unit * back).sum(0)[absent], atol=1e-9)
+    np.testing.assert_allclose(seen.q[absent], (back.T @ (t - t.mean()))[absent], atol=1e-9)
+    if smoothness:
+        assert seen.p is not None
+        np.testing.assert_allclose(seen.p[absent], (back * back).sum(0)[absent], atol=1e-9)
+
+
+# ------------------------------------------------------------------ starts
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 1.5])
+@pytest.mark.parametrize("kind", ["sparse", "kernel", "wide"])
+def test_ridge_is_the_evidence_of_one_shared_precision(kind: str, smoothness: float) -> None:
+    Phi, t = dictionary(kind, 3)
+    problem = problem_of(Phi, t, smoothness=smoothness)
+    found = ridge(problem)
+    norm = problem.moments.column_norm
+
+    def dense(log_lam: float, noise: float) -> float:
+        return dense_penalised(
+            Phi, t, np.exp(log_lam) * norm**2 / noise, noise, smoothness=smoothness
+        )
+
+    np.testing.assert_array_equal(found.atoms, np.arange(Phi.shape[1]))
+    assert found.objective == pytest.approx(dense(found.log_lam, found.noise_variance), rel=1e-6)
+    # the noise is the best one for that precision
+    for factor in (0.98, 1.02):
+        assert dense(found.log_lam, factor * found.noise_variance) < found.objective
+    if not smoothness:  # and the precision the best one up to the grid
+        best = max(ridge_value(Phi, t, norm, log_lam) for log_lam in np.linspace(-25, 10, 141))
+        assert found.objective >= best - 0.05
+
+
+def ridge_value(Phi: Matrix, t: Vector, norm: Vector, log_lam: float) -> float:
+    """Shared-precision evidence with the noise profiled out, from the covariance matrix."""
+    unit, target = (Phi - Phi.mean(axis=0)) / norm, t - t.mean()
+    K = np.eye(len(t)) + unit @ unit.T * np.exp(-log_lam)
+    n = len(t) - 1
+    R = target @ np.linalg.solve(K, target)
+    return float(-0.5 * (n * (np.log(2 * np.pi * R / n) + 1) + np.linalg.slogdet(K)[1]))
+
+
+def test_ridge_estimates_the_noise() -> None:
+    Phi, t = sinc(100)
+    assert 0.005 < ridge(problem_of(Phi, t)).noise_variance < 0.02  # true: 0.01
+
+
+def test_ridge_on_many_atoms_uses_an_even_sample_of_usable_ones() -> None:
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((30, 1000))
+    Phi[:, ::7] = 1.0
+    problem = problem_of(Phi, rng.standard_normal(30))
+    found = ridge(problem)
+    assert 100 < len(found.atoms) < 1000
+    assert problem.moments.usable[found.atoms].all()
+    assert np.diff(found.atoms).max() < 10
+
+
+def test_dense_start_is_no_worse_than_the_ridge_it_begins_from() -> None:
+    Phi, t = sinc(60)
+    problem = problem_of(Phi, t)
+    start = ridge(problem)
+    state = dense_start(problem, start.atoms, start.log_lam, sweeps=30, keep=20)
+    assert 0 < len(state.active) <= 60
+    assert state.theta.shape == state.active.shape
+    end = ascend(problem, state, Schedule())
+    assert end.objective > start.objective
+
+
+def test_recombining_averages_prior_covariances() -> None:
+    """``K`` of the average is the mean of the ``K`` of its parents."""
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((10, 8))
+    states = [
+        State(np.array([0, 2, 5]), rng.standard_normal(3)),
+        State(np.array([2, 7]), rng.standard_normal(2)),
+        State(np.array([], dtype=np.intp), np.array([])),
+    ]
+
+    def K(state: State) -> Matrix:
+        return np.eye(10) + (Phi[:, state.active] * np.exp(-state.theta)) @ Phi[:, state.active].T
+
+    average = recombine(states, 8)
+    np.testing.assert_array_equal(average.active, [0, 2, 5, 7])
+    np.testing.assert_allclose(K(average), np.mean([K(state) for state in states], axis=0))
+
+
+def test_recombining_equal_states_changes_nothing() -> None:
+    state = State(np.array([1, 4]), np.array([-3.0, 2.0]))
+    average = recombine([state, state], 6)
+    np.testing.assert_array_equal(average.active, state.active)
+    np.testing.assert_allclose(average.theta, state.theta)

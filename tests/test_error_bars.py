@@ -1,0 +1,299 @@
+"""Error bars away from the data against conditioning done in full."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
+
+from relvec._typing import Matrix, Vector
+from relvec.bases.kernel import KernelAtoms
+from relvec.error_bars import (
+    MAX_PIVOTS,
+    PIVOT_TOLERANCE,
+    Augmentation,
+    Novelty,
+    choose_pivots,
+    fit_novelty,
+    kernel_diagonal,
+)
+from relvec.kernels import KernelLike, kernel_block
+from relvec.posterior import Posterior, condition
+
+
+def laplace(X: Matrix, Z: Matrix) -> Matrix:
+    """A covariance given as a plain function, its variance not one."""
+    return 2.5 * np.exp(-np.abs(X[:, None, :] - Z[None, :, :]).sum(axis=-1))
+
+
+def indefinite(X: Matrix, Z: Matrix) -> Matrix:
+    """Correlations above one: positive on the diagonal, no covariance."""
+    return 1.0 + np.abs(X[:, None, 0] - Z[None, :, 0])
+
+
+KERNELS: list[KernelLike] = [
+    RBF(1.5),
+    ConstantKernel(7.0) * Matern(2.0, nu=1.5),
+    ConstantKernel(0.3) + RBF(1.0),
+    DotProduct(1.0),
+    laplace,
+]
+
+
+def inputs(n: int, d: int = 1, seed: int = 0, width: float = 5.0) -> Matrix:
+    return np.random.default_rng(seed).uniform(-width, width, (n, d))
+
+
+def conditional(kernel: KernelLike, X: Matrix, known: Matrix) -> Matrix:
+    """Covariance of a process at `X` given its values at `known`."""
+    cross = kernel_block(kernel, X, known)
+    middle = kernel_block(kernel, known, known)
+    return kernel_block(kernel, X, X) - cross @ np.linalg.solve(middle, cross.T)
+
+
+# ------------------------------------------------------------------ pivots
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernel_diagonal(kernel: KernelLike) -> None:
+    X = inputs(150, 2)
+    expected = np.array([kernel_block(kernel, x[None], x[None])[0, 0] for x in X])
+    np.testing.assert_allclose(kernel_diagonal(kernel, X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_pivots_cover_the_inputs(kernel: KernelLike) -> None:
+    X = inputs(50)
+    pivots = choose_pivots(kernel, X)
+    assert pivots is not None
+    assert len(np.unique(pivots)) == len(pivots) < MAX_PIVOTS
+    diagonal = kernel_diagonal(kernel, X)
+    share = conditional(kernel, X, X[pivots]).diagonal() / diagonal
+    assert share.max() < PIVOT_TOLERANCE + 1e-6
+    # and none of them is idle: without its last pivot something is uncovered
+    assert (conditional(kernel, X, X[pivots[:-1]]).diagonal() / diagonal).max() >= PIVOT_TOLERANCE
+
+
+def test_pivots_are_bounded_in_number() -> None:
+    pivots = choose_pivots(RBF(0.01), inputs(200, 3))
+    assert pivots is not None
+    assert len(pivots) == MAX_PIVOTS
+
+
+def test_equal_inputs_need_one_pivot() -> None:
+    pivots = choose_pivots(RBF(1.0), np.ones((10, 2)))
+    assert pivots is not None
+    assert len(pivots) == 1
+
+
+@pytest.mark.parametrize(
+    "kernel", [indefinite, lambda X, Z: -RBF(1.0)(X, Z), lambda X, Z: 0.0 * RBF(1.0)(X, Z)]
+)
+def test_what_is_not_a_covariance_has_no_pivots(kernel: KernelLike) -> None:
+    assert choose_pivots(kernel, inputs(30)) is None
+
+
+# ------------------------------------------------------------------ novelty
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("offset", [0.0, 0.3])
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1), far=st.floats(0.5, 10.0))
+def test_novelty_is_the_conditional_variance_of_the_process(
+    kernel: KernelLike, offset: float, seed: int, far: float
+) -> None:
+    train = inputs(40, seed=seed)
+    pivots = choose_pivots(kernel, train)
+    assert pivots is not None
+    novelty = Novelty(kernel, train[pivots], 3.0, offset)
+    X = inputs(12, seed=seed + 1, width=far)
+    share = conditional(kernel, X, train[pivots]).diagonal() / kernel_diagonal(kernel, X)
+    np.testing.assert_allclose(novelty.unexplained(X), np.clip(share, 0, 1), atol=1e-7)
+    expected = 3.0 * np.maximum(share - offset, 0.0) / (1.0 - offset)
+    np.testing.assert_allclose(novelty.variance(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("offset", [0.0, 0.2])
+@pytest.mark.parametrize("width", [2.0, 12.0])
+def test_novelty_covariance_is_psd_and_has_the_variance_on_its_diagonal(
+    kernel: KernelLike, offset: float, width: float
+) -> None:
+    train = inputs(40)
+    pivots = choose_pivots(kernel, train)
+    assert pivots is not None
+    novelty = Novelty(kernel, train[pivots], 3.0, offset)
+    X = inputs(25, seed=1, width=width)
+    covariance = novelty.covariance(X)
+    np.testing.assert_allclose(covariance, covariance.T, atol=1e-12)
+    np.testing.assert_allclose(covariance.diagonal(), novelty.variance(X), atol=1e-9)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-9
+    if offset == 0.0:
+        root = np.sqrt(kernel_diagonal(kernel, X))
+        expected = conditional(kernel, X, train[pivots]) / np.multiply.outer(root, root)
+        np.testing.assert_allclose(covariance, 3.0 * expected, atol=1e-6)
+
+
+def test_novelty_is_nothing_at_the_pivots_and_everything_far_away() -> None:
+    train = inputs(40)
+    pivots = choose_pivots(RBF(1.0), train)
+    assert pivots is not None
+    novelty = Novelty(RBF(1.0), train[pivots], 3.0)
+    assert novelty.variance(train[pivots]).max() < 1e-8
+    assert novelty.variance(train).max() < 3.0 * (PIVOT_TOLERANCE + 1e-6)
+    np.testing.assert_allclose(novelty.variance(np.array([[1e3], [-1e6]])), 3.0)
+    away = novelty.variance(np.linspace(5.0, 12.0, 30)[:, None])
+    assert (np.diff(away) > -1e-9).all()
+
+
+def test_novelty_is_stored_without_its_factor() -> None:
+    train = inputs(40)
+    novelty = Novelty(RBF(1.0), train[:5], 3.0, 0.1)
+    X = inputs(6, seed=2)
+    before = novelty.variance(X)
+    assert len(pickle.dumps(novelty)) == len(pickle.dumps(Novelty(RBF(1.0), train[:5], 3.0, 0.1)))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(novelty)).variance(X), before)
+
+
+# ------------------------------------------------------------------ fitted novelty
+
+
+def model(
+    X: Matrix,
+    t: Vector,
+    kernel: KernelLike,
+    centers: Matrix,
+    weight: Vector | None = None,
+    *,
+    intercept: bool = True,
+    noise: float | None = 0.05,
+) -> tuple[Posterior, KernelAtoms]:
+    atoms = KernelAtoms(kernel, centers)
+    posterior = condition(
+        atoms.at(X),
+        t,
+        np.full(len(centers), -3.0),
+        sample_weight=weight,
+        has_intercept=intercept,
+        noise_variance=noise,
+    )
+    return posterior, atoms
+
+
+def smooth(X: Matrix, noise: float = 0.2, seed: int = 0) -> Vector:
+    return np.sin(X).sum(axis=1) + noise * np.random.default_rng(seed).standard_normal(len(X))
+
+
+@pytest.mark.parametrize("dimension", [1, 6])
+def test_fitted_novelty_has_the_signal_variance_and_the_best_offset(dimension: int) -> None:
+    X = inputs(120, dimension, width=3.0)
+    t = smooth(X)
+    posterior, atoms = model(X, t, RBF(1.5), X[:10])
+    novelty = fit_novelty(RBF(1.5), X, atoms.at(X), t, None, posterior)
+    assert novelty is not None
+    assert novelty.amplitude == pytest.approx(t.var() - posterior.noise_variance)
+    pivots = choose_pivots(RBF(1.5), X)
+    assert pivots is not None
+    np.testing.assert_array_equal(novelty.pivots, X[pivots])
+    covered = np.setdiff1d(np.arange(120), pivots)
+    mean, variance = posterior.leave_one_out(atoms.at(X)[covered], t[covered])
+
+    def density(offset: float) -> float:
+        extra = Novelty(RBF(1.5), X[pivots], novelty.amplitude, offset).variance(X[covered])
+        return -float(
+            np.sum(np.log(variance + extra) + (t[covered] - mean) ** 2 / (variance + extra))
+        )
+
+    share = Novelty(RBF(1.5), X[pivots], 1.0).unexplained(X[covered])
+    others = [
+        density(float(offset)) for offset in np.r_[0.0, np.quantile(share, [0.25, 0.5, 0.75])]
+    ]
+    assert density(novelty.offset) >= max(others) - 1e-9
+
+
+def test_integer_weights_are_repetitions_for_novelty() -> None:
+    X = inputs(40, 2)
+    t = smooth(X)
+    times = np.random.default_rng(0).integers(0, 3, 40)
+    repeated_X, repeated_t = np.repeat(X, times, axis=0), np.repeat(t, times)
+    weighted = model(X, t, RBF(1.0), X[:5], times.astype(float))
+    repeated = model(repeated_X, repeated_t, RBF(1.0), X[:5])
+    one = fit_novelty(RBF(1.0), X, weighted[1].at(X), t, times.astype(float), weighted[0])
+    two = fit_novelty(
+        RBF(1.0), repeated_X, repeated[1].at(repeated_X), repeated_t, None, repeated[0]
+    )
+    assert one is not None
+    assert two is not None
+    assert one.amplitude == pytest.approx(two.amplitude)
+    np.testing.assert_array_equal(np.unique(one.pivots, axis=0), np.unique(two.pivots, axis=0))
+
+
+@pytest.mark.parametrize("kernel", [None, indefinite])
+def test_novelty_needs_a_covariance(kernel: KernelLike | None) -> None:
+    X = inputs(40)
+    posterior, atoms = model(X, smooth(X), RBF(1.0), X[:5])
+    assert fit_novelty(kernel, X, atoms.at(X), smooth(X), None, posterior) is None
+
+
+def test_novelty_needs_a_signal() -> None:
+    X = inputs(40)
+    t = 1e-3 * smooth(X)
+    posterior, atoms = model(X, t, RBF(1.0), X[:5], noise=1.0)
+    assert fit_novelty(RBF(1.0), X, atoms.at(X), t, None, posterior) is None
+
+
+# ------------------------------------------------------------------ augmentation
+
+
+def augmented(
+    X: Matrix, t: Vector, kernel: KernelLike, weight: Vector | None, intercept: bool, k: int
+) -> Augmentation:
+    posterior, atoms = model(X, t, kernel, X[:k], weight, intercept=intercept)
+    root = np.ones(len(t)) if weight is None else np.sqrt(weight)
+    residual = (t - posterior.predict(atoms.at(X))) * root
+    return Augmentation(kernel, X, residual, root, atoms, posterior, 0.8)
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.0), ConstantKernel(3.0) * Matern(1.0), laplace])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("k", [0, 5])
+def test_augmentation_is_a_refit_with_an_atom_at_the_test_input(
+    kernel: KernelLike, weighted: bool, intercept: bool, k: int
+) -> None:
+    X = inputs(25)
+    t = smooth(X) + 1.0
+    weight = np.random.default_rng(1).integers(1, 4, 25).astype(float) if weighted else None
+    augmentation = augmented(X, t, kernel, weight, intercept, k)
+    posterior = augmentation.posterior
+    new = np.linspace(-9.0, 9.0, 13)[:, None]
+    shift, extra = augmentation.correction(new)
+    mean = posterior.predict(augmentation.atoms.at(new)) + shift
+    variance = posterior.variance(augmentation.atoms.at(new)) + extra
+    every = np.ones(25) if weight is None else weight
+    for row, x in enumerate(new):
+        columns = [augmentation.atoms.at(X), kernel_block(kernel, X, x[None])]
+        here = [augmentation.atoms.at(x[None])[0], kernel_block(kernel, x[None], x[None])[0]]
+        precision = np.r_[posterior.weight_precision, 1 / 0.8]
+        if intercept:
+            columns, here = [np.ones((25, 1)), *columns], [np.ones(1), *here]
+            precision = np.r_[0.0, precision]
+        design, point = np.hstack(columns), np.concatenate(here)
+        noise = posterior.noise_variance
+        covariance = np.linalg.inv((design.T * every) @ design / noise + np.diag(precision))
+        weights = covariance @ design.T @ (every * t) / noise
+        assert mean[row] == pytest.approx(point @ weights, rel=1e-9, abs=1e-10)
+        assert variance[row] == pytest.approx(point @ covariance @ point, rel=1e-9)
+
+
+def test_augmentation_far_away_restores_the_prior_variance() -> None:
+    X = inputs(25)
+    augmentation = augmented(X, smooth(X), RBF(1.0), None, True, 5)
+    shift, extra = augmentation.correction(np.array([[1e3]]))
+    assert extra[0] == pytest.approx(0.8)
+    assert shift[0] == pytest.approx(0.0, abs=1e-12)
