@@ -1,0 +1,147 @@
+"""The objective of a solver from explicit matrices: slow, short, and on its own.
+
+Nothing here uses the algebra of `relvec.evidence` or `relvec.posterior`: the covariance of
+the target is written down and factorised, for data small enough to do so.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import null_space
+
+from relvec._typing import BoolArray, Matrix, Vector
+from relvec.dictionaries import DenseDictionary
+from relvec.moments import moments_of
+from relvec.solvers import Problem, Solution
+
+LOG_LAM = np.linspace(-25.0, 25.0, 1001)
+"""Precisions tried for an atom outside the model."""
+
+
+class DenseProblem(NamedTuple):
+    """A problem together with the data it was made of."""
+
+    name: str
+    atoms: Matrix
+    """Raw columns, shape (n_samples, n_atoms)."""
+    target: Vector
+    problem: Problem
+
+    def objective(self, log_alpha: Vector, noise: float) -> float:
+        """Penalised log evidence at precisions of the raw weights (infinite: not in the model).
+
+        The intercept is removed by projecting on all contrasts that are free of it.
+        """
+        problem = self.problem
+        present = np.isfinite(log_alpha)
+        contrasts = null_space(np.ones((1, len(self.target))))
+        design, target = contrasts.T @ self.atoms[:, present], contrasts.T @ self.target
+        identity = np.eye(len(target))
+        signal = (design * np.exp(-log_alpha[present])) @ design.T
+        covariance = signal + noise * identity
+        _, log_det = np.linalg.slogdet(2.0 * math.pi * covariance)
+        value = -0.5 * (log_det + target @ np.linalg.solve(covariance, target))
+        dof = np.trace(np.linalg.solve(covariance, signal))
+        value -= problem.smoothness * dof + problem.min_gain[present].sum()
+        hyper = problem.hyperprior
+        if hyper.rate:
+            log_present = log_alpha[present]
+            value += (hyper.shape * log_present - hyper.rate * np.exp(log_present)).sum()
+        return float(value - hyper.noise_shape * math.log(noise) - hyper.noise_rate / noise)
+
+    def log_alpha(self, solution: Solution) -> Vector:
+        """Log precisions of the raw weights, infinite outside the model."""
+        result = np.full(self.atoms.shape[1], np.inf)
+        norm = np.linalg.norm(self.atoms - self.atoms.mean(axis=0), axis=0)[solution.active]
+        result[solution.active] = (
+            solution.log_lam + 2.0 * np.log(norm) - math.log(solution.noise_variance)
+        )
+        return result
+
+    def gradient(self, solution: Solution) -> tuple[Vector, float]:
+        """Central differences in the log precisions, and in the log noise with ``lam`` fixed."""
+        step = 1e-4
+        here = self.log_alpha(solution)
+
+        def slope(move: Vector, noise_move: float) -> float:
+            above, below = (
+                self.objective(
+                    here + sign * move, solution.noise_variance * math.exp(sign * noise_move)
+                )
+                for sign in (1.0, -1.0)
+            )
+            return (above - below) / (2.0 * step)
+
+        shifts = np.eye(len(here))[solution.active] * step
+        noise_slope = slope(np.full(len(here), -step), step)
+        return np.array([slope(shift, 0.0) for shift in shifts]), noise_slope
+
+    def best_entry(self, solution: Solution) -> tuple[int, float]:
+        """Atom outside the model that raises the objective most, found by trying, and its gain.
+
+        The noise follows unless it is held. A Gamma prior with a positive rate leaves no atom
+        outside, so such problems are not asked.
+        """
+        problem, n_atoms = self.problem, self.atoms.shape[1]
+        contrasts = null_space(np.ones((1, len(self.target))))
+        target = contrasts.T @ self.target
+        unit, usable = _unit_columns(contrasts.T @ self.atoms)
+        active = solution.active
+        inverse = np.linalg.inv(
+            np.eye(len(target)) + (unit[:, active] * np.exp(-solution.log_lam)) @ unit[:, active].T
+        )
+        s = np.einsum("ij,ik,kj->j", unit, inverse, unit)
+        q = unit.T @ (inverse @ target)
+        p = ((inverse @ unit) ** 2).sum(axis=0)
+        quadratic = float(target @ inverse @ target)
+        outside = usable & (s > problem.moments.resolution)
+        outside[active] = False
+        if not outside.any():
+            return -1, -math.inf
+        lam = np.exp(LOG_LAM)[:, None]
+        after = quadratic - q**2 / (lam + s)
+        hyper = problem.hyperprior
+        count = len(target) + 2.0 * hyper.noise_shape
+        before, after = quadratic + 2.0 * hyper.noise_rate, after + 2.0 * hyper.noise_rate
+        if problem.noise_variance is None:
+            fit = count * np.log(after / before)
+        else:
+            fit = (after - before) / problem.noise_variance
+        change = -0.5 * (fit + np.log1p(s / lam)) - problem.smoothness * p / (lam + s)
+        gain = np.where(outside, change.max(axis=0) - problem.min_gain, -np.inf)
+        best = int(np.argmax(gain))
+        assert 0 <= best < n_atoms
+        return best, float(gain[best])
+
+
+def _unit_columns(columns: Matrix) -> tuple[Matrix, BoolArray]:
+    norm = np.linalg.norm(columns, axis=0)
+    usable = norm > 1e-10
+    return columns / np.where(usable, norm, 1.0), usable
+
+
+def pose(name: str, atoms: Matrix, target: Vector, **options: Any) -> DenseProblem:
+    """Make a problem with an intercept; `min_gain` may be one number for all atoms."""
+    moments = moments_of(DenseDictionary(atoms), target[:, None], None, centre=True)[0]
+    price = np.broadcast_to(options.pop("min_gain", 0.0), atoms.shape[1]).astype(np.float64)
+    return DenseProblem(name, atoms, target, Problem(moments, price, **options))
+
+
+def columns_and_target() -> tuple[Matrix, Vector]:
+    """Draw eight columns of different scales: four matter, one is constant, one is zero."""
+    rng = np.random.default_rng(0)
+    atoms = rng.normal(size=(40, 8)) * rng.uniform(0.2, 5.0, 8) + rng.normal(size=8)
+    weights = np.array([1.0, 0.0, -0.6, 0.0, 0.3, 0.0, 0.0, 0.0]) / atoms.std(axis=0)
+    atoms[:, 6], atoms[:, 7] = 3.0, 0.0
+    return atoms, 2.0 + atoms @ weights + 0.3 * rng.normal(size=40)
+
+
+def kernels_and_target() -> tuple[Matrix, Vector]:
+    """Draw noisy samples of sinc, with a Gaussian kernel on each."""
+    rng = np.random.default_rng(3)
+    x = np.linspace(-10.0, 10.0, 40)
+    target = np.sinc(x / math.pi) + 0.1 * rng.normal(size=40)
+    return np.exp(-((x[:, None] - x) ** 2) / 9.0), target

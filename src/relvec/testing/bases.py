@@ -1,0 +1,128 @@
+"""Conformance check for bases."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from relvec._typing import Matrix
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.testing._claims import default_inputs, require, require_close
+from relvec.testing.dictionaries import check_dictionary
+
+
+def check_basis(basis: Basis, X: Matrix | None = None) -> None:
+    """Check that a basis binds to inputs as solvers and estimators expect.
+
+    Parameters
+    ----------
+    basis : Basis
+        The recipe to check.
+    X : ndarray of shape (n_samples, n_features), default=None
+        Inputs; by default a dozen in three dimensions, two of them equal.
+
+    Raises
+    ------
+    AssertionError
+        Naming the basis and what it does wrong.
+
+    Examples
+    --------
+    >>> from relvec.bases import KernelBasis
+    >>> from relvec.testing import check_basis
+    >>> check_basis(KernelBasis("rbf"))
+    """
+    X = default_inputs() if X is None else X
+    name = repr(basis)
+    inputs, parameters = X.copy(), repr(basis.get_params())
+    bound = _bind(basis, X)
+    require(np.array_equal(inputs, X), f"{name}.bind changes its input")
+    require(repr(basis.get_params()) == parameters, f"{name}.bind changes its parameters")
+    _check_bound(bound, X, name)
+    check_dictionary(bound.dictionary)
+    matrix = bound.dictionary.columns(np.arange(bound.dictionary.shape[1]))
+    _check_atoms(bound.atoms, X, matrix, name)
+    require_close(
+        _bind(clone(basis), X).atoms.at(X), matrix, f"the clone of {name} makes other atoms"
+    )
+    _check_zero_weights(basis, X, matrix, name)
+
+
+def _bind(basis: Basis, X: Matrix, sample_weight: Any = None) -> BoundBasis:
+    return basis.bind(X, sample_weight=sample_weight, random_state=np.random.RandomState(0))
+
+
+def _check_bound(bound: BoundBasis, X: Matrix, name: str) -> None:
+    n_samples, n_atoms = bound.dictionary.shape
+    require(n_samples == len(X), f"the dictionary of {name} has {n_samples} rows, not {len(X)}")
+    require(
+        len(bound.atoms) == n_atoms,
+        f"{name} makes {n_atoms} columns but {len(bound.atoms)} atoms",
+    )
+    require(
+        bound.is_localised.shape == (n_atoms,) and bound.is_localised.dtype == bool,
+        f"is_localised of {name} must be a mask with one entry per atom",
+    )
+    rows = bound.source_row
+    require(
+        rows.shape == (n_atoms,) and rows.dtype.kind == "i",
+        f"source_row of {name} must hold one integer per atom",
+    )
+    require(
+        bool(((rows >= -1) & (rows < n_samples)).all()),
+        f"source_row of {name} must lie between -1 and n_samples - 1",
+    )
+
+
+def _check_atoms(atoms: Atoms, X: Matrix, matrix: Matrix, name: str) -> None:
+    require_close(atoms.at(X), matrix, f"atoms.at(X) of {name} differs from the dictionary")
+    require_close(
+        atoms.at(X[2:5]), matrix[2:5], f"an atom of {name} at one input depends on the others"
+    )
+    index = np.array([len(atoms) - 1, 0])
+    taken = atoms.take(index)
+    require(len(taken) == 2, f"atoms.take of two atoms of {name} has length {len(taken)}")
+    require_close(taken.at(X), matrix[:, index], f"atoms.take of {name} returns other atoms")
+    again = taken.take(np.array([1]))
+    require_close(again.at(X), matrix[:, [0]], f"atoms.take twice of {name} returns other atoms")
+    feature_names = [f"x{i}" for i in range(X.shape[1])]
+    names = atoms.names(feature_names)
+    require(
+        len(names) == len(atoms) and all(isinstance(item, str) for item in names),
+        f"{name} must give one name per atom; got {names}",
+    )
+    require(
+        taken.names(feature_names) == [names[i] for i in index],
+        f"atoms.take of {name} must keep the names of the atoms",
+    )
+    require(
+        _pickled_size(again) <= _pickled_size(atoms),
+        f"atoms.take of {name} must forget the other atoms",
+    )
+
+
+def _check_zero_weights(basis: Basis, X: Matrix, matrix: Matrix, name: str) -> None:
+    absurd = np.full((2, X.shape[1]), 1e3)
+    padded = np.vstack([absurd, X, -absurd])
+    weight = np.concatenate([np.zeros(2), np.ones(len(X)), np.zeros(2)])
+    bound = _bind(basis, padded, weight)
+    values = bound.atoms.at(X)
+    require(
+        values.shape == matrix.shape,
+        f"rows of zero weight change the number of atoms of {name}",
+    )
+    require_close(values, matrix, f"rows of zero weight change the atoms of {name}")
+    rows = bound.source_row[bound.source_row >= 0]
+    require(bool((weight[rows] > 0).all()), f"{name} centres an atom on a row of zero weight")
+
+
+def _pickled_size(item: Any) -> float:
+    """Return the size of a pickle; infinite if the user's functions cannot be pickled."""
+    try:
+        return len(pickle.dumps(item))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return math.inf

@@ -1,0 +1,102 @@
+"""Conformance check for kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import Kernel
+
+from relvec._typing import Matrix
+from relvec.kernels import KernelEvaluator, KernelLike, kernel_block
+from relvec.testing._claims import default_inputs, require, require_close
+
+GRADIENT_TOLERANCE = 1e-6
+"""Allowed relative difference of gradients: central differences with a step of 1e-5 are good
+to about 1e-10, less what cancellation costs."""
+
+
+def check_kernel(kernel: KernelLike, X: Matrix | None = None) -> None:
+    """Check that a kernel can be evaluated in blocks, copied and differentiated.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        A scikit-learn kernel object, or a function ``k(X, Z)``.
+    X : ndarray of shape (n_samples, n_features), default=None
+        Inputs; by default a dozen in three dimensions, two of them equal.
+
+    Raises
+    ------
+    AssertionError
+        Naming the kernel and what it does wrong.
+
+    Examples
+    --------
+    >>> from relvec.kernels import LinearSpline
+    >>> from relvec.testing import check_kernel
+    >>> check_kernel(LinearSpline())
+    """
+    X = default_inputs() if X is None else X
+    Z = X[:5]
+    name = repr(kernel)
+    try:
+        whole = kernel_block(kernel, X, Z)
+    except ValueError as error:
+        raise AssertionError(f"{name} cannot be evaluated: {error}") from error
+    evaluator = KernelEvaluator(kernel, X, Z)
+    for index in (np.array([3]), np.array([4, 1])):
+        require_close(
+            evaluator.columns(index), whole[:, index], f"{name} gives other values column by column"
+        )
+    require_close(evaluator.rows(2, 6), whole[2:6], f"{name} gives other values row by row")
+    if isinstance(kernel, Kernel):
+        _check_kernel_values(kernel, X, whole, name)
+        _check_kernel_parameters(kernel, X, name)
+        _check_kernel_gradient(kernel, X, name)
+
+
+def _check_kernel_values(kernel: Kernel, X: Matrix, whole: Matrix, name: str) -> None:
+    square = kernel(X)
+    require_close(kernel(X, X), square, f"{name}: k(X) differs from k(X, X)")
+    require_close(whole, square[:, :5], f"{name}: k(X, X[:5]) differs from columns of k(X)")
+    require_close(kernel.diag(X), np.diag(square), f"{name}.diag differs from the diagonal of k(X)")
+    if kernel.is_stationary():
+        require_close(kernel(X + 1.0), square, f"{name} says it is stationary and is not")
+
+
+def _check_kernel_parameters(kernel: Kernel, X: Matrix, name: str) -> None:
+    value = kernel(X)
+    copy = clone(kernel)
+    require(copy == kernel, f"the clone of {name} differs from it")
+    require_close(copy(X), value, f"the clone of {name} has other values")
+    rebuilt = type(kernel)(**kernel.get_params(deep=False))
+    require_close(rebuilt(X), value, f"{name} rebuilt from get_params has other values")
+    require_close(
+        kernel.clone_with_theta(kernel.theta)(X), value, f"{name} set to its own theta changes"
+    )
+    require(
+        kernel.bounds.size == 2 * kernel.n_dims,
+        f"{name} has {kernel.n_dims} free hyper-parameters but bounds {kernel.bounds}",
+    )
+
+
+def _check_kernel_gradient(kernel: Kernel, X: Matrix, name: str) -> None:
+    value, gradient = kernel(X, eval_gradient=True)
+    require_close(value, kernel(X), f"{name} has other values when asked for the gradient")
+    needed = (len(X), len(X), kernel.n_dims)
+    require(
+        gradient.shape == needed,
+        f"the gradient of {name} must have shape {needed}; got {gradient.shape}",
+    )
+    step = 1e-5
+    for number in range(kernel.n_dims):
+        shift = np.zeros(kernel.n_dims)
+        shift[number] = step
+        above = kernel.clone_with_theta(kernel.theta + shift)(X)
+        below = kernel.clone_with_theta(kernel.theta - shift)(X)
+        require_close(
+            gradient[:, :, number],
+            (above - below) / (2 * step),
+            f"the gradient of {name} with respect to theta[{number}] is not its derivative",
+            GRADIENT_TOLERANCE,
+        )

@@ -1,0 +1,326 @@
+"""Conformance check for solvers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from relvec.priors import GammaHyperprior
+from relvec.solvers import Problem, Progress, Solution, Solver, WarmStart
+from relvec.testing._claims import require
+from relvec.testing._dense import (
+    DenseProblem,
+    columns_and_target,
+    kernels_and_target,
+    pose,
+)
+
+OBJECTIVE_TOLERANCE = 1e-8
+"""Allowed difference between the objective reported and the dense one, relative to the
+larger of its size and the number of samples."""
+GRADIENT_SLACK = 1e-5
+"""What finite differences may see beyond the gradient reported."""
+GAIN_SLACK = 2e-3
+"""Gains too small to be worth a step, in nats; a solver may report them as zero."""
+CONVERGED = 0.05
+"""Largest certificate of a run that calls itself converged."""
+
+
+def check_solver(solver: Solver) -> None:
+    """Check that a solver maximises what it says, tells the truth about it, and obeys.
+
+    On small problems (explicit columns, kernels; free and held noise; prices) the solution
+    is compared with explicit matrices: the objective by the dense formula, the certificate by
+    finite differences and by trying every atom outside the model. Further: the trace never
+    falls, unless the solver has an attribute ``is_monotone = False``; the held noise, the
+    cap on atoms and the monitor are obeyed; a constant target and a warm start are accepted;
+    two runs agree; nothing it was given is changed.
+
+    A solver may refuse a smoothness price, a ``min_gain`` or a Gamma prior by raising
+    `ValueError`; ignoring them silently is an error.
+
+    Parameters
+    ----------
+    solver : Solver
+        The object to check, with settings under which it converges on forty samples.
+
+    Raises
+    ------
+    AssertionError
+        Naming the solver and what it does wrong.
+
+    Examples
+    --------
+    >>> from relvec.solvers import TextbookSolver
+    >>> from relvec.testing import check_solver
+    >>> check_solver(TextbookSolver())
+    """
+    for check in CHECKS:
+        check(solver, repr(solver))
+
+
+def _check_evidence(solver: Solver, name: str) -> None:
+    columns, kernels = columns_and_target(), kernels_and_target()
+    for dense in (
+        pose("explicit columns", *columns),
+        pose("kernels", *kernels),
+        pose("explicit columns with the noise held", *columns, noise_variance=0.2),
+        pose("kernels with the noise held", *kernels, noise_variance=0.02),
+    ):
+        _check_solution(solver, dense, solver.solve(dense.problem), name)
+
+
+def _check_prices(solver: Solver, name: str) -> None:
+    columns, kernels = columns_and_target(), kernels_and_target()
+    for dense in (
+        pose("columns with a min_gain", *columns, min_gain=np.linspace(0.0, 3.0, 8)),
+        pose("columns with a smoothness price", *columns, smoothness=1.5),
+        pose("kernels with a price, noise held", *kernels, smoothness=1.0, noise_variance=0.01),
+    ):
+        _check_unless_refused(solver, dense, name)
+
+
+def _check_gamma_priors(solver: Solver, name: str) -> None:
+    for what, hyperprior in (
+        ("the noise", GammaHyperprior(noise_shape=1.0, noise_rate=0.5)),
+        ("the precisions", GammaHyperprior(shape=0.3, rate=0.2)),
+    ):
+        dense = pose(
+            f"columns with a Gamma prior on {what}", *columns_and_target(), hyperprior=hyperprior
+        )
+        _check_unless_refused(solver, dense, name)
+
+
+def _check_unless_refused(solver: Solver, dense: DenseProblem, name: str) -> None:
+    try:
+        solution = solver.solve(dense.problem)
+    except ValueError as refusal:
+        require(
+            len(str(refusal).split()) > 3,
+            f"{name} refuses {dense.name} without saying why: {refusal!r}",
+        )
+        return
+    _check_solution(solver, dense, solution, name)
+
+
+def _check_solution(solver: Solver, dense: DenseProblem, solution: Solution, name: str) -> None:
+    on = f"on {dense.name}, {name}"
+    _check_form(dense.problem, solution, on)
+    _check_objective(dense, solution, on)
+    _check_certificate(dense, solution, on)
+    require(
+        solution.converged, f"{on} did not converge (certificate {solution.certificate}): give it "
+        "more iterations"
+    )  # fmt: skip
+    worst = max(solution.certificate)
+    require(
+        worst <= CONVERGED,
+        f"{on} says it converged with a certificate of {worst:.3g}, which is above {CONVERGED}",
+    )
+    _check_trace(solver, solution, on)
+
+
+def _check_form(problem: Problem, solution: Solution, on: str) -> None:
+    active: Any = solution.active
+    require(
+        isinstance(active, np.ndarray) and active.ndim == 1 and active.dtype.kind == "i",
+        f"{on} must return `active` as an array of integers; got {active!r}",
+    )
+    require(
+        bool((np.diff(active) > 0).all()), f"{on} must return `active` ascending, without repeats"
+    )
+    require(
+        not len(active) or bool(active[0] >= 0 and active[-1] < problem.moments.n_atoms),
+        f"{on} returned atoms that do not exist",
+    )
+    require(
+        bool(problem.moments.usable[active].all()),
+        f"{on} put unusable atoms (constant or zero columns) into the model",
+    )
+    require(
+        np.shape(solution.log_lam) == active.shape and bool(np.isfinite(solution.log_lam).all()),
+        f"{on} must return one finite log_lam per active atom",
+    )
+    if problem.noise_variance is not None:
+        require(
+            solution.noise_variance == problem.noise_variance,
+            f"{on} must keep the noise held at {problem.noise_variance}; "
+            f"it returned {solution.noise_variance}",
+        )
+
+
+def _check_objective(dense: DenseProblem, solution: Solution, on: str) -> None:
+    exact = dense.objective(dense.log_alpha(solution), solution.noise_variance)
+    allowed = OBJECTIVE_TOLERANCE * max(abs(exact), len(dense.target))
+    require(
+        abs(solution.objective - exact) <= allowed,
+        f"{on} reports an objective of {solution.objective:.10g}; the dense formula gives "
+        f"{exact:.10g} at its solution",
+    )
+
+
+def _check_certificate(dense: DenseProblem, solution: Solution, on: str) -> None:
+    slopes, noise_slope = dense.gradient(solution)
+    steepest = float(np.abs(slopes).max(initial=0.0))
+    reported = solution.certificate
+    require(
+        steepest <= 1.01 * reported.gradient + GRADIENT_SLACK,
+        f"{on} certifies a gradient of {reported.gradient:.3g}; finite differences find "
+        f"{steepest:.3g}",
+    )
+    if dense.problem.noise_variance is None:
+        require(
+            abs(noise_slope) <= 1.01 * reported.gradient + GRADIENT_SLACK,
+            f"{on} left the noise where the objective has a slope of {noise_slope:.3g}; at fixed "
+            "lam its best value has a closed form",
+        )
+    if not dense.problem.hyperprior.rate:
+        atom, gain = dense.best_entry(solution)
+        require(
+            gain <= reported.best_gain + GAIN_SLACK,
+            f"{on} certifies that no atom gains more than {reported.best_gain:.3g}; atom {atom} "
+            f"gains {gain:.3g}",
+        )
+
+
+def _check_trace(solver: Solver, solution: Solution, on: str) -> None:
+    if not getattr(solver, "is_monotone", True) or not solution.trace:
+        return
+    trace = np.array(solution.trace)
+    allowed = OBJECTIVE_TOLERANCE * max(1.0, float(np.abs(trace).max()))
+    fall = float(-np.diff(trace).min(initial=0.0))
+    require(
+        fall <= allowed,
+        f"{on} lets its trace fall by {fall:.3g}; a solver that may do so must have "
+        "is_monotone = False",
+    )
+    require(
+        bool(trace[-1] <= solution.objective + allowed),
+        f"{on} ends its trace at {trace[-1]:.8g} but returns {solution.objective:.8g}",
+    )
+
+
+def _check_cap(solver: Solver, name: str) -> None:
+    capped = pose("explicit columns", *columns_and_target(), max_active=1)
+    solution = solver.solve(capped.problem)
+    require(
+        len(solution.active) <= 1,
+        f"{name} returned {len(solution.active)} atoms with max_active=1",
+    )
+    _check_objective(capped, solution, f"with max_active=1, {name}")
+
+
+def _check_constant_target(solver: Solver, name: str) -> None:
+    atoms, target = columns_and_target()
+    for held in (None, 0.5):
+        constant = pose("constant", atoms, np.full_like(target, 7.0), noise_variance=held)
+        solution = solver.solve(constant.problem)
+        require(
+            len(solution.active) == 0,
+            f"{name} keeps {len(solution.active)} atoms to explain a constant target",
+        )
+        require(
+            not math.isnan(solution.objective) and solution.noise_variance >= 0.0,
+            f"{name} returns an objective of {solution.objective} and a noise of "
+            f"{solution.noise_variance} for a constant target",
+        )
+
+
+def _check_repeatable(solver: Solver, name: str) -> None:
+    dense = pose("explicit columns", *columns_and_target())
+    moments = dense.problem.moments
+    given = [moments.correlation.copy(), moments.usable.copy(), dense.problem.min_gain.copy()]
+    first, second = solver.solve(dense.problem), solver.solve(dense.problem)
+    require(
+        np.array_equal(first.active, second.active)
+        and np.array_equal(first.log_lam, second.log_lam)
+        and first.noise_variance == second.noise_variance,
+        f"{name} returns another solution when it is run again",
+    )
+    now = [moments.correlation, moments.usable, dense.problem.min_gain]
+    require(
+        all(np.array_equal(old, new) for old, new in zip(given, now, strict=True)),
+        f"{name} changes the problem it is given",
+    )
+
+
+def _check_warm_start(solver: Solver, name: str) -> None:
+    dense = pose("explicit columns", *columns_and_target())
+    cold = solver.solve(dense.problem)
+    starts = {
+        "its own solution": WarmStart(cold.active, cold.log_lam),
+        "all usable atoms": _everything(dense.problem),
+        "one useless atom": WarmStart(np.array([1]), np.zeros(1)),
+    }
+    for what, start in starts.items():
+        given = [part.copy() for part in start]
+        solution = solver.solve(dense.problem, warm_start=start)
+        on = f"started from {what}, {name}"
+        require(
+            all(np.array_equal(old, new) for old, new in zip(given, start, strict=True)),
+            f"{on} changes the warm start it is given",
+        )
+        _check_form(dense.problem, solution, on)
+        _check_objective(dense, solution, on)
+        _check_certificate(dense, solution, on)
+        require(
+            what != "its own solution" or solution.objective >= cold.objective - GAIN_SLACK,
+            f"{on} falls from {cold.objective:.8g} to {solution.objective:.8g}",
+        )
+
+
+def _everything(problem: Problem) -> WarmStart:
+    usable = np.flatnonzero(problem.moments.usable)
+    return WarmStart(usable, np.zeros(len(usable)))
+
+
+def _check_monitor(solver: Solver, name: str) -> None:
+    dense = pose("explicit columns", *columns_and_target())
+    seen: list[Any] = []
+
+    def listen(progress: Progress) -> bool:
+        seen.append(progress)
+        return False
+
+    quiet, told = solver.solve(dense.problem), solver.solve(dense.problem, monitor=listen)
+    require(len(seen) > 0, f"{name} never calls its monitor")
+    require(
+        all(isinstance(item, Progress) and math.isfinite(item.objective) for item in seen),
+        f"{name} must tell its monitor a Progress with a finite objective",
+    )
+    require(
+        np.array_equal(quiet.active, told.active) and quiet.objective == told.objective,
+        f"{name} returns another solution when it is watched",
+    )
+    for limit in sorted({1, 2, len(seen) // 2, len(seen) - 1} - {0}):
+        calls: list[Progress] = []
+
+        def stop(progress: Progress, calls: list[Progress] = calls, limit: int = limit) -> bool:
+            calls.append(progress)
+            return len(calls) >= limit
+
+        solution = solver.solve(dense.problem, monitor=stop)
+        on = f"stopped by its monitor at call {limit} of {len(seen)}, {name}"
+        require(len(calls) == limit, f"{on} went on for {len(calls) - limit} more")
+        require(
+            limit >= len(seen) or not solution.converged,
+            f"{on} calls its unfinished solution converged",
+        )
+        _check_form(dense.problem, solution, on)
+        _check_objective(dense, solution, on)
+        _check_certificate(dense, solution, on)
+
+
+CHECKS = (
+    _check_evidence,
+    _check_prices,
+    _check_gamma_priors,
+    _check_cap,
+    _check_constant_target,
+    _check_repeatable,
+    _check_warm_start,
+    _check_monitor,
+)
+"""What `check_solver` does, in order; each takes the solver and its name."""
