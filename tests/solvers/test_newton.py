@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
+from relvec.evidence import best_precision
 from relvec.solvers.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -158,6 +159,53 @@ def test_atoms_go_if_and_only_if_their_best_precision_is_infinite(
         cost(data, end.theta, end.kept, smoothness, noise)
         <= cost(data, theta, every, smoothness, noise) + 1e-9
     )
+
+
+def survivors(
+    data: Data, theta: Vector, smoothness: float, noise: float | None, price: float
+) -> Vector:
+    """Take atoms out one by one, the least useful first, by a new dense model every time."""
+    kept = np.arange(len(theta))
+    n = float(len(data.t))
+    while len(kept):
+        here = cost(data, theta[kept], kept, smoothness, noise)
+        worth = []
+        for atom in kept:
+            others = kept[kept != atom]
+            Phi = data.Phi[:, others]
+            K = np.eye(len(data.t)) + (Phi * np.exp(-theta[others])) @ Phi.T
+            back = np.linalg.solve(K, data.Phi[:, atom])
+            gain, _ = best_precision(
+                np.array([data.Phi[:, atom] @ back]),
+                np.array([data.t @ back]),
+                np.array([back @ back]),
+                data.t @ np.linalg.solve(K, data.t),
+                n,
+                smoothness,
+                noise,
+            )
+            loss = 0.5 * (cost(data, theta[others], others, smoothness, noise) - here) - price
+            goes = not gain[0] > 0 or (price and loss < 0)
+            worth.append(loss if goes else np.inf)
+        if np.isinf(min(worth)):
+            break
+        kept = np.delete(kept, np.argmin(worth))
+    return kept
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize("smoothness", SMOOTHNESS)
+@pytest.mark.parametrize("price", [0.0, 2.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_removals_one_by_one_are_exact(
+    noise: float | None, smoothness: float, price: float, seed: int
+) -> None:
+    data, theta = draw(seed, 12), np.random.default_rng(seed).uniform(-4, 0, 12)
+    expected = survivors(data, theta, smoothness, noise, price)
+    assert 0 < len(expected) < 11  # several had to go, one changing what the next is worth
+    charge = np.full(12, price) if price else None
+    end = run(data, theta, smoothness, noise, max_iter=0, charge=charge)
+    np.testing.assert_array_equal(end.kept, expected)
 
 
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
