@@ -12,7 +12,9 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from relvec._typing import Matrix, Vector
 
 _MODEL = np.empty((1, 1))
-_potrf, _potri, _potrs, _trtrs = get_lapack_funcs(("potrf", "potri", "potrs", "trtrs"), (_MODEL,))
+_potrf, _potri, _potrs, _trtri, _trtrs = get_lapack_funcs(
+    ("potrf", "potri", "potrs", "trtri", "trtrs"), (_MODEL,)
+)
 _trsm, _syrk = get_blas_funcs(("trsm", "syrk"), (_MODEL,))
 
 
@@ -56,6 +58,12 @@ def inverse_from_cholesky(factor: Matrix) -> Matrix:
     inverse += inverse.T
     inverse.flat[:: len(inverse) + 1] *= 0.5
     return inverse
+
+
+def inverse_diagonal_from_cholesky(factor: Matrix) -> Vector:
+    """Return the diagonal of ``(L L')^-1``, at half the cost of the whole inverse."""
+    root = _trtri(factor, lower=1)[0]
+    return np.einsum("ij,ij->j", root, root)
 
 
 def solve_cholesky(factor: Matrix, right: Vector) -> Vector:

@@ -6,7 +6,12 @@ from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.moments.base import Moments
 from relvec.moments.columns import PreparedColumns
-from relvec.moments.gram import GramMoments, SufficientStatistics, accumulate
+from relvec.moments.gram import (
+    GramMoments,
+    SufficientStatistics,
+    accumulate,
+    subset_moments,
+)
 from relvec.moments.lazy import LazyMoments
 
 STORE_BYTES = 1 << 30
@@ -46,4 +51,5 @@ __all__ = [
     "SufficientStatistics",
     "accumulate",
     "moments_of",
+    "subset_moments",
 ]

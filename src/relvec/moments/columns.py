@@ -23,7 +23,7 @@ FULL_GRAM_FLOPS = 3e8
 FULL_GRAM_LIMIT = 2500
 """Up to this many atoms the whole Gram is computed once `FULL_GRAM_SHARE` of it was asked for:
 one symmetric product is then cheaper than the remaining row products."""
-FULL_GRAM_SHARE = 0.12
+FULL_GRAM_SHARE = 0.35
 
 
 class ColumnScales(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.linalg.blas import dsyrk
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
-from relvec.moments.base import Moments
+from relvec.moments.base import Moments, resolved_target_ss
 from relvec.moments.columns import ColumnScales, column_scales
 
 
@@ -114,8 +114,10 @@ class SufficientStatistics:
         return [
             GramMoments(
                 gram,
-                second[:n, n + j],
-                float(second[n + j, n + j]),
+                second[:n, n + j] * (scales.usable / scales.norm),
+                resolved_target_ss(
+                    float(second[n + j, n + j]), float(mean[n + j]), self.total_weight
+                ),
                 scales,
                 n_effective=self.total_weight - float(centre),
                 target_mean=float(mean[n + j]),
@@ -125,12 +127,12 @@ class SufficientStatistics:
 
 
 class GramMoments(Moments):
-    """Moments whose whole Gram matrix is known."""
+    """Moments whose whole Gram matrix is known, in the units of `Moments`."""
 
     def __init__(
         self,
         gram: Matrix,
-        cross: Vector,
+        correlation: Vector,
         target_ss: float,
         scales: ColumnScales,
         *,
@@ -138,7 +140,7 @@ class GramMoments(Moments):
         target_mean: float,
     ) -> None:
         self._gram = gram
-        self.correlation = cross * (scales.usable / scales.norm)
+        self.correlation = correlation
         self.target_ss = target_ss
         self.target_mean = target_mean
         self.n_effective = n_effective
@@ -155,6 +157,23 @@ class GramMoments(Moments):
     def gram(self, index: IndexArray) -> Matrix:
         """Return a small Gram block."""
         return self._gram[np.ix_(index, index)]
+
+
+def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
+    """Return the moments of some atoms only, their whole Gram block known."""
+    return GramMoments(
+        moments.gram(index),
+        moments.correlation[index],
+        moments.target_ss,
+        ColumnScales(
+            moments.column_mean[index],
+            moments.column_norm[index],
+            moments.usable[index],
+            moments.resolution[index],
+        ),
+        n_effective=moments.n_effective,
+        target_mean=moments.target_mean,
+    )
 
 
 def accumulate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.moments.base import Moments
+from relvec.moments.base import Moments, resolved_target_ss
 from relvec.moments.columns import PreparedColumns
 
 
@@ -16,7 +16,9 @@ class LazyMoments(Moments):
         self.columns = columns
         prepared, self.target_mean = columns.prepare_target(target)
         self.n_effective = columns.total_weight - float(columns.centre)
-        self.target_ss = float(prepared @ prepared)
+        self.target_ss = resolved_target_ss(
+            float(prepared @ prepared), self.target_mean, columns.total_weight
+        )
         self.correlation = np.ravel(columns.correlate(prepared[None, :]))
         scales = columns.scales
         self.column_mean, self.column_norm = scales.mean, scales.norm

@@ -9,6 +9,7 @@ active set and no admissible atom that would gain.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import best_precision, gaussian_objective
+from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Maximum, Objective, maximise
 
@@ -25,6 +27,9 @@ pseudo-observation orthogonal to every atom, which keeps the objective smooth an
 CHARGED = 0.02
 """Prices above this are taken seriously: atoms worth less are removed at the end."""
 MAX_BATCH = 400
+WORKING_SET = 256
+"""When few atoms still want to enter, the climb goes on among the active and this many of the
+most promising atoms, whose Gram block is known, before all atoms are looked at again."""
 REENTRIES = 3
 """An atom removed this often has to wait until nothing else moves."""
 
@@ -42,6 +47,8 @@ class Schedule(NamedTuple):
     """Converge and certify; otherwise stop as soon as no atom is worth adding."""
     max_rounds: int = 500
     gradient_tol: float = 1e-4
+    working_sets: bool = False
+    """Whether fetching Gram rows is worth saving (many atoms)."""
 
 
 class State(NamedTuple):
@@ -99,10 +106,13 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
 
 
 def max_active(problem: Problem) -> int:
-    """Cap on the active set: beyond half the sample size the noise is not identified."""
+    """Cap on the active set: beyond half the sample size a free noise is not identified."""
+    n_atoms = problem.moments.n_atoms
     if problem.max_active is not None:
         return problem.max_active
-    return max(1, int(min(problem.moments.n_effective // 2, problem.moments.n_atoms)))
+    if problem.noise_variance is not None:
+        return n_atoms
+    return max(1, int(min(problem.moments.n_effective // 2, n_atoms)))
 
 
 def screen(problem: Problem, active: IndexArray, maximum: Maximum | None) -> Screen:
@@ -119,6 +129,256 @@ def screen(problem: Problem, active: IndexArray, maximum: Maximum | None) -> Scr
         back = solve_upper_rows(maximum.point.factor, solved)
         p = s - maximum.point.lam @ (back * back)
     return Screen(s, q, p, solved)
+
+
+class Entrants(NamedTuple):
+    """Atoms that may enter the model, and what each would bring."""
+
+    atoms: IndexArray
+    gain: Vector
+    net: Vector
+    """Gain less price."""
+    lam: Vector
+    seen: Screen
+
+    @property
+    def best_net(self) -> float:
+        """Largest net gain, or zero if nothing gains."""
+        return max(0.0, float(self.net.max(initial=0.0)))
+
+
+def ascend(
+    problem: Problem,
+    start: State,
+    schedule: Schedule,
+    *,
+    noise_variance: float | None = None,
+    stage: str = "",
+    monitor: Monitor | None = None,
+) -> State:
+    """Climb from `start` until no move of the schedule raises the objective.
+
+    `noise_variance` holds the noise for this ascent; None profiles it out.
+    """
+    return _Climb(problem, start, schedule, noise_variance, stage, monitor).run()
+
+
+class _Climb:
+    """The moving parts of one ascent."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: State,
+        schedule: Schedule,
+        noise_variance: float | None,
+        stage: str,
+        monitor: Monitor | None,
+    ) -> None:
+        self.problem = problem
+        self.moments = problem.moments
+        self.schedule = schedule
+        self.noise_variance = noise_variance
+        self.stage = stage
+        self.monitor = monitor
+        self.objective = objective_of(problem, noise_variance)
+        self.cap = max_active(problem)
+        self.price = np.maximum(problem.min_gain, schedule.threshold)
+        self.is_charged = bool((problem.min_gain > CHARGED).any())
+        self.active, self.theta = start.active, start.theta
+        self.maximum: Maximum | None = None
+        self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
+        self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
+        self.polishing = 0
+        self.n_rounds = 0
+        self.trace: list[float] = []
+        self.moments.fetch(self.active)
+
+    def run(self) -> State:
+        while True:
+            self.n_rounds += 1
+            self._move()
+            if self._told_to_stop():
+                return self._state(None, saturated=False)
+            found = self._look()
+            wants = bool((found.net > 0.0).any())
+            room = self.cap - len(self.active)
+            if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
+                self._enter(found, room)
+            elif self._is_settled(room):
+                return self._state(found, saturated=wants and room <= 0)
+
+    def _move(self) -> None:
+        """Newton steps on the active set, and removals."""
+        if len(self.active):
+            charge = self.is_charged and self.polishing == 2
+            self.maximum = maximise(
+                self.moments.gram(self.active),
+                self.moments.correlation[self.active],
+                self.theta,
+                self.objective,
+                max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
+                tol=self.schedule.gradient_tol,
+                charge=self.problem.min_gain[self.active] if charge else None,
+            )
+            self.theta = self.maximum.theta
+            if len(self.maximum.kept) < len(self.active):
+                self.removals[np.delete(self.active, self.maximum.kept)] += 1
+                self.active = self.active[self.maximum.kept]
+        if not len(self.active):
+            self.maximum = None
+        self.trace.append(_value(self.problem, self.objective, self.active, self.maximum))
+
+    def _told_to_stop(self) -> bool:
+        if self.monitor is None:
+            return False
+        progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
+        return self.monitor(progress)
+
+    def _look(self) -> Entrants:
+        """Screen every atom."""
+        seen = screen(self.problem, self.active, self.maximum)
+        admissible = self.moments.usable & (seen.s > self.moments.resolution) & ~self.waiting
+        admissible[self.active] = False
+        index = np.flatnonzero(admissible)
+        gain, lam = best_precision(
+            seen.s[index],
+            seen.q[index],
+            None if seen.p is None else seen.p[index],
+            self._quadratic,
+            self.objective.n_effective,
+            self.objective.smoothness,
+            self.noise_variance,
+        )
+        return Entrants(index, gain, gain - self.price[index], lam, seen)
+
+    @property
+    def _quadratic(self) -> float:
+        maximum = self.maximum
+        return self.objective.target_ss if maximum is None else maximum.point.quadratic
+
+    def _enter(self, found: Entrants, room: int) -> None:
+        """Take in a batch of atoms."""
+        gain, net = found.gain, found.net
+        entering = net > 0.0
+        best = float(gain[entering].max())
+        share = self.schedule.pool_share * best
+        order = np.flatnonzero(entering & (gain >= share))
+        self.polishing = 1 if best < 0.05 and self.schedule.polish else 0
+        if self._use_working_set(len(order)):
+            self._climb_in_working_set(found)
+            return
+        size = int(min(max(self.schedule.batch_min, len(self.active)), room, MAX_BATCH))
+        if len(order) > 2 * size:
+            order = order[np.argpartition(-net[order], 2 * size - 1)[: 2 * size]]
+        order = order[np.argsort(-net[order], kind="stable")]
+        pool = found.atoms[order]
+        if len(pool) == 1:
+            new, theta = pool, np.clip(np.log(found.lam[order]), THETA_MIN, THETA_MAX)
+        else:
+            price = np.maximum(self.price[pool], share)
+            new, theta = _pick(
+                self.problem, self.objective, self.maximum, found.seen, pool, price, size
+            )
+        tired = self.removals[new] >= REENTRIES
+        self.waiting[new[tired]] = True
+        self.moments.fetch(new[~tired])
+        self.active = np.concatenate([self.active, new[~tired]])
+        self.theta = np.concatenate([self.theta, theta[~tired]])
+
+    def _use_working_set(self, n_entering: int) -> bool:
+        return (
+            self.schedule.working_sets
+            and n_entering <= WORKING_SET // 4
+            and len(self.active) + WORKING_SET < self.moments.n_atoms // 2
+        )
+
+    def _climb_in_working_set(self, found: Entrants) -> None:
+        """Go on among the active and the most promising atoms until nothing moves there."""
+        seen, index = found.seen, found.atoms
+        precision = (
+            self.objective.n_effective / self._quadratic
+            if self.noise_variance is None
+            else 1.0 / self.noise_variance
+        )
+        promise = precision * seen.q[index] ** 2
+        if seen.p is not None:
+            promise = promise - 2.0 * self.objective.smoothness * seen.p[index]
+        promise = promise / seen.s[index]
+        chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
+        atoms = np.sort(np.concatenate([self.active, chosen]))
+        order = np.argsort(self.active)
+        inside = ascend(
+            replace(
+                self.problem,
+                moments=subset_moments(self.moments, atoms),
+                min_gain=self.problem.min_gain[atoms],
+                max_active=self.cap,
+            ),
+            State(np.searchsorted(atoms, self.active[order]), self.theta[order]),
+            self.schedule._replace(working_sets=False, polish=False),
+            noise_variance=self.noise_variance,
+            stage=self.stage,
+            monitor=self.monitor,
+        )
+        self.active, self.theta = atoms[inside.active], inside.theta
+        self.trace.extend(inside.trace)
+        self.moments.fetch(self.active)
+
+    def _is_settled(self, room: int) -> bool:
+        """Whether to stop now that no atom enters; otherwise polish, then look again."""
+        if not self.schedule.polish or not len(self.active):
+            return True
+        if self.n_rounds >= 2 * self.schedule.max_rounds:
+            return True
+        if self.polishing < 2:
+            self.polishing = 2
+            return False
+        if self.waiting.any() and room > 0:
+            self.waiting[:] = False
+            self.removals[:] = 0
+            return False
+        return True
+
+    def _state(self, found: Entrants | None, *, saturated: bool) -> State:
+        order = np.argsort(self.active)
+        maximum, polish = self.maximum, self.schedule.polish
+        certificate = Certificate(np.inf, np.inf)
+        if found is not None:
+            gradient = 0.0 if maximum is None else 0.5 * maximum.gradient
+            certificate = Certificate(gradient, found.best_net)
+        noise = self.noise_variance
+        return State(
+            active=self.active[order],
+            theta=self.theta[order],
+            objective=self.trace[-1],
+            noise_variance=self._quadratic / self.objective.n_effective if noise is None else noise,
+            n_rounds=self.n_rounds,
+            converged=found is not None
+            and polish
+            and not saturated
+            and (maximum is None or maximum.converged)
+            and self.n_rounds < self.schedule.max_rounds,
+            saturated=saturated,
+            polished=polish,
+            stopped=found is None,
+            certificate=certificate,
+            trace=tuple(self.trace),
+        )
+
+
+def _value(
+    problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
+) -> float:
+    """Objective at the current point: penalised log evidence less the atoms' prices."""
+    n, target_ss, c, noise = objective
+    if maximum is None:
+        return gaussian_objective(n, target_ss, 0.0, noise)
+    point = maximum.point
+    value = gaussian_objective(n, point.quadratic, point.log_det, noise)
+    if c:
+        value -= c * float((1.0 - point.lam * maximum.covariance.diagonal()).sum())
+    return value - float(problem.min_gain[active].sum())
 
 
 def _pick(
@@ -178,143 +438,3 @@ def _pick(
         quadratic = max(quadratic - q[best] ** 2 / pivot, 1e-300)
         q = q - e * (q[best] / pivot)
     return pool[chosen], np.array(thetas)
-
-
-def ascend(
-    problem: Problem,
-    start: State,
-    schedule: Schedule,
-    *,
-    noise_variance: float | None = None,
-    stage: str = "",
-    monitor: Monitor | None = None,
-) -> State:
-    """Climb from `start` until no move of the schedule raises the objective.
-
-    `noise_variance` holds the noise for this ascent; None profiles it out.
-    """
-    moments = problem.moments
-    objective = objective_of(problem, noise_variance)
-    cap = max_active(problem)
-    price = np.maximum(problem.min_gain, schedule.threshold)
-    charged = bool((problem.min_gain > CHARGED).any())
-    active, theta = start.active, start.theta
-    moments.fetch(active)
-    removals = np.zeros(moments.n_atoms, dtype=np.int8)
-    waiting = np.zeros(moments.n_atoms, dtype=bool)
-    trace: list[float] = []
-    polishing = 0
-    maximum: Maximum | None = None
-    best_gain = np.inf
-    n_rounds = 0
-    stopped = saturated = False
-    while True:
-        n_rounds += 1
-        if len(active):
-            maximum = maximise(
-                moments.gram(active),
-                moments.correlation[active],
-                theta,
-                objective,
-                max_iter=(schedule.newton_steps, 3, 100)[polishing],
-                tol=schedule.gradient_tol,
-                charge=problem.min_gain[active] if charged and polishing == 2 else None,
-            )
-            theta = maximum.theta
-            if len(maximum.kept) < len(active):
-                removals[np.delete(active, maximum.kept)] += 1
-                active = active[maximum.kept]
-        trace.append(_value(problem, objective, active, maximum))
-        if monitor is not None and monitor(Progress(stage, n_rounds, trace[-1], len(active))):
-            stopped = True
-            break
-        seen = screen(problem, active, maximum)
-        admissible = moments.usable & (seen.s > moments.resolution) & ~waiting
-        admissible[active] = False
-        index = np.flatnonzero(admissible)
-        quadratic = objective.target_ss if maximum is None else maximum.point.quadratic
-        gain, lam = best_precision(
-            seen.s[index],
-            seen.q[index],
-            None if seen.p is None else seen.p[index],
-            quadratic,
-            objective.n_effective,
-            objective.smoothness,
-            noise_variance,
-        )
-        net = gain - price[index]
-        best_gain = float(gain.max(initial=-np.inf))
-        room = cap - len(active)
-        entering = net > 0.0
-        if entering.any() and room > 0 and n_rounds < schedule.max_rounds:
-            share = schedule.pool_share * float(gain[entering].max())
-            order = np.flatnonzero(entering & (gain >= share))
-            size = int(min(max(schedule.batch_min, len(active)), room, MAX_BATCH))
-            if len(order) > 2 * size:
-                order = order[np.argpartition(-net[order], 2 * size - 1)[: 2 * size]]
-            order = order[np.argsort(-net[order], kind="stable")]
-            pool = index[order]
-            if len(pool) == 1:
-                new, new_theta = pool, np.clip(np.log(lam[order]), THETA_MIN, THETA_MAX)
-            else:
-                pool_price = np.maximum(price[pool], share)
-                new, new_theta = _pick(problem, objective, maximum, seen, pool, pool_price, size)
-            tired = removals[new] >= REENTRIES
-            waiting[new[tired]] = True
-            new, new_theta = new[~tired], new_theta[~tired]
-            moments.fetch(new)
-            active = np.concatenate([active, new])
-            theta = np.concatenate([theta, new_theta])
-            polishing = 1 if best_gain < 0.05 and schedule.polish else 0
-            continue
-        saturated = bool(entering.any()) and room <= 0
-        if not schedule.polish or not len(active) or n_rounds >= 2 * schedule.max_rounds:
-            break
-        if polishing < 2:
-            polishing = 2
-        elif waiting.any() and room > 0:
-            waiting[:] = False
-            removals[:] = 0
-        else:
-            break
-    order = np.argsort(active)
-    if maximum is not None and not len(active):
-        maximum = None
-    quadratic = objective.target_ss if maximum is None else maximum.point.quadratic
-    converged = (not stopped and schedule.polish and not saturated) and (
-        maximum is None or maximum.converged
-    )
-    return State(
-        active=active[order],
-        theta=theta[order],
-        objective=trace[-1],
-        noise_variance=quadratic / objective.n_effective
-        if noise_variance is None
-        else noise_variance,
-        n_rounds=n_rounds,
-        converged=converged and n_rounds < schedule.max_rounds,
-        saturated=saturated,
-        polished=schedule.polish,
-        stopped=stopped,
-        certificate=Certificate(
-            0.0 if maximum is None else 0.5 * maximum.gradient,
-            max(0.0, float(net.max(initial=0.0))),
-        )
-        if not stopped
-        else Certificate(np.inf, np.inf),
-        trace=tuple(trace),
-    )
-
-
-def _value(
-    problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
-) -> float:
-    """Objective at the current point: penalised log evidence less the atoms' prices."""
-    n, target_ss, c, noise = objective
-    if maximum is None or not len(active):
-        return gaussian_objective(n, target_ss, 0.0, noise)
-    point = maximum.point
-    value = gaussian_objective(n, point.quadratic, point.log_det, noise)
-    if c:
-        value -= c * float((1.0 - point.lam * maximum.covariance.diagonal()).sum())
-    return value - float(problem.min_gain[active].sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
@@ -13,6 +12,8 @@ from relvec.solvers.starts import Ridge, dense_start, recombine, ridge
 EFFORTS = ("fast", "balanced", "thorough")
 SMALL = 600
 """Up to this many atoms the whole Gram is at hand and every start is affordable."""
+COSTLY_ROWS = 1e7
+"""From this many entries of the dictionary on, Gram rows are worth saving."""
 SAME = 1e-4
 """End states whose objectives differ by less, with equally many atoms, are the same one."""
 
@@ -93,15 +94,15 @@ class _Search:
         self.ends: list[tuple[str, State]] = []
         self.n_rounds = 0
         self.held = problem.noise_variance
-        self.charged = bool((problem.min_gain > CHARGED).any())
+        self.is_charged = bool((problem.min_gain > CHARGED).any())
         self.is_small = problem.moments.n_atoms <= SMALL
-        share, batch = (0.1, 1) if self.is_small else (0.02, 4)
         self.polish = Schedule(
             threshold=1e-3 if self.is_small else 1e-2,
-            pool_share=share,
-            batch_min=batch,
+            pool_share=0.1 if self.is_small else 0.02,
+            batch_min=1 if self.is_small else 16,
             max_rounds=max_iter,
             gradient_tol=tol,
+            working_sets=problem.moments.n_atoms * problem.moments.n_effective > COSTLY_ROWS,
         )
         self.loose = self.polish._replace(threshold=0.01 if self.is_small else 0.05, polish=False)
         self.hold = self.loose._replace(threshold=0.5)
@@ -136,12 +137,10 @@ class _Search:
         label = f"forward, noise held at {share:g}"
         return self.climb(label, self.climb(label, EMPTY, hold, share * noise), end)
 
-    def dense(
-        self, start: Ridge, log_lam: float, end: Schedule, *, sweeps: int, keep: int
-    ) -> State:
-        """From every atom at once."""
-        state = dense_start(self.problem, start.atoms, log_lam, sweeps=sweeps, keep=keep)
-        return self.climb("all atoms", state, end)
+    def dense(self, start: Ridge, shift: float, end: Schedule) -> State:
+        """From every atom (of the ridge regression) at `shift` from its log precision."""
+        state = dense_start(self.problem, start.atoms, start.log_lam + shift)
+        return self.climb(f"all atoms, log precision {shift:+g}", state, end)
 
     def merge(self, states: list[State], end: Schedule) -> State:
         """From the average of several end states."""
@@ -173,29 +172,58 @@ class _Search:
     def _search(self) -> None:
         start = ridge(self.problem)
         noise = start.noise_variance if self.held is None else self.held
-        if self.effort == "fast":
-            best = self.forward(0.3, noise, self.polish, self.hold)
-        elif self.is_small:
+        if self.is_charged:
+            self._search_columns(noise)
+            return
+        if self.is_small:
             best = self._search_small(start, noise)
         else:
             best = self._search_large(start, noise)
-        if not self.charged and _evidence(self.problem, best) < start.objective:
+        if _evidence(self.problem, best) < start.objective:
             # One precision for all atoms explains more: single atoms gain too little to be
             # found one by one (wide kernels), so begin with all of them.
-            self.dense(start, start.log_lam, self.polish, sweeps=30, keep=20)
+            self.dense(start, 0.0, self.polish)
+
+    def _search_columns(self, noise: float) -> None:
+        """Explicit columns at a price: forward selection, which rarely needs help."""
+        pool = [self.climb("forward", EMPTY, self.polish)]
+        if self.effort != "fast":
+            pool.append(self.forward(0.45, noise, self.polish, self.hold))
+            self.merge(pool, self.polish)
 
     def _search_small(self, start: Ridge, noise: float) -> State:
+        if self.effort == "fast":
+            return self.dense(start, 0.0, self.polish)
         thorough = self.effort == "thorough"
-        shares = (1.0, 0.3, 0.1) if self.held is None else (0.3, 0.1)
-        pool = [self.forward(share, noise, self.loose, self.hold) for share in shares]
-        pool.append(self.climb("forward", EMPTY, self.loose))
-        pool.append(self.dense(start, start.log_lam, self.loose, sweeps=30, keep=20))
-        pool.append(self.dense(start, np.log(0.1), self.loose, sweeps=150, keep=0))
+        shares = (0.3, 0.1, 1.0) if thorough else (0.3, 0.1)
+        pool = [self.dense(start, shift, self.loose) for shift in (0.0, 1.0, -1.0, 2.0, -2.0)]
+        pool += [self.forward(share, noise, self.loose, self.hold) for share in shares]
         pool.append(self.merge(pool, self.loose))
-        best = max(pool, key=_rank)
-        for share in (0.5, 0.2, 0.8, 0.1) if thorough else (0.5, 0.2):
-            pool.append(self.breathe(best, share, self.loose))
-        return self._recombine_pairs(pool, 36 if thorough else 12)
+        if thorough:
+            pool.append(self.climb("forward", EMPTY, self.loose))
+            best = max(pool, key=_rank)
+            pool += [self.breathe(best, share, self.loose) for share in (0.5, 0.2)]
+        return self._recombine_pairs(pool, 24 if thorough else 6)
+
+    def _search_large(self, start: Ridge, noise: float) -> State:
+        if self.effort == "fast":
+            return self.forward(0.45, noise, self.polish, self.hold)
+        pool = [
+            self.dense(start, 0.0, self.loose),
+            self.forward(0.45, noise, self.loose, self.hold),
+        ]
+        if self.effort == "thorough":
+            deep = self.hold._replace(threshold=2.0, pool_share=0.005)
+            pool.append(self.forward(0.2, noise, self.loose, deep))
+            pool.append(self.dense(start, 1.5, self.loose))
+        parent = max(pool, key=_rank)
+        merged = self.merge(pool, self.loose)
+        again = self.merge([merged, parent], self.loose)
+        best = max(parent, merged, again, key=_rank)
+        if self.effort == "thorough":
+            pressed = self.breathe(best, 0.5, self.loose)
+            best = max(best, self.merge([best, pressed], self.loose), key=_rank)
+        return best
 
     def _recombine_pairs(self, pool: list[State], attempts: int) -> State:
         """Merge the best with the next best as long as that helps."""
@@ -212,23 +240,6 @@ class _Search:
                 waiting.append(best)
                 best = child
         return best
-
-    def _search_large(self, start: Ridge, noise: float) -> State:
-        thorough = self.effort == "thorough"
-        deep = self.hold._replace(threshold=2.0, pool_share=0.005)
-        pool = [self.forward(0.3, noise, self.loose, self.hold)]
-        pool += [
-            self.forward(share, noise, self.loose, deep)
-            for share in ((0.1, 1.0) if thorough else (0.1,))
-        ]
-        merged = self.merge(pool, self.polish)
-        parent = max(pool, key=_rank)
-        again = self.merge([merged, parent], self.polish)
-        best = max(merged, again, key=_rank)
-        if thorough:
-            pressed = self.breathe(best, 0.5, self.loose)
-            best = max(best, self.merge([best, pressed], self.polish), key=_rank)
-        return max(best, parent, key=_rank)
 
     def _solution(self, state: State) -> Solution:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)

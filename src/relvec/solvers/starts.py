@@ -12,17 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import inverse_from_cholesky
+from relvec._linalg import (
+    inverse_diagonal_from_cholesky,
+    inverse_from_cholesky,
+    solve_lower,
+)
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective
-from relvec.solvers.ascent import State, objective_of
+from relvec.solvers.ascent import State, max_active, objective_of
 from relvec.solvers.base import Problem
-from relvec.solvers.newton import THETA_MAX, THETA_MIN, evaluate
+from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
 RIDGE_ATOMS = 400
 """Atoms used for the ridge estimate and for a dense start: one factorisation stays cheap."""
-PRUNE_LAM = 1e6
-"""A dense start drops an atom once its precision says it explains a millionth."""
+PRUNE_LAM = 1e2
+"""A dense start drops an atom once its precision says that it explains about a hundredth of
+its own direction; an ascent takes it back if that was too early."""
+SWEEPS = 30
 
 
 class Ridge(NamedTuple):
@@ -57,23 +63,18 @@ def ridge(problem: Problem) -> Ridge:
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
-def dense_start(
-    problem: Problem, atoms: IndexArray, log_lam: float, *, sweeps: int, keep: int
-) -> State:
-    """Begin with every atom and let MacKay's update sort them out for a few sweeps."""
+def dense_start(problem: Problem, atoms: IndexArray, log_lam: float) -> State:
+    """Begin with every atom at one precision; MacKay's update sorts them for a few sweeps."""
     moments = problem.moments
     objective = objective_of(problem, problem.noise_variance)
-    n, _, c, noise = objective
     active, theta = atoms, np.full(len(atoms), log_lam)
     gram, correlation = moments.gram(active), moments.correlation[active]
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         point = evaluate(gram, correlation, theta, objective)
         if point is None:
             theta = theta + 0.5
             continue
-        covariance = inverse_from_cholesky(point.factor)
-        mean = covariance @ correlation
-        update = _mackay(covariance, mean, point.lam, point.quadratic, n, c, noise)
+        update = mackay_update(point, objective)
         kept = update < np.log(PRUNE_LAM)
         if not kept.any():
             kept[np.argmin(update)] = True
@@ -82,29 +83,27 @@ def dense_start(
         if not kept.all():
             active, correlation = active[kept], correlation[kept]
             gram = gram[np.ix_(kept, kept)]
-        if len(active) <= keep or change < 1e-3:
+        if change < 1e-2:
             break
-    return State(active, theta)
+    strongest = np.sort(np.argsort(theta, kind="stable")[: max_active(problem)])
+    return State(active[strongest], theta[strongest])
 
 
-def _mackay(
-    covariance: np.ndarray,
-    mean: Vector,
-    lam: Vector,
-    quadratic: float,
-    n_effective: float,
-    smoothness: float,
-    noise_variance: float | None,
-) -> Vector:
-    """MacKay's update of ``log lam``, the smoothness prior included."""
-    diagonal = covariance.diagonal()
-    determined = np.clip(1.0 - lam * diagonal, 1e-15, 1.0)
-    if smoothness:
-        shrunk = diagonal - np.einsum("ij,j,ij->i", covariance, lam, covariance)
-        determined = determined + 2.0 * smoothness * lam * np.maximum(shrunk, 0.0)
-    noise = quadratic / n_effective if noise_variance is None else noise_variance
+def mackay_update(point: Point, objective: Objective) -> Vector:
+    """MacKay's fixed point for ``log lam``, the smoothness prior included."""
+    n, _, c, noise = objective
+    mean = solve_lower(point.factor, point.whitened, transposed=True)
+    if c:
+        covariance = inverse_from_cholesky(point.factor)
+        diagonal = covariance.diagonal()
+        shrunk = diagonal - np.einsum("ij,j,ij->i", covariance, point.lam, covariance)
+        extra = 2.0 * c * point.lam * np.maximum(shrunk, 0.0)
+    else:
+        diagonal, extra = inverse_diagonal_from_cholesky(point.factor), 0.0
+    determined = np.clip(1.0 - point.lam * diagonal, 1e-15, 1.0) + extra
+    variance = point.quadratic / n if noise is None else noise
     with np.errstate(divide="ignore"):
-        return np.log(determined * noise / (mean * mean))
+        return np.log(determined * variance / (mean * mean))
 
 
 def recombine(states: list[State], n_atoms: int) -> State:

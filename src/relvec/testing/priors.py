@@ -50,7 +50,7 @@ def check_prior(prior: Prior) -> None:
     copies = {
         "the clone": clone(prior),
         "what get_params rebuilds": type(prior)(**prior.get_params(deep=False)),
-        "the pickled copy": pickle.loads(pickle.dumps(prior)),
+        "the pickled copy": _pickled(prior, name),
     }
     for what, copy in copies.items():
         require(
@@ -59,6 +59,16 @@ def check_prior(prior: Prior) -> None:
         )
     require(resolve_prior(prior) is prior, f"resolve_prior({name}) must return it unchanged")
     _check_fit(prior, name)
+
+
+def _pickled(prior: Prior, name: str) -> Prior:
+    try:
+        copy: Prior = pickle.loads(pickle.dumps(prior))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise AssertionError(
+            f"{name} cannot be pickled ({error}): define its class at the top of a module."
+        ) from error
+    return copy
 
 
 def _numbers(prior: Prior, name: str) -> tuple[tuple[float, ...], GammaHyperprior]:

@@ -1,0 +1,45 @@
+"""The examples run, and say what they promise to say."""
+
+from __future__ import annotations
+
+import builtins
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def test_quickstart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    example = runpy.run_path(str(EXAMPLES / "quickstart.py"))
+    picture = tmp_path / "new" / "quickstart.png"
+    example["main"](picture)
+    assert picture.stat().st_size > 10_000
+    said = capsys.readouterr().out
+    for word in ("RMSE", "SVR", "noise standard deviation", "log evidence", "95 %", "fit time"):
+        assert word in said
+
+
+def test_quickstart_explains_a_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = builtins.__import__
+
+    def without(name: str, *args: object) -> object:
+        if name.split(".")[0] == "matplotlib":
+            raise ImportError(name)
+        return load(name, *args)
+
+    example = runpy.run_path(str(EXAMPLES / "quickstart.py"))
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(SystemExit, match=r'pip install "relvec\[plot\]"'):
+        example["main"]()
+
+
+def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "mixed_basis.py"))["main"]()
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("kernels of x0 + terms")
+    kept = last.split()[-2:]
+    assert kept[1] == "x1"
+    assert float(kept[0]) == pytest.approx(0.1, abs=0.01)
