@@ -120,3 +120,11 @@ def with_hidden_state() -> Hidden:
 def test_broken_prior_is_caught(prior: Prior, complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
         check_prior(prior)
+
+
+def test_a_prior_that_cannot_be_saved_is_caught() -> None:
+    class Local(Broken):
+        pass
+
+    with pytest.raises(AssertionError, match="cannot be pickled.*top of a module"):
+        check_prior(Local())
