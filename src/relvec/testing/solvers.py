@@ -203,13 +203,20 @@ def _check_trace(solver: Solver, solution: Solution, on: str) -> None:
 
 
 def _check_cap(solver: Solver, name: str) -> None:
-    capped = pose("explicit columns", *columns_and_target(), max_active=1)
-    solution = solver.solve(capped.problem)
-    require(
-        len(solution.active) <= 1,
-        f"{name} returned {len(solution.active)} atoms with max_active=1",
-    )
-    _check_objective(capped, solution, f"with max_active=1, {name}")
+    columns, (kernels, target) = columns_and_target(), kernels_and_target()
+    for dense, cap in (
+        (pose("explicit columns with max_active=1", *columns, max_active=1), 1),
+        (pose("kernels with max_active=3", kernels, target, max_active=3), 3),
+        # Powers of Gaussians are narrower ones: these can explain anything.
+        (pose("narrow kernels, at most half the samples", kernels**30, target), 19),
+    ):
+        solution = solver.solve(dense.problem)
+        on = f"on {dense.name}, {name}"
+        require(
+            len(solution.active) <= cap,
+            f"{on} returned {len(solution.active)} atoms; the cap is {cap}",
+        )
+        _check_objective(dense, solution, on)
 
 
 def _check_constant_target(solver: Solver, name: str) -> None:
