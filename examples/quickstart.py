@@ -85,7 +85,7 @@ def main(picture: Path = PICTURE) -> None:
     draw_curve(left, X[:, [2]], y)
     draw_calibration(right, y_test, mean, interval, inside)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=110)
+    figure.savefig(picture, dpi=110, metadata={"Software": None})
     pyplot.close(figure)
     print(f"\nPicture: {os.path.relpath(picture)}")
 
