@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -58,11 +59,13 @@ def main(picture: Path = PICTURE) -> None:
     interval = rvm.predict_interval(scaler.transform(X_test), coverage=0.95)
     inside = (interval[:, 0] <= y_test) & (y_test <= interval[:, 1])
     baseline = DummyRegressor().fit(X, y)
+    ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 25))).fit(X, y)
     svr = tuned_svr(X, y)
 
     print(f"Diabetes progression: {len(y)} patients to learn from, {len(y_test)} to test on\n")
     print("RMSE on the test patients")
     print(f"  mean of the training targets   {error(y_test, baseline.predict(X_test)):6.1f}")
+    print(f"  ridge regression, tuned        {error(y_test, ridge.predict(X_test)):6.1f}   linear")
     print(
         f"  SVR, tuned by 5-fold CV        {error(y_test, svr.predict(X_test)):6.1f}"
         f"   keeps {len(svr[-1].support_):3d} of {len(y)} training patients"
