@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 __all__ = [
+    "check_bool",
     "check_choice",
     "check_dense",
     "check_finite_block",
@@ -87,6 +88,24 @@ def check_positive(name: str, value: Any, *, allow_zero: bool = False, also: str
     if not math.isfinite(number) or number < 0 or (number == 0 and not allow_zero):
         raise ValueError(f"{name} must be {needed}; got {value!r}.")
     return number
+
+
+def check_bool(name: str, value: Any, *, also: str = "") -> bool:
+    """Return `value` if it is True or False.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    value : object
+        What the user gave.
+    also : str, default=""
+        What else the parameter accepts, for the error.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        needed = f"True or False {also}".rstrip()
+        raise TypeError(f"{name} must be {needed}; got {value!r}.")
+    return bool(value)
 
 
 def check_integer(name: str, value: Any, *, minimum: int) -> int:

@@ -99,7 +99,7 @@ class UnionBasis(Basis):
     @property
     def accepts_sparse(self) -> bool:
         """Whether every part takes sparse inputs."""
-        return all(basis.accepts_sparse for basis in self.bases)
+        return all(basis.accepts_sparse for basis in self._checked())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with those of the parts if `deep`."""

@@ -53,6 +53,8 @@ class SufficientStatistics:
         self, atoms: Matrix, targets: Matrix, sample_weight: Vector | None = None
     ) -> SufficientStatistics:
         """Add a block of rows: atoms (b, n_atoms), targets (b,) or (b, n_targets)."""
+        if sample_weight is not None and not sample_weight.any():
+            return self
         block = np.empty((len(atoms), self.n_atoms + self.n_targets))
         block[:, : self.n_atoms] = atoms
         block[:, self.n_atoms :] = np.reshape(targets, (len(atoms), self.n_targets))

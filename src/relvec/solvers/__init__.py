@@ -33,10 +33,10 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         Whether the prior forbids switching atoms off (a Gamma prior does).
     """
     if not isinstance(solver, str):
-        if not hasattr(solver, "solve"):
+        if isinstance(solver, type) or not hasattr(solver, "solve"):
             raise TypeError(
-                f"solver must be one of {SOLVER_NAMES} or have a method solve(problem); "
-                f"got {solver!r}."
+                f"solver must be one of {SOLVER_NAMES} or an object with a method "
+                f"solve(problem), such as SequentialSolver(); got {solver!r}."
             )
         return solver
     check_choice("solver", solver, SOLVER_NAMES)

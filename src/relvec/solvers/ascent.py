@@ -9,6 +9,7 @@ active set and no admissible atom that would gain.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,10 +17,18 @@ import numpy as np
 
 from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import best_precision, gaussian_objective
+from relvec.evidence import best_precision, gaussian_objective, removal_loss
+from relvec.moments.base import Moments
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
-from relvec.solvers.newton import THETA_MAX, THETA_MIN, Maximum, Objective, maximise
+from relvec.solvers.newton import (
+    THETA_MAX,
+    THETA_MIN,
+    Maximum,
+    Objective,
+    maximise,
+    without_each,
+)
 
 NOISE_FLOOR = 1e-10
 """The estimated noise never explains less than this share of the target's variance: a
@@ -27,6 +36,8 @@ pseudo-observation orthogonal to every atom, which keeps the objective smooth an
 CHARGED = 0.02
 """Prices above this are taken seriously: atoms worth less are removed at the end."""
 MAX_BATCH = 400
+COPY_TOLERANCE = 1e-12
+"""Unit atoms whose inner product misses one by less are copies of each other."""
 WORKING_SET = 256
 """When few atoms still want to enter, the climb goes on among the active and this many of the
 most promising atoms, whose Gram block is known, before all atoms are looked at again."""
@@ -88,7 +99,10 @@ def empty_state(problem: Problem, noise_variance: float | None) -> State:
     objective = objective_of(problem, noise_variance)
     n = max(objective.n_effective, 1.0)
     noise = objective.target_ss / n if noise_variance is None else noise_variance
-    value = gaussian_objective(n, objective.target_ss, 0.0, noise) if noise > 0.0 else 0.0
+    value = 0.0
+    if noise > 0.0:
+        value = gaussian_objective(n, objective.target_ss, 0.0, noise)
+        value += noise_prior_constant(problem)
     return State(
         EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
     )
@@ -103,6 +117,11 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
         problem.smoothness,
         noise_variance,
     )
+
+
+def noise_prior_constant(problem: Problem) -> float:
+    """What the objective lacks when a Gamma prior of the noise is folded into N and t't."""
+    return problem.hyperprior.noise_shape * math.log(2.0 * math.pi)
 
 
 def max_active(problem: Problem) -> int:
@@ -185,14 +204,14 @@ class _Climb:
         self.cap = max_active(problem)
         self.price = np.maximum(problem.min_gain, schedule.threshold)
         self.is_charged = bool((problem.min_gain > CHARGED).any())
-        self.active, self.theta = start.active, start.theta
+        self.active, self.theta = _without_copies(problem.moments, start)
         self.maximum: Maximum | None = None
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
         self.polishing = 0
+        self.was_cut = False
         self.n_rounds = 0
         self.trace: list[float] = []
-        self.moments.fetch(self.active)
 
     def run(self) -> State:
         while True:
@@ -205,8 +224,10 @@ class _Climb:
             room = self.cap - len(self.active)
             if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
                 self._enter(found, room)
+            elif room < 0:
+                self._cut()
             elif self._is_settled(room):
-                return self._state(found, saturated=wants and room <= 0)
+                return self._state(found, saturated=self.was_cut or (wants and room == 0))
 
     def _move(self) -> None:
         """Newton steps on the active set, and removals."""
@@ -325,6 +346,23 @@ class _Climb:
         self.trace.extend(inside.trace)
         self.moments.fetch(self.active)
 
+    def _cut(self) -> None:
+        """Leave only the most useful atoms of a start above the cap.
+
+        The one move that lowers the objective: it leaves a model whose noise is not
+        identified, and the trace begins anew.
+        """
+        assert self.maximum is not None
+        point, covariance = self.maximum.point, self.maximum.covariance
+        n, _, c, noise = self.objective
+        shrunk = (covariance - (covariance * point.lam) @ covariance).diagonal() if c else None
+        s, _, without, p = without_each(point, covariance, self.maximum.mean, shrunk)
+        loss = removal_loss(s, point.lam, without, point.quadratic, p, n, c, noise)
+        kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
+        self.active, self.theta = self.active[kept], self.theta[kept]
+        self.was_cut = True
+        self.trace.clear()
+
     def _is_settled(self, room: int) -> bool:
         """Whether to stop now that no atom enters; otherwise polish, then look again."""
         if not self.schedule.polish or not len(self.active):
@@ -367,15 +405,37 @@ class _Climb:
         )
 
 
+def _without_copies(moments: Moments, start: State) -> tuple[IndexArray, Vector]:
+    """Keep one of each set of parallel atoms.
+
+    Prior variances of parallel atoms add up, so one atom with their sum is the same model.
+    """
+    active, theta = start.active, start.theta
+    if len(active) < 2:
+        return active, theta
+    moments.fetch(active)
+    parallel = np.abs(np.triu(moments.gram(active), 1)) > 1.0 - COPY_TOLERANCE
+    if not parallel.any():
+        return active, theta
+    variance = np.exp(-theta)
+    kept = np.ones(len(active), dtype=bool)
+    for first, second in zip(*np.nonzero(parallel), strict=True):
+        if kept[first] and kept[second]:
+            variance[first] += variance[second]
+            kept[second] = False
+    return active[kept], -np.log(variance[kept])
+
+
 def _value(
     problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
 ) -> float:
     """Objective at the current point: penalised log evidence less the atoms' prices."""
     n, target_ss, c, noise = objective
+    constant = noise_prior_constant(problem)
     if maximum is None:
-        return gaussian_objective(n, target_ss, 0.0, noise)
+        return gaussian_objective(n, target_ss, 0.0, noise) + constant
     point = maximum.point
-    value = gaussian_objective(n, point.quadratic, point.log_det, noise)
+    value = gaussian_objective(n, point.quadratic, point.log_det, noise) + constant
     if c:
         value -= c * float((1.0 - point.lam * maximum.covariance.diagonal()).sum())
     return value - float(problem.min_gain[active].sum())

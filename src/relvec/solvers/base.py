@@ -47,7 +47,8 @@ class Certificate(NamedTuple):
     gradient: float
     """Largest absolute derivative of the objective in a log precision of an active atom."""
     best_gain: float
-    """Largest net gain of any atom that is not in the model (never negative)."""
+    """Largest gain of any atom that is not in the model, net of its price or, if that is less,
+    of the solver's tolerance (never negative)."""
 
 
 class Candidate(NamedTuple):

@@ -98,15 +98,16 @@ def _penalised(point: Point, covariance: Matrix, smoothness: float) -> Point:
     return point._replace(cost=point.cost + 2.0 * smoothness * degrees)
 
 
-def _rounding(point: Point, objective: Objective) -> float:
-    """Size of the rounding error of the cost: ``R`` is a difference of larger numbers."""
-    amplification = objective.target_ss / point.quadratic
-    scale = (
-        objective.n_effective
-        if objective.noise_variance is None
-        else (point.quadratic / objective.noise_variance)
-    )
-    return 4.0 * EPS * (abs(point.cost) + scale * amplification)
+def _rounding(point: Point, covariance: Matrix, mean: Vector, objective: Objective) -> float:
+    """Size of the rounding error of the cost.
+
+    ``R`` is a difference of larger numbers, and an error of one unit in the last place of the
+    Gram matrix moves ``R`` by ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
+    """
+    noise = objective.noise_variance
+    precision = objective.n_effective / point.quadratic if noise is None else 1.0 / noise
+    data = precision * (objective.target_ss + len(mean) * float(mean @ mean))
+    return 4.0 * EPS * (abs(point.cost) + data + len(mean) * float(covariance.trace()))
 
 
 def _evaluate_with_covariance(
@@ -213,11 +214,11 @@ def _prune(
     return alive, False
 
 
-def _direction(gradient: Vector, hessian: Matrix, residual_share: Vector) -> Vector:
+def _direction(gradient: Vector, hessian: Matrix) -> Vector:
     """Newton direction, with a diagonal shift where the Hessian is not positive definite."""
     size = len(gradient)
     diagonal = hessian.diagonal().copy()
-    shift_scale = np.maximum(residual_share + np.abs(gradient), 1e-8)
+    shift_scale = np.maximum(np.abs(diagonal) + np.abs(gradient), 1e-8)
     shift = 0.0
     while True:
         if shift:
@@ -293,9 +294,9 @@ def maximise(
             break
         if n_iter >= max_iter:
             break
-        step = _direction(gradient, hessian, point.lam * covariance.diagonal())
+        step = _direction(gradient, hessian)
         slope = float(gradient @ step)
-        slack = _rounding(point, objective)
+        slack = _rounding(point, covariance, mean, objective)
         if -slope < slack:
             converged = True  # what is left to gain is below rounding
             break

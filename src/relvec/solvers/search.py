@@ -79,7 +79,11 @@ class SequentialSolver(BaseEstimator):
 
 
 class _Stopped(Exception):
-    """A monitor has seen enough."""
+    """A monitor has seen enough; the state is where it did."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
 
 
 class _Search:
@@ -94,7 +98,7 @@ class _Search:
         self.ends: list[tuple[str, State]] = []
         self.n_rounds = 0
         self.held = problem.noise_variance
-        self.is_charged = bool((problem.min_gain > CHARGED).any())
+        self.is_charged = bool((problem.min_gain > CHARGED).all())
         self.is_small = problem.moments.n_atoms <= SMALL
         self.polish = Schedule(
             threshold=1e-3 if self.is_small else 1e-2,
@@ -125,7 +129,7 @@ class _Search:
         if noise is None:
             self.ends.append((label, state))
         if state.stopped:
-            raise _Stopped
+            raise _Stopped(state)
         return state
 
     def _tell(self, progress: Progress) -> bool:
@@ -164,10 +168,13 @@ class _Search:
             self._search()
             best = max((end for _, end in self.ends), key=_rank)
             return self._solution(best if best.polished else self.climb("final", best, self.polish))
-        except _Stopped:
-            if self.ends:
-                return self._solution(max((end for _, end in self.ends), key=_rank))
-            return self._solution(empty_state(self.problem, self.held))  # noise was still held
+        except _Stopped as stop:
+            if not self.ends:  # the noise was still held: evaluate the state without that
+                glance = self.loose._replace(max_rounds=0)
+                state = ascend(self.problem, stop.state, glance, noise_variance=self.held)
+                self.ends.append(("stopped", state))
+            best = max((end for _, end in self.ends), key=_rank)
+            return self._solution(best._replace(converged=False))
 
     def _search(self) -> None:
         start = ridge(self.problem)

@@ -19,7 +19,7 @@ from relvec._linalg import (
 )
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective
-from relvec.solvers.ascent import State, max_active, objective_of
+from relvec.solvers.ascent import State, objective_of
 from relvec.solvers.base import Problem
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
@@ -85,8 +85,7 @@ def dense_start(problem: Problem, atoms: IndexArray, log_lam: float) -> State:
             gram = gram[np.ix_(kept, kept)]
         if change < 1e-2:
             break
-    strongest = np.sort(np.argsort(theta, kind="stable")[: max_active(problem)])
-    return State(active[strongest], theta[strongest])
+    return State(active, theta)
 
 
 def mackay_update(point: Point, objective: Objective) -> Vector:
