@@ -174,11 +174,12 @@ def model(
     noise: float | None = 0.05,
 ) -> tuple[Posterior, KernelAtoms]:
     atoms = KernelAtoms(kernel, centers)
+    Phi = atoms.at(X)
     posterior = condition(
-        atoms.at(X),
-        t,
+        DenseMoments(Phi, t, weight, fit_intercept=intercept),
+        np.arange(len(centers)),
         np.full(len(centers), -3.0),
-        sample_weight=weight,
+        [TrainingBlock(Phi, t, weight)],
         has_intercept=intercept,
         noise_variance=noise,
     )

@@ -42,11 +42,12 @@ def draw(
 
 
 def fit(case: Case, noise: float | None = None, **options: float) -> Posterior:
+    moments = DenseMoments(case.Phi, case.t, case.weight, fit_intercept=case.intercept)
     return condition(
-        case.Phi,
-        case.t,
+        moments,
+        np.arange(case.Phi.shape[1]),
         case.log_lam,
-        sample_weight=case.weight,
+        [TrainingBlock(case.Phi, case.t, case.weight)],
         has_intercept=case.intercept,
         noise_variance=noise,
         **options,

@@ -14,9 +14,9 @@ known (Tipping 2001, appendix D.1). Two remedies live here, and nowhere else:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -29,8 +29,8 @@ from relvec.posterior import Posterior
 
 PIVOT_TOLERANCE = 0.05
 """Training inputs count as covered once the pivots explain 95 % of the variance there."""
-MAX_PIVOTS = 64
-"""More would make a fitted model grow with the training set."""
+MAX_PIVOTS, MAX_PIVOT_VALUES = 128, 1024
+"""More pivots, or numbers in them, would make a fitted model grow with the training set."""
 MAX_ROWS = 4000
 """Training inputs looked at when pivots are chosen."""
 DIAGONAL_BLOCK = 64
@@ -45,24 +45,29 @@ def kernel_diagonal(kernel: KernelLike, X: Matrix) -> Vector:
     return np.concatenate([kernel_block(kernel, part, part).diagonal() for part in parts])
 
 
-def choose_pivots(kernel: KernelLike, X: Matrix) -> IndexArray | None:
+class Pivots(NamedTuple):
+    """Training inputs that stand for all of them."""
+
+    rows: IndexArray
+    unexplained: float
+    """Largest share of the prior variance they leave unexplained at a training input."""
+
+
+def choose_pivots(kernel: KernelLike, X: Matrix) -> Pivots | None:
     """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
 
-    Returns the rows chosen, or None where `kernel` is not a covariance on these inputs.
+    Returns None where `kernel` is not a covariance on these inputs.
     """
     diagonal = kernel_diagonal(kernel, X)
     if not (diagonal > 0.0).all():
         return None
     root = np.sqrt(diagonal)
     residual = np.ones(len(X))
-    limit = min(MAX_PIVOTS, len(X))
+    limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
-    pivots: list[int] = []
-    while len(pivots) < limit:
-        pivot = int(np.argmax(residual))
-        if residual[pivot] < PIVOT_TOLERANCE:
-            break
-        done = len(pivots)
+    rows: list[int] = []
+    while len(rows) < limit and residual.max() >= PIVOT_TOLERANCE:
+        pivot, done = int(np.argmax(residual)), len(rows)
         column = kernel_block(kernel, X, X[pivot : pivot + 1])[:, 0] / (root * root[pivot])
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
@@ -70,8 +75,8 @@ def choose_pivots(kernel: KernelLike, X: Matrix) -> IndexArray | None:
         residual -= column**2
         if residual.min() < -1e-6:
             return None
-        pivots.append(pivot)
-    return np.array(pivots, dtype=np.intp)
+        rows.append(pivot)
+    return Pivots(np.array(rows, dtype=np.intp), float(residual.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,70 +117,67 @@ class Novelty:
         white, _ = self._explained(X)
         return np.clip(1.0 - np.einsum("ij,ij->j", white, white), 0.0, 1.0)
 
-    def _share(self, unexplained: Vector) -> Vector:
-        return np.maximum(unexplained - self.offset, 0.0) / (1.0 - self.offset)
+    def of_unexplained(self, unexplained: Vector) -> Vector:
+        """Variance to add where the pivots leave these shares of the prior unexplained."""
+        share = np.maximum(unexplained - self.offset, 0.0) / (1.0 - self.offset)
+        return self.amplitude * share
 
     def variance(self, X: Matrix) -> Vector:
         """Variance to add at each input."""
-        return self.amplitude * self._share(self.unexplained(X))
+        return self.of_unexplained(self.unexplained(X))
 
     def covariance(self, X: Matrix) -> Matrix:
         """Covariance to add between all inputs; its diagonal is `variance`."""
         white, own = self._explained(X)
         residual = kernel_block(self.kernel, X, X) / np.multiply.outer(own, own) - white.T @ white
         unexplained = np.clip(residual.diagonal(), 0.0, 1.0)
-        scale = np.sqrt(self._share(unexplained) / np.maximum(unexplained, 1e-300))
-        return self.amplitude * residual * np.multiply.outer(scale, scale)
+        scale = np.sqrt(self.of_unexplained(unexplained) / np.maximum(unexplained, 1e-300))
+        return residual * np.multiply.outer(scale, scale)
 
 
 def fit_novelty(
-    kernel: KernelLike | None,
+    kernel: KernelLike,
     X: Matrix,
-    atoms: Matrix,
+    atoms: Atoms,
     target: Vector,
     sample_weight: Vector | None,
     posterior: Posterior,
+    amplitude: float,
 ) -> Novelty | None:
-    """Choose pivots, amplitude and offset from the training data.
+    """Choose pivots from the training inputs, and an offset where they cannot cover them.
 
-    The amplitude is the target's variance that is not noise. With few pivots in many
-    dimensions the training inputs themselves look novel; the offset, chosen to maximise the
-    leave-one-out predictive density of the training targets, says how much of that is real.
-    Returns None where novelty has no meaning: no decaying kernel, or nothing but noise.
+    Returns None where `kernel` is not a covariance.
     """
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
     if len(rows) > MAX_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
-    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-    spread = np.average((target[rows] - posterior.target_mean) ** 2, weights=weight)
-    amplitude = float(spread) - posterior.noise_variance
-    if kernel is None or not amplitude > 0.0:
+    inputs = X[rows]
+    pivots = choose_pivots(kernel, inputs)
+    if pivots is None:
         return None
-    chosen = choose_pivots(kernel, X[rows])
-    if chosen is None:
-        return None
-    novelty = Novelty(kernel, X[rows[chosen]], amplitude)
-    covered = np.setdiff1d(np.arange(len(rows)), chosen)
-    if not len(covered):
+    novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
+    if pivots.unexplained < PIVOT_TOLERANCE:
         return novelty
-    unexplained = novelty.unexplained(X[rows[covered]])
-    mean, variance = posterior.leave_one_out(atoms[rows[covered]], target[rows[covered]])
-    squared = (target[rows[covered]] - mean) ** 2
-    best, best_score = 0.0, -np.inf
-    for offset in np.concatenate([[0.0], np.quantile(unexplained, np.linspace(0.05, 1.0, 20))]):
-        if offset >= 1.0:
-            continue
-        extra = amplitude * np.maximum(unexplained - offset, 0.0) / (1.0 - offset)
-        total = variance + extra
-        score = -float(weight[covered] @ (np.log(total) + squared / total))
-        if score > best_score:
-            best, best_score = float(offset), score
-    return Novelty(kernel, novelty.pivots, amplitude, best)
+    # In many dimensions few pivots cannot cover the training inputs, which then look novel
+    # themselves. How much of that is real is what best predicts the training targets, each
+    # from the others.
+    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+    unexplained = novelty.unexplained(inputs)
+    weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
+    mean, variance = posterior.leave_one_out(atoms.at(inputs), target[rows])
+    squared = (target[rows] - mean) ** 2
+
+    def score(offset: float) -> float:
+        total = variance + replace(novelty, offset=offset).of_unexplained(unexplained)
+        return -float(weight @ (np.log(total) + squared / total))
+
+    offsets = np.linspace(0.0, min(float(unexplained.max()), 0.99), 21)
+    return replace(novelty, offset=float(max(offsets, key=score)))
 
 
 @dataclass(frozen=True, eq=False)
 class Augmentation:
-    """RVM*: an atom at the test input itself, with precision one over the signal variance.
+    """RVM*: an atom at the test input itself, whose prior variance is the signal's.
 
     Rasmussen and Quiñonero-Candela (2005), Healing the relevance vector machine through
     augmentation. Needs the training inputs at prediction time.

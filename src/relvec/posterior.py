@@ -8,7 +8,9 @@ of the active atoms; nothing of the training data is kept.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +21,9 @@ from relvec._linalg import (
     solve_cholesky,
     solve_lower,
 )
-from relvec._typing import Matrix, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import gaussian_objective
+from relvec.moments.base import Moments
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,9 @@ class Posterior:
     column_mean: Vector
     column_norm: Vector
     target_mean: float
+    target_variance: float
     noise_variance: float
     n_effective: float
-    total_weight: float
     has_intercept: bool
     log_evidence: float
     quadratic: float
@@ -89,7 +92,7 @@ class Posterior:
 
     @property
     def _offset_variance(self) -> float:
-        return 1.0 / self.total_weight if self.has_intercept else 0.0
+        return 1.0 / (self.n_effective + 1.0) if self.has_intercept else 0.0
 
     def predict(self, atoms: Matrix) -> Vector:
         """Posterior mean of the function at raw atoms of shape (n, k)."""
@@ -116,11 +119,19 @@ class Posterior:
         offset = rng.standard_normal(n_draws) * math.sqrt(self._offset_variance) * scale
         return self._unit(atoms) @ weights + (self.target_mean + offset)
 
-    def leave_one_out(self, atoms: Matrix, target: Vector) -> tuple[Vector, Vector]:
+    def leave_one_out(
+        self, atoms: Matrix, target: Vector, weight: Vector | float = 1.0
+    ) -> tuple[Vector, Vector]:
         """Predict each training row from the others, precisions and noise held fixed.
 
-        Exact for a Gaussian model: ``residual / (1 - h)`` with leverage ``h``. A row of
-        weight two counts as two rows of which one is left out.
+        Exact for a Gaussian model: ``residual / (1 - weight * h)`` with leverage ``h``.
+
+        Parameters
+        ----------
+        atoms, target
+            The training rows.
+        weight
+            How much of each row is left out; at most what it counted in the fit.
 
         Returns
         -------
@@ -128,16 +139,26 @@ class Posterior:
             Of the left-out target, noise included.
         """
         leverage = self.variance(atoms) / self.noise_variance
-        share = np.maximum(1.0 - leverage, 1e-12)
-        return target - (target - self.predict(atoms)) / share, self.noise_variance / share
+        left = np.maximum(1.0 - weight * leverage, 1e-12)
+        mean = target - (target - self.predict(atoms)) / left
+        return mean, self.noise_variance * (1.0 + leverage / left)
+
+
+class TrainingBlock(NamedTuple):
+    """Some rows of the training data, raw."""
+
+    atoms: Matrix
+    """Active atoms at these rows, shape (n, k)."""
+    target: Vector
+    weight: Vector | None
 
 
 def condition(
-    atoms: Matrix,
-    target: Vector,
+    moments: Moments,
+    active: IndexArray,
     log_lam: Vector,
+    blocks: Iterable[TrainingBlock],
     *,
-    sample_weight: Vector | None,
     has_intercept: bool,
     noise_variance: float | None,
     noise_shape: float = 0.0,
@@ -147,76 +168,74 @@ def condition(
 
     Parameters
     ----------
-    atoms : ndarray of shape (n_samples, k)
-        Raw active atoms at the training inputs.
-    target : ndarray of shape (n_samples,)
+    moments : Moments
+        Of all atoms and the target.
+    active : ndarray of shape (k,)
+        The atoms in the model.
     log_lam : ndarray of shape (k,)
-    sample_weight : ndarray of shape (n_samples,) or None
-        Frequency weights.
+        Their scaled precisions.
+    blocks : iterable of TrainingBlock
+        The training rows, read once: residuals, and with them the noise, are computed from
+        the data and so free of the cancellation in ``t't - z'z``.
     has_intercept : bool
-        Integrate an intercept with flat prior out.
+        Whether the moments are centred: an intercept with flat prior is integrated out.
     noise_variance : float or None
-        Held noise; None takes the maximiser of the evidence given `log_lam`, computed from
-        the residuals themselves and so free of the cancellation in ``t't - z'z``.
+        Held noise; None takes the maximiser of the evidence given `log_lam`.
     noise_shape, noise_rate : float
         Gamma prior of the noise precision.
     """
-    root = None if sample_weight is None else np.sqrt(sample_weight)
-    total = float(len(target)) if sample_weight is None else float(np.sum(sample_weight))
-    column_mean, target_mean = np.zeros(atoms.shape[1]), 0.0
-    if has_intercept:
-        share = (
-            np.full(len(target), 1.0 / total) if sample_weight is None else sample_weight / total
-        )
-        column_mean, target_mean = share @ atoms, float(share @ target)
-    unit, centred = atoms - column_mean, target - target_mean
-    if root is not None:
-        unit, centred = unit * root[:, None], centred * root
-    norm = np.sqrt(np.einsum("ij,ij->j", unit, unit))
-    unit /= norm
-    lam = np.exp(log_lam)
-    factor = np.empty((0, 0))
-    mean = np.empty(0)
+    column_mean, norm = moments.column_mean[active], moments.column_norm[active]
+    lam, factor, mean = np.exp(log_lam), np.empty((0, 0)), np.empty(0)
     if len(lam):
-        gram = unit.T @ unit
+        gram = moments.gram(active)
         factor_or_none = shifted_cholesky(gram, lam)
         while factor_or_none is None:  # lam below the rounding of the Gram matrix
             lam = np.maximum(2.0 * lam, 1e-14)
             factor_or_none = shifted_cholesky(gram, lam)
         factor = factor_or_none
-        mean = solve_cholesky(factor, unit.T @ centred)
-        # One step of refinement: the weights of near-collinear atoms are large.
-        mean = mean + solve_cholesky(factor, unit.T @ (centred - unit @ mean) - lam * mean)
-    residual = centred - unit @ mean
-    quadratic = float(residual @ residual + mean @ (lam * mean))
-    n_effective = total - float(has_intercept)
-    log_det = log_det_cholesky(factor) - float(np.log(lam).sum())
+        mean = solve_cholesky(factor, moments.correlation[active])
+    residual_ss, slope = 0.0, np.zeros(len(lam))
+    for atoms, target, weight in blocks:
+        unit = (atoms - column_mean) / norm
+        residual = target - moments.target_mean - unit @ mean
+        weighted = residual if weight is None else weight * residual
+        residual_ss += float(weighted @ residual)
+        slope += weighted @ unit
+    quadratic = residual_ss + float(mean @ (lam * mean))
+    if len(lam):
+        # One step of refinement: the weights of near-collinear atoms are large. ``R`` is
+        # quadratic in the weights, so what the step takes off is known.
+        slope -= lam * mean
+        step = solve_cholesky(factor, slope)
+        mean = mean + step
+        quadratic -= float(step @ slope)
+    n_effective = moments.n_effective
+    target_variance = moments.target_ss / max(n_effective, 1.0)
     if noise_variance is None:
         noise_variance = (quadratic + 2.0 * noise_rate) / max(n_effective + 2.0 * noise_shape, 1.0)
-        noise_variance = max(noise_variance, noise_floor(centred, target_mean, n_effective))
-    log_evidence = gaussian_objective(n_effective, quadratic, log_det, noise_variance)
+        noise_variance = max(noise_variance, noise_floor(target_variance, moments.target_mean))
+    log_det = log_det_cholesky(factor) - float(np.log(lam).sum())
     return Posterior(
         unit_mean=mean,
         factor=factor,
         lam=lam,
         column_mean=column_mean,
         column_norm=norm,
-        target_mean=target_mean,
+        target_mean=moments.target_mean,
+        target_variance=target_variance,
         noise_variance=noise_variance,
         n_effective=n_effective,
-        total_weight=total,
         has_intercept=has_intercept,
-        log_evidence=log_evidence,
+        log_evidence=gaussian_objective(n_effective, quadratic, log_det, noise_variance),
         quadratic=quadratic,
     )
 
 
-def noise_floor(centred: Vector, target_mean: float, n_effective: float) -> float:
+def noise_floor(target_variance: float, target_mean: float) -> float:
     """Smallest noise variance that floating-point targets can express.
 
     A share of 1e-10 of the target's variance, and the rounding of the target itself; so a
     constant target has a tiny noise level and a finite evidence instead of zero and infinity.
     """
-    spread = float(centred @ centred) / max(n_effective, 1.0)
     rounding = float(np.finfo(np.float64).eps) * abs(target_mean)
-    return max(1e-10 * spread, rounding**2, float(np.finfo(np.float64).tiny))
+    return max(1e-10 * target_variance, rounding**2, float(np.finfo(np.float64).tiny))

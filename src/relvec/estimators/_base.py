@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from relvec._checks import check_positive
+from relvec._checks import check_bool, check_choice, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.bases.base import Basis, BoundBasis
-from relvec.estimators._output import FittedOutput, finish_output
+from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._predict import PredictionMixin
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import resolve_prior
 from relvec.solvers import (
+    EFFORTS,
     Monitor,
     Problem,
     Progress,
@@ -32,6 +33,10 @@ from relvec.solvers import (
 KERNEL_MIN_GAIN = 1e-3
 """Kernels overlap, so a useful one may gain next to nothing by itself: its entry is free but
 for a tolerance."""
+
+
+LARGEST_TARGET = 1e140
+"""Squares of larger targets, or of the inverse, are not floating-point numbers."""
 
 
 class BaseSparseBayesRegressor(
@@ -65,6 +70,7 @@ class BaseSparseBayesRegressor(
         self : object
         """
         basis = self._resolve_basis()
+        self._check_options()
         X, y = validate_data(
             self,
             X,
@@ -81,6 +87,7 @@ class BaseSparseBayesRegressor(
                 "SparseBayesRegressor(PrecomputedBasis())."
             )
         y = np.asarray(y, dtype=np.float64)
+        _check_range(y)
         weight = self._checked_weight(sample_weight, X)
         bound = basis.bind(
             X, sample_weight=weight, random_state=check_random_state(self.random_state)
@@ -91,9 +98,9 @@ class BaseSparseBayesRegressor(
             targets,
             weight,
             centre=bool(self.fit_intercept),
-            low_memory=None if self.low_memory == "auto" else bool(self.low_memory),
+            low_memory=None if isinstance(self.low_memory, str) else bool(self.low_memory),
         )
-        previous = getattr(self, "outputs_", None) if self.warm_start else None
+        previous = getattr(self, "outputs_", ()) if self.warm_start else ()
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         outputs: list[FittedOutput] = []
@@ -102,7 +109,7 @@ class BaseSparseBayesRegressor(
             problem, solver = self._problem(moments, bound)
             solution = solver.solve(
                 problem,
-                warm_start=_warm_start(previous, number, len(all_moments), moments.n_atoms),
+                warm_start=_warm_start(previous, number, len(all_moments), bound, X),
                 monitor=self._monitor(context),
             )
             outputs.append(
@@ -122,12 +129,33 @@ class BaseSparseBayesRegressor(
         self._warn(outputs)
         return self
 
+    def _check_options(self) -> None:
+        """Find misspelt options before any work is done."""
+        check_choice("effort", self.effort, EFFORTS)
+        check_choice("error_bars", self.error_bars, ERROR_BARS)
+        check_bool("fit_intercept", self.fit_intercept)
+        check_bool("warm_start", self.warm_start)
+        if self.low_memory != "auto":
+            check_bool("low_memory", self.low_memory, also='or "auto"')
+        if self.noise_variance is not None:
+            check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
+        resolve_prior(self.prior)
+        resolve_solver(self.solver, effort=self.effort, needs_dense=False)
+
     def _checked_weight(self, sample_weight: ArrayLike | None, X: Any) -> Vector | None:
         if sample_weight is None:
             return None
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not weight.any():
             raise ValueError("sample_weight must have a positive entry; all are zero.")
+        if weight.sum() < 2.0 <= np.count_nonzero(weight):
+            warnings.warn(
+                f"sample_weight sums to {weight.sum():g}, so the data count as that many samples: "
+                "weights say how often each row was seen. Multiply them so that they sum to the "
+                "number of samples.",
+                UserWarning,
+                stacklevel=4,
+            )
         return None if (weight == 1.0).all() else weight
 
     def _problem(self, moments: Moments, bound: BoundBasis) -> tuple[Problem, Any]:
@@ -139,13 +167,12 @@ class BaseSparseBayesRegressor(
             effort=self.effort,
             needs_dense=bool(hyperprior.shape or hyperprior.rate),
         )
-        noise = self.noise_variance
         problem = Problem(
             moments=moments,
             min_gain=self._entry_prices(bound, smoothness, solver),
             smoothness=smoothness,
             hyperprior=hyperprior,
-            noise_variance=None if noise is None else check_positive("noise_variance", noise),
+            noise_variance=None if self.noise_variance is None else float(self.noise_variance),
         )
         return problem, solver
 
@@ -223,26 +250,33 @@ class BaseSparseBayesRegressor(
         )
 
     def _warn(self, outputs: list[FittedOutput]) -> None:
-        for output in outputs:
-            solution = output.solution
+        name = type(self).__name__
+        if self.noise_variance is None and outputs[0].posterior.n_effective < 1.0:
+            warnings.warn(
+                f"{name} cannot estimate the noise from so few samples: the error bars say "
+                "nothing. Give noise_variance, or more data.",
+                UserWarning,
+                stacklevel=4,
+            )
+        for solution in (output.solution for output in outputs):
             if solution.saturated:
-                warnings.warn(
-                    f"{type(self).__name__} reached its cap of {len(solution.active)} active atoms "
-                    "(half the effective sample size): the atoms can explain the noise itself, so "
-                    "the noise level is not identified. Use wider kernels or fewer atoms, "
-                    'prior="bic", or give noise_variance.',
-                    ConvergenceWarning,
-                    stacklevel=3,
+                reason = (
+                    f"reached its cap on active atoms ({len(solution.active)}, half the effective "
+                    "sample size): the atoms can explain the noise itself, so the noise level is "
+                    'not identified. Use wider kernels or fewer atoms, prior="bic", or give '
+                    "noise_variance."
                 )
             elif not solution.converged and not hasattr(self, "_skl_callbacks"):
-                warnings.warn(
-                    f"{type(self).__name__} stopped after {solution.n_iter} iterations with a "
-                    f"gradient of {solution.certificate.gradient:.1e} and a best remaining gain of "
-                    f"{solution.certificate.best_gain:.1e}; {len(solution.active)} atoms are "
-                    "active. Increase max_iter or tol of the solver.",
-                    ConvergenceWarning,
-                    stacklevel=3,
+                reason = (
+                    f"did not converge in {solution.n_iter} iterations: the gradient is "
+                    f"{solution.certificate.gradient:.1e} and another atom would gain "
+                    f"{solution.certificate.best_gain:.1e} nats; {len(solution.active)} atoms are "
+                    "active. Give the solver a larger max_iter, or a larger tol if the gradient is "
+                    "small enough for you."
                 )
+            else:
+                continue
+            warnings.warn(f"{name} {reason}", ConvergenceWarning, stacklevel=4)
 
     def __sklearn_tags__(self) -> Any:
         """Declare what the estimator accepts."""
@@ -256,16 +290,30 @@ def _first(value: np.ndarray) -> Any:
     return item if isinstance(item, np.ndarray) else item.item()
 
 
+def _check_range(y: np.ndarray) -> None:
+    """Refuse targets whose variance is not a floating-point number."""
+    largest = float(np.abs(y).max(initial=0.0))
+    spread = float(np.ptp(y, axis=0).max(initial=0.0)) if len(y) else 0.0
+    if largest > LARGEST_TARGET or 0.0 < spread < 1.0 / LARGEST_TARGET:
+        raise ValueError(
+            f"y has values up to {largest:.3g} that differ by up to {spread:.3g}; their squares "
+            "leave the range of floating-point numbers. Rescale y, for instance to unit variance."
+        )
+
+
 def _warm_start(
-    previous: tuple[FittedOutput, ...] | None, number: int, n_outputs: int, n_atoms: int
+    previous: tuple[FittedOutput, ...], number: int, n_outputs: int, bound: BoundBasis, X: Any
 ) -> WarmStart | None:
-    """Continue from the previous fit where it spoke of the same number of atoms."""
-    if previous is None or len(previous) != n_outputs:
+    """Continue from the previous fit where it spoke of the same atoms."""
+    if len(previous) != n_outputs:
         return None
-    solution = previous[number].solution
-    if len(solution.active) == 0 or solution.active[-1] >= n_atoms:
+    output = previous[number]
+    active = output.active
+    if not len(active) or active[-1] >= bound.dictionary.shape[1]:
         return None
-    return WarmStart(solution.active, solution.log_lam)
+    rows = slice(0, min(X.shape[0], 50))
+    before, now = output.atoms.at(X[rows]), bound.atoms.take(active).at(X[rows])
+    return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
 
 
 def _forbid_weightless_centres(moments: Moments, bound: BoundBasis, weight: Vector | None) -> None:

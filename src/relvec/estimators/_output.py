@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_choice
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.likelihoods import GaussianPrediction
-from relvec.posterior import Posterior, condition
+from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
 
 ERROR_BARS = ("novelty", "plain", "augmented")
+CONDITION_BYTES = 1 << 26
+"""Active atoms at the training rows beyond this size are evaluated in blocks."""
+NEGLIGIBLE = 1e-12
+"""Below this share of the target's variance there is no signal to be uncertain about."""
+UNRESOLVED = 1e-8
+"""With less noise than this share of the signal the residuals are rounding errors, of which
+augmentation would make a correction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +81,22 @@ class FittedOutput:
         return draws + root @ rng.standard_normal(draws.shape)
 
 
+def _training_blocks(
+    bound: BoundBasis, active: IndexArray, X: Any, target: Vector, weight: Vector | None
+) -> Iterator[TrainingBlock]:
+    """Evaluate the active atoms at the training rows, in blocks if they are many."""
+    n_samples = len(target)
+    size = max(1, CONDITION_BYTES // (8 * max(len(active), 1)))
+    if size >= n_samples:
+        yield TrainingBlock(bound.dictionary.columns(active), target, weight)
+        return
+    atoms = bound.atoms.take(active)
+    for start in range(0, n_samples, size):
+        rows = slice(start, start + size)
+        part = None if weight is None else weight[rows]
+        yield TrainingBlock(atoms.at(X[rows]), target[rows], part)
+
+
 def finish_output(
     problem: Problem,
     solution: Solution,
@@ -86,31 +109,30 @@ def finish_output(
     error_bars: str,
 ) -> FittedOutput:
     """Condition on the data with the solver's precisions and prepare the error bars."""
-    check_choice("error_bars", error_bars, ERROR_BARS)
-    columns = bound.dictionary.columns(solution.active)
+    atoms = bound.atoms.take(solution.active)
+    hyper = problem.hyperprior
     posterior = condition(
-        columns,
-        target,
+        problem.moments,
+        solution.active,
         solution.log_lam,
-        sample_weight=sample_weight,
+        _training_blocks(bound, solution.active, X, target, sample_weight),
         has_intercept=has_intercept,
         noise_variance=solution.noise_variance
-        if problem.noise_variance is not None or problem.hyperprior.rate
+        if problem.noise_variance is not None or hyper.rate
         else None,
-        noise_shape=problem.hyperprior.noise_shape,
-        noise_rate=problem.hyperprior.noise_rate,
+        noise_shape=hyper.noise_shape,
+        noise_rate=hyper.noise_rate,
     )
-    atoms = bound.atoms.take(solution.active)
-    novelty = augmentation = None
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
-    if kernel is not None and error_bars == "novelty":
-        novelty = fit_novelty(kernel, X, columns, target, sample_weight, posterior)
-    elif kernel is not None:
+    amplitude = posterior.target_variance - posterior.noise_variance
+    if kernel is None or not amplitude > NEGLIGIBLE * posterior.target_variance:
+        return FittedOutput(solution.active, atoms, posterior, solution)
+    if error_bars == "novelty":
+        novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
+        return FittedOutput(solution.active, atoms, posterior, solution, novelty)
+    augmentation = None
+    if posterior.noise_variance > UNRESOLVED * amplitude:
         root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
-        centred = target - posterior.target_mean
-        spread = float(root**2 @ centred**2) / max(posterior.n_effective, 1.0)
-        residual = (target - posterior.predict(columns)) * root
-        amplitude = max(spread - posterior.noise_variance, 1e-12 * spread)
-        if amplitude > 0.0:
-            augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
-    return FittedOutput(solution.active, atoms, posterior, solution, novelty, augmentation)
+        residual = (target - posterior.predict(atoms.at(X))) * root
+        augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
+    return FittedOutput(solution.active, atoms, posterior, solution, None, augmentation)

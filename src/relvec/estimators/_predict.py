@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from relvec._checks import check_integer
 from relvec._typing import Matrix, Vector
@@ -102,7 +103,7 @@ class PredictionMixin:
             )
         )
 
-    def predict_interval(self, X: Any, coverage: float = 0.95) -> Matrix:
+    def predict_interval(self, X: Any, coverage: Any = 0.95) -> Matrix:
         """Predict intervals that hold a new target with probability `coverage`.
 
         Parameters
@@ -117,8 +118,14 @@ class PredictionMixin:
         interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
             Lower and upper ends.
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be strictly between 0 and 1; got {coverage!r}.")
+        if isinstance(coverage, bool) or not isinstance(coverage, numbers.Real):
+            raise TypeError(
+                f"coverage must be a number strictly between 0 and 1; got {coverage!r}."
+            )
+        if not 0.0 < float(coverage) < 1.0:
+            raise ValueError(
+                f"coverage must be a number strictly between 0 and 1; got {coverage!r}."
+            )
         X = self._validated(X)
         return self._per_output(lambda output: output.predict_target(X).interval(float(coverage)))
 
@@ -181,7 +188,9 @@ class PredictionMixin:
         ]
         return densities[0] if self._single else np.stack(densities, axis=-1)
 
-    def leave_one_out(self, X: Any, y: Any) -> tuple[Vector, Vector]:
+    def leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any | None = None
+    ) -> tuple[Vector, Vector]:
         """Predict each training row from all others, precisions and noise held fixed.
 
         Closed form, no refit. The atoms stay those chosen with the row included, so the
@@ -191,6 +200,8 @@ class PredictionMixin:
         ----------
         X, y : array-like
             The training data; a fitted model does not keep them.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights the model was fitted with; default, one each.
 
         Returns
         -------
@@ -198,9 +209,10 @@ class PredictionMixin:
             Of the predictive distribution of the left-out target.
         """
         X, targets = self._validated_pair(X, y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         means, stds = [], []
         for output, target in zip(self.outputs_, targets.T, strict=True):
-            mean, variance = output.posterior.leave_one_out(output.atoms.at(X), target)
+            mean, variance = output.posterior.leave_one_out(output.atoms.at(X), target, weight)
             means.append(mean)
             stds.append(np.sqrt(variance))
         if self._single:

@@ -14,7 +14,7 @@ from relvec.solvers.base import (
     WarmStart,
 )
 from relvec.solvers.fixed_point import FixedPointSolver
-from relvec.solvers.search import SequentialSolver
+from relvec.solvers.search import EFFORTS, SequentialSolver
 from relvec.solvers.textbook import TextbookSolver
 
 SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook")
@@ -48,6 +48,7 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
 
 
 __all__ = [
+    "EFFORTS",
     "Candidate",
     "Certificate",
     "FixedPointSolver",

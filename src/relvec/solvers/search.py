@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.ascent import CHARGED, EMPTY, Schedule, State, ascend, empty_state
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
-from relvec.solvers.starts import Ridge, dense_start, recombine, ridge
+from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
 
 EFFORTS = ("fast", "balanced", "thorough")
 SMALL = 600
@@ -156,6 +156,12 @@ class _Search:
         pressed = self.climb(label, state, self.hold, share * state.noise_variance)
         return self.climb(label, pressed, end)
 
+    def reheat(self, start: Ridge, state: State, share: float) -> State:
+        """From an end state with all atoms let in again, faintly."""
+        theta = reheated(state, start, share, self.problem.moments.n_atoms)
+        again = dense_start(self.problem, start.atoms, theta)
+        return self.climb(f"all atoms mixed in at {share:g}", again, self.loose)
+
     # ------------------------------------------------------------------ plans
 
     def run(self, warm_start: WarmStart | None) -> Solution:
@@ -210,7 +216,11 @@ class _Search:
             pool.append(self.climb("forward", EMPTY, self.loose))
             best = max(pool, key=_rank)
             pool += [self.breathe(best, share, self.loose) for share in (0.5, 0.2)]
-        return self._recombine_pairs(pool, 24 if thorough else 6)
+        best = self._recombine_pairs(pool, 8)
+        if thorough:
+            pool = [best, *(self.reheat(start, best, share) for share in (0.5, 0.1, 0.02))]
+            best = self._recombine_pairs(pool, 8)
+        return best
 
     def _search_large(self, start: Ridge, noise: float) -> State:
         if self.effort == "fast":

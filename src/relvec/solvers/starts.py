@@ -63,11 +63,11 @@ def ridge(problem: Problem) -> Ridge:
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
-def dense_start(problem: Problem, atoms: IndexArray, log_lam: float) -> State:
-    """Begin with every atom at one precision; MacKay's update sorts them for a few sweeps."""
+def dense_start(problem: Problem, atoms: IndexArray, log_lam: Vector | float) -> State:
+    """Begin with every atom; MacKay's update sorts them for a few sweeps."""
     moments = problem.moments
     objective = objective_of(problem, problem.noise_variance)
-    active, theta = atoms, np.full(len(atoms), log_lam)
+    active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
     for _ in range(SWEEPS):
         point = evaluate(gram, correlation, theta, objective)
@@ -103,6 +103,14 @@ def mackay_update(point: Point, objective: Objective) -> Vector:
     variance = point.quadratic / n if noise is None else noise
     with np.errstate(divide="ignore"):
         return np.log(determined * variance / (mean * mean))
+
+
+def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
+    """Log precisions of the ridge's atoms when a share of its variance is mixed into a state."""
+    variance = np.zeros(n_atoms)
+    variance[state.active] = (1.0 - share) * np.exp(-state.theta)
+    variance[start.atoms] += share * np.exp(-start.log_lam)
+    return -np.log(variance[start.atoms])
 
 
 def recombine(states: list[State], n_atoms: int) -> State:
