@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import null_space
 
 from relvec._typing import Matrix, Vector
-from relvec.posterior import Posterior, condition, noise_floor
-from tests.helpers_dense import dense_log_evidence
+from relvec.posterior import Posterior, TrainingBlock, condition, noise_floor
+from tests.helpers_dense import DenseMoments, dense_log_evidence
 
 
 class Case(NamedTuple):
@@ -41,13 +42,24 @@ def draw(
     return Case(Phi, t, weight, intercept, rng.uniform(-5, 1, k), noise)
 
 
-def fit(case: Case, noise: float | None = None, **options: float) -> Posterior:
+def fit(
+    case: Case, noise: float | None = None, cuts: tuple[int, ...] = (), **options: float
+) -> Posterior:
+    """Condition on a case, its rows read in blocks that end at `cuts`."""
     moments = DenseMoments(case.Phi, case.t, case.weight, fit_intercept=case.intercept)
+    blocks = (
+        TrainingBlock(
+            case.Phi[start:stop],
+            case.t[start:stop],
+            None if case.weight is None else case.weight[start:stop],
+        )
+        for start, stop in zip((0, *cuts), (*cuts, len(case.t)), strict=True)
+    )
     return condition(
         moments,
         np.arange(case.Phi.shape[1]),
         case.log_lam,
-        [TrainingBlock(case.Phi, case.t, case.weight)],
+        blocks,
         has_intercept=case.intercept,
         noise_variance=noise,
         **options,
@@ -152,6 +164,62 @@ def test_the_quadratic_is_that_of_the_covariance_matrix() -> None:
 
 
 @pytest.mark.parametrize(("weighted", "intercept"), CASES)
+@pytest.mark.parametrize("noise", [1e-2, 1e-6, 1e-9])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_quadratic_keeps_its_digits_when_there_is_hardly_any_noise(
+    weighted: bool, intercept: bool, noise: float, seed: int
+) -> None:
+    """``t't - z'z`` would lose as many digits as R is smaller than t't; no oracle may do so."""
+    case = draw(seed, weighted=weighted, intercept=intercept)
+    rng = np.random.default_rng(seed)
+    t = case.Phi @ rng.standard_normal(4) + np.sqrt(noise) * rng.standard_normal(25)
+    case = case._replace(t=t, log_lam=np.full(4, np.log(noise)))
+    posterior = fit(case)
+    weight = np.ones(25) if case.weight is None else case.weight
+    root = np.sqrt(weight)
+    basis = null_space(root[None, :]) if intercept else np.eye(25)
+    unit = basis.T @ (root[:, None] * case.Phi) / posterior.column_norm
+    target = basis.T @ (root * t)
+    # K = I + U U' / lam from its eigenvectors: those that no atom reaches keep all digits
+    left, singular, _ = np.linalg.svd(unit, full_matrices=True)
+    eigenvalues = np.ones(len(target))
+    eigenvalues[:4] += singular**2 / noise
+    expected = float(((left.T @ target) ** 2 / eigenvalues).sum())
+    assert expected < 1e3 * noise * len(t)
+    assert posterior.quadratic == pytest.approx(expected, rel=1e-6)
+    floor = noise_floor(posterior.target_variance, posterior.target_mean)
+    best = max(posterior.quadratic / posterior.n_effective, floor)
+    assert posterior.noise_variance == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize(("weighted", "intercept"), CASES)
+@pytest.mark.parametrize("k", [0, 4])
+@pytest.mark.parametrize("cuts", [(10,), (1, 2, 17), (0, 25)])
+def test_rows_may_come_in_blocks(
+    weighted: bool, intercept: bool, k: int, cuts: tuple[int, ...]
+) -> None:
+    case = draw(15, k=k, weighted=weighted, intercept=intercept)
+    for noise in (None, 0.4):
+        whole, parts = fit(case, noise), fit(case, noise, cuts)
+        np.testing.assert_allclose(parts.coef, whole.coef, rtol=1e-10)
+        np.testing.assert_allclose(parts.covariance, whole.covariance, rtol=1e-10)
+        for name in ("intercept", "noise_variance", "quadratic", "log_evidence"):
+            assert getattr(parts, name) == pytest.approx(getattr(whole, name), rel=1e-10)
+
+
+@pytest.mark.parametrize(("weighted", "intercept"), CASES)
+def test_moments_of_the_target_are_kept(weighted: bool, intercept: bool) -> None:
+    case = draw(16, weighted=weighted, intercept=intercept)
+    posterior = fit(case)
+    weight = np.ones(len(case.t)) if case.weight is None else case.weight
+    mean = np.average(case.t, weights=weight) if intercept else 0.0
+    assert posterior.n_effective + posterior.has_intercept == pytest.approx(weight.sum())
+    assert posterior.target_mean == pytest.approx(mean)
+    expected = weight @ (case.t - mean) ** 2 / (weight.sum() - intercept)
+    assert posterior.target_variance == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("weighted", "intercept"), CASES)
 def test_effective_dof_is_the_trace_of_the_smoother(weighted: bool, intercept: bool) -> None:
     case = draw(5, weighted=weighted, intercept=intercept)
     posterior = fit(case, 0.4)
@@ -170,14 +238,22 @@ def test_effective_dof_is_the_trace_of_the_smoother(weighted: bool, intercept: b
 
 @pytest.mark.parametrize(("weighted", "intercept"), CASES)
 @pytest.mark.parametrize("k", [0, 4])
-def test_leave_one_out_is_leaving_out_one(weighted: bool, intercept: bool, k: int) -> None:
+@pytest.mark.parametrize("left_out", ["one", "half", "all"])
+def test_leave_one_out_is_leaving_out_so_much_of_a_row(
+    weighted: bool, intercept: bool, k: int, left_out: str
+) -> None:
     case = draw(6, n=14, k=k, weighted=weighted, intercept=intercept)
     posterior = fit(case, 0.4)
-    mean, variance = posterior.leave_one_out(case.Phi, case.t)
+    every = np.ones(len(case.t)) if case.weight is None else case.weight
+    share = {"one": np.ones(len(case.t)), "half": 0.5 * every, "all": every}[left_out]
+    if left_out == "one":
+        mean, variance = posterior.leave_one_out(case.Phi, case.t)
+    else:
+        mean, variance = posterior.leave_one_out(case.Phi, case.t, share)
     design = at(case, case.Phi)
     for row in range(len(case.t)):
-        weight = np.ones(len(case.t)) if case.weight is None else case.weight.copy()
-        weight[row] -= 1.0
+        weight = every.copy()
+        weight[row] -= share[row]
         rest = brute(case, posterior.weight_precision, 0.4, weight)
         assert mean[row] == pytest.approx(design[row] @ rest.mean, rel=1e-8, abs=1e-9)
         spread = design[row] @ rest.covariance @ design[row] + 0.4
@@ -279,11 +355,11 @@ def test_a_constant_target_has_a_tiny_positive_noise(value: float) -> None:
 
 
 def test_noise_floor_is_a_share_of_the_spread_and_the_rounding_of_the_mean() -> None:
-    centred = np.array([1.0, -1.0, 1.0, -1.0])
-    assert noise_floor(centred, 0.0, 4.0) == pytest.approx(1e-10)
-    assert noise_floor(1e3 * centred, 0.0, 4.0) == pytest.approx(1e-4)
-    assert noise_floor(0.0 * centred, 1e8, 4.0) == pytest.approx((1e8 * np.finfo(float).eps) ** 2)
-    assert noise_floor(0.0 * centred, 0.0, 4.0) > 0
+    assert noise_floor(1.0, 0.0) == pytest.approx(1e-10)
+    assert noise_floor(1e6, 0.0) == pytest.approx(1e-4)
+    assert noise_floor(0.0, 1e8) == pytest.approx((1e8 * np.finfo(float).eps) ** 2)
+    assert noise_floor(1.0, -1e15) == pytest.approx((1e15 * np.finfo(float).eps) ** 2)
+    assert noise_floor(0.0, 0.0) > 0
 
 
 def test_conditioning_leaves_the_data_alone() -> None:

@@ -23,21 +23,9 @@ from relvec.solvers import (
 from relvec.testing import check_solver
 from relvec.testing.solvers import CHECKS
 
-# What the default solver does not do yet; take a line away when it does.
-KNOWN = {
-    "_check_gamma_priors": "the objective lacks noise_shape * log(2 pi)",
-    "_check_cap": "recombined end states exceed the cap",
-}
-
-
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
-def test_default_solver(
-    effort: str, check: Callable[[Solver, str], None], request: pytest.FixtureRequest
-) -> None:
-    if check.__name__ in KNOWN:
-        reason = KNOWN[check.__name__]
-        request.applymarker(pytest.mark.xfail(raises=AssertionError, reason=reason, strict=False))
+def test_default_solver(effort: str, check: Callable[[Solver, str], None]) -> None:
     check(SequentialSolver(effort), effort)
 
 
