@@ -196,11 +196,11 @@ def condition(
         mean = solve_cholesky(factor, moments.correlation[active])
     residual_ss, slope = 0.0, np.zeros(len(lam))
     for atoms, target, weight in blocks:
-        unit = (atoms - column_mean) / norm
-        residual = target - moments.target_mean - unit @ mean
+        centred = atoms - column_mean
+        residual = target - moments.target_mean - centred @ (mean / norm)
         weighted = residual if weight is None else weight * residual
         residual_ss += float(weighted @ residual)
-        slope += weighted @ unit
+        slope += (weighted @ centred) / norm
     quadratic = residual_ss + float(mean @ (lam * mean))
     if len(lam):
         # One step of refinement: the weights of near-collinear atoms are large. ``R`` is

@@ -20,6 +20,10 @@ MAX_GRID_POINTS = 100_000
 """More atoms than a grid should silently make: past this a grid is a mistake."""
 
 
+SAMPLED_INPUTS, SAMPLED_PER_CENTER = 10_000, 10
+"""Inputs that k-means++ looks at, at least and per centre."""
+
+
 class Centers(NamedTuple):
     """Centres of kernels and where they come from."""
 
@@ -87,12 +91,24 @@ def choose_centers(
             len(distinct.points), size=n_centers, replace=False, p=probability
         )
     else:
-        _, chosen = kmeans_plusplus(
-            distinct.points,
+        # Every centre costs one pass over the inputs; a sample of them serves as well.
+        sampled = np.arange(len(distinct.points))
+        if len(sampled) > max(SAMPLED_INPUTS, SAMPLED_PER_CENTER * n_centers):
+            sampled = np.sort(
+                random_state.choice(
+                    sampled,
+                    size=max(SAMPLED_INPUTS, SAMPLED_PER_CENTER * n_centers),
+                    replace=False,
+                    p=distinct.weight / distinct.weight.sum(),
+                )
+            )
+        _, among = kmeans_plusplus(
+            distinct.points[sampled],
             n_centers,
-            sample_weight=distinct.weight,
+            sample_weight=distinct.weight[sampled],
             random_state=random_state,
         )
+        chosen = sampled[among]
     chosen = np.unique(chosen)
     return Centers(distinct.points[chosen], distinct.first_row[chosen])
 

@@ -55,12 +55,14 @@ class SufficientStatistics:
         """Add a block of rows: atoms (b, n_atoms), targets (b,) or (b, n_targets)."""
         if sample_weight is not None and not sample_weight.any():
             return self
-        block = np.empty((len(atoms), self.n_atoms + self.n_targets))
-        block[:, : self.n_atoms] = atoms
-        block[:, self.n_atoms :] = np.reshape(targets, (len(atoms), self.n_targets))
+        n = self.n_atoms
+        targets = np.reshape(targets, (len(atoms), self.n_targets))
         if self.shift is None:
-            self.shift = np.average(block, axis=0, weights=sample_weight)
-        block -= self.shift
+            means = [np.average(part, axis=0, weights=sample_weight) for part in (atoms, targets)]
+            self.shift = np.concatenate(means)
+        block = np.empty((len(atoms), n + self.n_targets))
+        np.subtract(atoms, self.shift[:n], out=block[:, :n])
+        np.subtract(targets, self.shift[n:], out=block[:, n:])
         if sample_weight is None:
             self._first += block.sum(axis=0)
             self.total_weight += len(block)

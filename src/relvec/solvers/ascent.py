@@ -210,6 +210,8 @@ class _Climb:
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
         self.polishing = 0
         self.was_cut = False
+        self.is_brief = False
+        self.is_settling = False
         self.n_rounds = 0
         self.trace: list[float] = []
 
@@ -224,6 +226,8 @@ class _Climb:
             room = self.cap - len(self.active)
             if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
                 self._enter(found, room)
+            elif self.is_brief:
+                self.is_settling = True
             elif room < 0:
                 self._cut()
             elif self._is_settled(room):
@@ -233,6 +237,7 @@ class _Climb:
         """Newton steps on the active set, and removals."""
         if len(self.active):
             charge = self.is_charged and self.polishing == 2
+            self.is_brief = self.polishing == 0 and not self.is_settling
             self.maximum = maximise(
                 self.moments.gram(self.active),
                 self.moments.correlation[self.active],
@@ -241,6 +246,7 @@ class _Climb:
                 max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
                 tol=self.schedule.gradient_tol,
                 charge=self.problem.min_gain[self.active] if charge else None,
+                brief=self.is_brief,
             )
             self.theta = self.maximum.theta
             if len(self.maximum.kept) < len(self.active):
@@ -280,6 +286,7 @@ class _Climb:
 
     def _enter(self, found: Entrants, room: int) -> None:
         """Take in a batch of atoms."""
+        self.is_settling = False
         gain, net = found.gain, found.net
         entering = net > 0.0
         best = float(gain[entering].max())
@@ -353,10 +360,12 @@ class _Climb:
         identified, and the trace begins anew.
         """
         assert self.maximum is not None
-        point, covariance = self.maximum.point, self.maximum.covariance
+        point, covariance, mean = self.maximum.point, self.maximum.covariance, self.maximum.mean
+        assert covariance is not None
+        assert mean is not None
         n, _, c, noise = self.objective
         shrunk = (covariance - (covariance * point.lam) @ covariance).diagonal() if c else None
-        s, _, without, p = without_each(point, covariance, self.maximum.mean, shrunk)
+        s, _, without, p = without_each(point, covariance, mean, shrunk)
         loss = removal_loss(s, point.lam, without, point.quadratic, p, n, c, noise)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
@@ -436,9 +445,7 @@ def _value(
         return gaussian_objective(n, target_ss, 0.0, noise) + constant
     point = maximum.point
     value = gaussian_objective(n, point.quadratic, point.log_det, noise) + constant
-    if c:
-        value -= c * float((1.0 - point.lam * maximum.covariance.diagonal()).sum())
-    return value - float(problem.min_gain[active].sum())
+    return value - c * point.degrees - float(problem.min_gain[active].sum())
 
 
 def _pick(

@@ -57,6 +57,8 @@ class Point(NamedTuple):
     log_det: float
     """``log|K|``."""
     lam: Vector
+    degrees: float = 0.0
+    """Effective degrees of freedom; only computed when they have a price."""
 
 
 class Maximum(NamedTuple):
@@ -66,8 +68,9 @@ class Maximum(NamedTuple):
     kept: IndexArray
     """Positions, in the active set that was given, of the atoms still there."""
     point: Point
-    covariance: Matrix
-    mean: Vector
+    covariance: Matrix | None
+    """``(G + Lam)^-1``; None after a brief visit, as is the mean."""
+    mean: Vector | None
     n_iter: int
     converged: bool
     gradient: float
@@ -95,7 +98,7 @@ def evaluate(
 
 def _penalised(point: Point, covariance: Matrix, smoothness: float) -> Point:
     degrees = float((1.0 - point.lam * covariance.diagonal()).sum())
-    return point._replace(cost=point.cost + 2.0 * smoothness * degrees)
+    return point._replace(cost=point.cost + 2.0 * smoothness * degrees, degrees=degrees)
 
 
 def _rounding(point: Point, covariance: Matrix, mean: Vector, objective: Objective) -> float:
@@ -243,6 +246,7 @@ def maximise(
     max_iter: int,
     tol: float,
     charge: Vector | None = None,
+    brief: bool = False,
 ) -> Maximum:
     """Maximise over the precisions of an active set, dropping atoms that should go.
 
@@ -258,6 +262,9 @@ def maximise(
         Newton steps, and the largest gradient entry that counts as zero.
     charge : ndarray of shape (k,), optional
         Price of each atom; those worth less are taken out as well.
+    brief : bool, default=False
+        Return right after the last step, without looking for atoms to drop or at the gradient:
+        for a caller who will be back soon.
     """
     n, _, c, noise = objective
     full_gram, full_correlation, full_charge = gram, correlation, charge
@@ -313,5 +320,7 @@ def maximise(
             break
         n_iter += 1
         theta, point = trial_theta, trial[0]
+        if brief and n_iter >= max_iter:
+            return Maximum(theta, kept, point, None, None, n_iter, False, np.inf)
         covariance = inverse_from_cholesky(point.factor) if trial[1] is None else trial[1]
     return Maximum(theta, kept, point, covariance, mean, n_iter, converged, largest_gradient)
