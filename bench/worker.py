@@ -81,14 +81,9 @@ def timed_fit(job: Job, method: Method, draw: Draw, gamma: float) -> tuple[Any, 
     return model, {"cpu": cpu, "peak_mb": peak}
 
 
-def columns_needed(fit: Fit, n_samples: int) -> int:
-    """Return how many columns the fit cannot have done without, as far as is known.
-
-    A method that fetched every column may have done so because it is quicker: that is no proof
-    of need, and only the vectors it kept count.
-    """
-    fetched = fit.n_columns_fetched
-    return fetched if fetched is not None and fetched < n_samples else fit.n_vectors
+def columns_needed(fit: Fit) -> int:
+    """Return how many columns the search asked for, or at least those it kept."""
+    return fit.n_vectors if fit.n_columns_fetched is None else fit.n_columns_fetched
 
 
 def judge(fit: Fit, draw: Draw, gamma: float, *, on_rows: bool) -> dict[str, Any]:
@@ -121,7 +116,7 @@ def run(job: Job) -> dict[str, Any]:
     if fit.rows is None:  # another model: our floor is not its floor
         floor = {"kernel_cpu": None, "product_cpu": None}
     elif job.n_centers is None:
-        floor = unavoidable(draw.X, problem.gamma, columns_needed(fit, len(draw.X)))
+        floor = unavoidable(draw.X, problem.gamma, columns_needed(fit)))
     else:
         centers = options_for(job, draw.X)["centers"]
         floor = unavoidable_by_rows(draw.X, draw.y, centers, problem.gamma)

@@ -83,7 +83,7 @@ class PreparedColumns:
         self._slot = np.full(self.n_atoms, -1)
         self._cache = np.empty((0, self.n_atoms))
         self._n_cached = 0
-        self.n_fetched = 0
+        self._asked = np.zeros(self.n_atoms, dtype=bool)
         if (
             self.stored is not None
             and self.n_atoms <= FULL_GRAM_ATOMS
@@ -119,6 +119,11 @@ class PreparedColumns:
             return block.mean(axis=1)
         return (block @ self.weight) / self.total_weight
 
+    @property
+    def n_fetched(self) -> int:
+        """Number of atoms whose Gram rows were ever asked for."""
+        return int(np.count_nonzero(self._asked))
+
     def prepare_target(self, target: Vector) -> tuple[Vector, float]:
         """Return the weighted, centred target and the mean that was taken off."""
         mean = 0.0
@@ -153,6 +158,7 @@ class PreparedColumns:
 
     def fetch(self, index: IndexArray) -> None:
         """Compute the missing Gram rows of `index` in one product."""
+        self._asked[index] = True
         missing = index[self._slot[index] < 0]
         if not len(missing):
             return
@@ -175,13 +181,12 @@ class PreparedColumns:
             self._cache[self._n_cached : needed] = self.correlate(vectors)
         self._slot[missing] = np.arange(self._n_cached, needed)
         self._n_cached = needed
-        self.n_fetched += len(missing)
 
     def _fetch_all(self) -> None:
         assert self.stored is not None
         self._cache = gram_of_rows(self.stored)
         self._slot = np.arange(self.n_atoms)
-        self._n_cached = self.n_fetched = self.n_atoms
+        self._n_cached = self.n_atoms
 
     def rows(self, index: IndexArray) -> Matrix:
         """Gram rows of `index`; fetched when missing."""
