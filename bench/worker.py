@@ -116,7 +116,7 @@ def run(job: Job) -> dict[str, Any]:
     if fit.rows is None:  # another model: our floor is not its floor
         floor = {"kernel_cpu": None, "product_cpu": None}
     elif job.n_centers is None:
-        floor = unavoidable(draw.X, problem.gamma, columns_needed(fit)))
+        floor = unavoidable(draw.X, problem.gamma, columns_needed(fit))
     else:
         centers = options_for(job, draw.X)["centers"]
         floor = unavoidable_by_rows(draw.X, draw.y, centers, problem.gamma)
