@@ -157,10 +157,10 @@ def condition(
     moments: Moments,
     active: IndexArray,
     log_lam: Vector,
-    blocks: Iterable[TrainingBlock],
+    blocks: Iterable[TrainingBlock] | None = None,
     *,
     has_intercept: bool,
-    noise_variance: float | None,
+    noise_variance: float | None = None,
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
 ) -> Posterior:
@@ -174,9 +174,10 @@ def condition(
         The atoms in the model.
     log_lam : ndarray of shape (k,)
         Their scaled precisions.
-    blocks : iterable of TrainingBlock
+    blocks : iterable of TrainingBlock, optional
         The training rows, read once: residuals, and with them the noise, are computed from
-        the data and so free of the cancellation in ``t't - z'z``.
+        the data and so free of the cancellation in ``t't - z'z``, which limits what the moments
+        alone can resolve to noise above about 1e-13 of the target's variance.
     has_intercept : bool
         Whether the moments are centred: an intercept with flat prior is integrated out.
     noise_variance : float or None
@@ -194,21 +195,18 @@ def condition(
             factor_or_none = shifted_cholesky(gram, lam)
         factor = factor_or_none
         mean = solve_cholesky(factor, moments.correlation[active])
-    residual_ss, slope = 0.0, np.zeros(len(lam))
-    for atoms, target, weight in blocks:
-        centred = atoms - column_mean
-        residual = target - moments.target_mean - centred @ (mean / norm)
-        weighted = residual if weight is None else weight * residual
-        residual_ss += float(weighted @ residual)
-        slope += (weighted @ centred) / norm
-    quadratic = residual_ss + float(mean @ (lam * mean))
-    if len(lam):
-        # One step of refinement: the weights of near-collinear atoms are large. ``R`` is
-        # quadratic in the weights, so what the step takes off is known.
-        slope -= lam * mean
-        step = solve_cholesky(factor, slope)
-        mean = mean + step
-        quadratic -= float(step @ slope)
+    if blocks is None:
+        quadratic = moments.target_ss - float(moments.correlation[active] @ mean)
+    else:
+        residual_ss, slope = _residuals(blocks, mean / norm, column_mean, moments.target_mean)
+        quadratic = residual_ss + float(mean @ (lam * mean))
+        if len(lam):
+            # One step of refinement: the weights of near-collinear atoms are large. ``R`` is
+            # quadratic in the weights, so what the step takes off is known.
+            slope = slope / norm - lam * mean
+            step = solve_cholesky(factor, slope)
+            mean = mean + step
+            quadratic -= float(step @ slope)
     n_effective = moments.n_effective
     target_variance = moments.target_ss / max(n_effective, 1.0)
     if noise_variance is None:
@@ -229,6 +227,20 @@ def condition(
         log_evidence=gaussian_objective(n_effective, quadratic, log_det, noise_variance),
         quadratic=quadratic,
     )
+
+
+def _residuals(
+    blocks: Iterable[TrainingBlock], coef: Vector, column_mean: Vector, target_mean: float
+) -> tuple[float, Vector]:
+    """Weighted sum of squares of the residuals, and their products with the centred atoms."""
+    residual_ss, slope = 0.0, np.zeros(len(coef))
+    for atoms, target, weight in blocks:
+        centred = atoms - column_mean
+        residual = target - target_mean - centred @ coef
+        weighted = residual if weight is None else weight * residual
+        residual_ss += float(weighted @ residual)
+        slope += weighted @ centred
+    return residual_ss, slope
 
 
 def noise_floor(target_variance: float, target_mean: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from relvec._checks import check_finite_block
+from relvec._checks import check_dense, check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import DenseDictionary
@@ -102,6 +102,7 @@ class FunctionBasis(Basis):
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
         """Call every function once; nothing depends on the weights or on chance."""
+        check_dense(X, "FunctionBasis")
         entries: list[FunctionColumn] = []
         blocks: list[Matrix] = []
         for position, function in enumerate(self._listed()):

@@ -72,8 +72,9 @@ def choose_centers(
     -------
     centers : Centers
     """
+    if isinstance(centers, str) and centers != "all":
+        raise ValueError(f'centers must be "all", a number or an array; got {centers!r}.')
     if isinstance(centers, str):
-        check_choice("centers", centers, ("all",))
         distinct = _distinct_rows(X, sample_weight)
         return Centers(distinct.points, distinct.first_row)
     if not isinstance(centers, numbers.Number):

@@ -44,8 +44,8 @@ class FittedOutput:
             mean = mean + self.augmentation.correction(X)[0]
         return mean
 
-    def predict_target(self, X: Any) -> GaussianPrediction:
-        """Predictive distribution of new targets."""
+    def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
+        """Predictive distribution of new targets, or of the function without noise."""
         atoms = self.atoms.at(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
         if self.augmentation is not None:
@@ -53,16 +53,19 @@ class FittedOutput:
             mean, variance = mean + shift, variance + extra
         elif self.novelty is not None:
             variance = variance + self.novelty.variance(X)
-        return GaussianPrediction(mean, variance + self.posterior.noise_variance)
+        noise = self.posterior.noise_variance if include_noise else 0.0
+        return GaussianPrediction(mean, variance + noise)
 
-    def function_covariance(self, X: Any) -> Matrix:
-        """Covariance of the function between all rows, noise excluded."""
+    def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
+        """Covariance of new targets, or of the function without noise, between all rows."""
         covariance = self.posterior.joint_covariance(self.atoms.at(X))
         if self.augmentation is not None:
             # Each test input gets an atom of its own: independent additions.
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
             covariance += self.novelty.covariance(X)
+        if include_noise:
+            covariance.flat[:: len(covariance) + 1] += self.posterior.noise_variance
         return covariance
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:

@@ -57,7 +57,12 @@ class PredictionMixin:
         return answers[0] if self._single else np.stack(answers, axis=-1)
 
     def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        *,
+        include_noise: bool = True,
     ) -> Vector | tuple[Vector, Vector] | tuple[Vector, Matrix]:
         """Predict the target, with its uncertainty on request.
 
@@ -69,9 +74,11 @@ class PredictionMixin:
         X : array-like of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
-            Also return the standard deviation of a new target, noise included.
+            Also return the standard deviation of a new target.
         return_cov : bool, default=False
             Also return the covariance of new targets between all rows of `X`.
+        include_noise : bool, default=True
+            Let `std` and `cov` speak of a new target; with False, of the function itself.
 
         Returns
         -------
@@ -89,7 +96,7 @@ class PredictionMixin:
             raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
         X = self._validated(X)
         if return_std:
-            predictions = [output.predict_target(X) for output in self.outputs_]
+            predictions = [output.predict_target(X, include_noise) for output in self.outputs_]
             mean, std = ([getattr(p, name) for p in predictions] for name in ("mean", "std"))
             if self._single:
                 return mean[0], std[0]
@@ -97,13 +104,11 @@ class PredictionMixin:
         mean = self._per_output(lambda output: output.predict_mean(X))
         if not return_cov:
             return mean
-        return mean, self._per_output(
-            lambda output: (
-                output.function_covariance(X) + output.posterior.noise_variance * np.eye(X.shape[0])
-            )
-        )
+        return mean, self._per_output(lambda output: output.covariance(X, include_noise))
 
-    def predict_interval(self, X: Any, coverage: Any = 0.95) -> Matrix:
+    def predict_interval(
+        self, X: Any, coverage: Any = 0.95, *, include_noise: bool = True
+    ) -> Matrix:
         """Predict intervals that hold a new target with probability `coverage`.
 
         Parameters
@@ -112,6 +117,8 @@ class PredictionMixin:
             Inputs.
         coverage : float, default=0.95
             Probability, strictly between 0 and 1.
+        include_noise : bool, default=True
+            Hold a new target; with False, hold the function itself.
 
         Returns
         -------
@@ -127,7 +134,9 @@ class PredictionMixin:
                 f"coverage must be a number strictly between 0 and 1; got {coverage!r}."
             )
         X = self._validated(X)
-        return self._per_output(lambda output: output.predict_target(X).interval(float(coverage)))
+        return self._per_output(
+            lambda output: output.predict_target(X, include_noise).interval(float(coverage))
+        )
 
     def sample_y(
         self,

@@ -177,8 +177,15 @@ def _length_scale(kernel: RBF, n_features: int) -> Vector:
 
 def _evaluate(kernel: KernelLike, X: Matrix, Z: Matrix) -> Matrix:
     """Call a kernel that is not ours, and make sure of what it returns."""
-    returned: Any = kernel(X, Z)
     needed = (len(X), len(Z))
+    try:
+        returned: Any = kernel(X, Z)
+    except Exception as error:
+        error.add_note(
+            f"relvec: kernel {kernel!r} was called with arrays of shapes {X.shape} and {Z.shape}; "
+            f"it must accept whole arrays and return one of shape {needed}."
+        )
+        raise
     if not isinstance(returned, np.ndarray):
         raise ValueError(
             f"kernel {kernel!r} returned {type(returned).__name__}; it must return an ndarray "

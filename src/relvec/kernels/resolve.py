@@ -41,6 +41,19 @@ _MAKERS: dict[str, Callable[[float, int, float], Kernel]] = {
     "cosine": lambda gamma, degree, coef0: Cosine(),
 }
 
+# What other libraries call these kernels: a hint, not a second name.
+_OTHER_NAMES = {
+    "gauss": "rbf",
+    "gaussian": "rbf",
+    "squared_exponential": "rbf",
+    "exponential": "laplacian",
+    "matern": "matern52",
+    "rq": "rational_quadratic",
+    "tanh": "sigmoid",
+    "lspline": "linear_spline",
+    "tpspline": "thin_plate_spline",
+}
+
 KERNEL_NAMES: tuple[str, ...] = tuple(_MAKERS)
 """Names that stand for a kernel."""
 
@@ -161,7 +174,7 @@ def _unknown_kernel(name: str) -> None:
             'kernel="precomputed" is not a function of the inputs. Use PrecomputedBasis, and '
             "pass the kernel matrix as X."
         )
-    close = nearest(name, _MAKERS)
+    close = _OTHER_NAMES.get(name.lower()) or nearest(name, _MAKERS)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     listed = ", ".join(repr(valid) for valid in _MAKERS)
     raise ValueError(

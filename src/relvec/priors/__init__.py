@@ -48,6 +48,11 @@ def resolve_prior(prior: Prior | str | None) -> Prior:
         return FlatPrior()
     if isinstance(prior, Prior):
         return prior
+    if not isinstance(prior, str):
+        raise TypeError(
+            f"prior must be one of {tuple(_NAMED)} or a Prior such as SmoothnessPrior(2.0); "
+            f"got {prior!r}."
+        )
     named = _NAMED[check_choice("prior", prior, _NAMED)]
     return type(named)(**named.get_params(deep=False))
 

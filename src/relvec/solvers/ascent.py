@@ -235,9 +235,9 @@ class _Climb:
 
     def _move(self) -> None:
         """Newton steps on the active set, and removals."""
+        self.is_brief = bool(len(self.active)) and self.polishing == 0 and not self.is_settling
         if len(self.active):
             charge = self.is_charged and self.polishing == 2
-            self.is_brief = self.polishing == 0 and not self.is_settling
             self.maximum = maximise(
                 self.moments.gram(self.active),
                 self.moments.correlation[self.active],

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from relvec._typing import IndexArray, Vector
 from relvec.moments.base import Moments
 from relvec.priors.base import GammaHyperprior
@@ -16,9 +18,9 @@ class Problem:
     """Maximise the (penalised) log evidence over the precisions and, unless held, the noise."""
 
     moments: Moments
-    min_gain: Vector
-    """Per atom: log-evidence an atom must bring to be in the model. It is the log prior odds
-    against inclusion, so the objective charges it for every atom kept."""
+    min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
+    """Per atom, or one number for all: log-evidence an atom must bring to be in the model. It is
+    the log prior odds against inclusion, so the objective charges it for every atom kept."""
     smoothness: float = 0.0
     """Price ``c`` of one effective degree of freedom."""
     hyperprior: GammaHyperprior = GammaHyperprior()
@@ -26,6 +28,11 @@ class Problem:
     """Held noise variance, in squared units of the target; None to estimate it."""
     max_active: int | None = None
     """Cap on the number of active atoms; None for half the effective sample size."""
+
+    def __post_init__(self) -> None:
+        """Give every atom its price."""
+        prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.moments.n_atoms,))
+        object.__setattr__(self, "min_gain", prices)
 
 
 class Progress(NamedTuple):

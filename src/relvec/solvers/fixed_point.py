@@ -94,6 +94,8 @@ class FixedPointSolver(BaseEstimator):
     FixedPointSolver(tol=0.0001, update='em')
     """
 
+    is_monotone = False  # MacKay's update may step down; EM never does
+
     def __init__(
         self,
         update: Literal["mackay", "em"] = "mackay",

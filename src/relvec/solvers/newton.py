@@ -220,6 +220,8 @@ def _prune(
 def _direction(gradient: Vector, hessian: Matrix) -> Vector:
     """Newton direction, with a diagonal shift where the Hessian is not positive definite."""
     size = len(gradient)
+    if not np.isfinite(hessian).all():
+        raise FloatingPointError("the curvature of the evidence is not finite")
     diagonal = hessian.diagonal().copy()
     shift_scale = np.maximum(np.abs(diagonal) + np.abs(gradient), 1e-8)
     shift = 0.0

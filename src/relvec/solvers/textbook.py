@@ -73,6 +73,8 @@ class TextbookSolver(BaseEstimator):
     TextbookSolver(noise_every=10)
     """
 
+    is_monotone = False  # re-estimating the noise in between may step down
+
     def __init__(self, *, max_iter: int = 10000, tol: float = 1e-3, noise_every: int = 1) -> None:
         self.max_iter = max_iter
         self.tol = tol
