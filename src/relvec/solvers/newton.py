@@ -303,6 +303,10 @@ def maximise(
             break
         if n_iter >= max_iter:
             break
+        if not free.all():  # the others stay at their bounds
+            gradient[~free] = 0.0
+            hessian[~free] = hessian[:, ~free] = 0.0
+            hessian[~free, ~free] = 1.0
         step = _direction(gradient, hessian)
         slope = float(gradient @ step)
         slack = _rounding(point, covariance, mean, objective)
