@@ -214,7 +214,7 @@ def test_where_pivots_cover_the_inputs_novelty_has_no_offset() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("noise", [0.05, 0.5])
+@pytest.mark.parametrize("noise", [0.05, 2.0])
 def test_where_they_cannot_it_has_the_best_offset(weighted: bool, noise: float) -> None:
     """Best by the density of the training targets, each predicted from the others."""
     X = inputs(300, 8, width=3.0)
@@ -250,6 +250,8 @@ def test_where_they_cannot_it_has_the_best_offset(weighted: bool, noise: float) 
     rivals = [density(float(offset)) for offset in np.linspace(0.0, share.max(), 41)]
     # the grid of the fit is finite: what it misses is small next to what it decides
     assert density(novelty.offset) >= max(rivals) - 0.02 * (max(rivals) - min(rivals))
+    # where the noise explains all residuals nothing is novel; where it does not, all of it is
+    assert (novelty.offset > 0.3) == (noise == 2.0)
 
 
 def test_variance_of_a_share() -> None:
@@ -276,22 +278,22 @@ def test_many_rows_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> Non
     np.testing.assert_array_equal(np.sort(novelty.pivots, axis=0)[[0, -1]], X[[0, -1]])
 
 
-@pytest.mark.parametrize(("dimension", "width"), [(2, 1.0), (8, 3.0)])
-def test_integer_weights_are_repetitions_for_novelty(dimension: int, width: float) -> None:
+@pytest.mark.parametrize(("dimension", "noise"), [(2, 0.05), (8, 0.05), (8, 8.0)])
+def test_integer_weights_are_repetitions_for_novelty(dimension: int, noise: float) -> None:
     X = inputs(150, dimension)
     t = smooth(X)
     times = np.random.default_rng(0).integers(0, 3, 150)
     repeated_X, repeated_t = np.repeat(X, times, axis=0), np.repeat(t, times)
-    kernel = RBF(width)
-    by_weight, atoms = model(X, t, kernel, X[:5], times.astype(float))
-    by_copies, _ = model(repeated_X, repeated_t, kernel, X[:5])
+    kernel = RBF(3.0)
+    by_weight, atoms = model(X, t, kernel, X[:5], times.astype(float), noise=noise)
+    by_copies, _ = model(repeated_X, repeated_t, kernel, X[:5], noise=noise)
     one = fit_novelty(kernel, X, atoms, t, times.astype(float), by_weight, 0.7)
     two = fit_novelty(kernel, repeated_X, atoms, repeated_t, None, by_copies, 0.7)
     assert one is not None
     assert two is not None
     np.testing.assert_array_equal(np.unique(one.pivots, axis=0), np.unique(two.pivots, axis=0))
     assert one.offset == pytest.approx(two.offset, abs=1e-9)
-    assert (one.offset > 0) == (dimension == 8)
+    assert (one.offset > 0) == (noise == 8.0)
 
 
 @pytest.mark.parametrize("kernel", [indefinite, lambda X, Z: -RBF(1.0)(X, Z)])

@@ -23,6 +23,7 @@ from relvec.solvers import (
 from relvec.testing import check_solver
 from relvec.testing.solvers import CHECKS
 
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
 def test_default_solver(effort: str, check: Callable[[Solver, str], None]) -> None:
@@ -171,7 +172,7 @@ class ByChance(Wrapped):
 
 class ChangesTheProblem(Spoils):
     def spoil(self, problem, solution):
-        problem.min_gain[:] += 1e-12
+        problem.moments.correlation[:] += 1e-12
         return solution
 
 

@@ -189,7 +189,7 @@ def test_sparse_inputs_are_refused(container):
         ({"kernel": "rfb"}, ValueError, "Did you mean 'rbf'"),
         ({"kernel": RBF() + WhiteKernel()}, ValueError, "noise belongs to the likelihood"),
         ({"gamma": 0}, ValueError, "gamma must be a positive number"),
-        ({"centers": "al"}, ValueError, "centers must be one of 'all'; got 'al'"),
+        ({"centers": "al"}, ValueError, "centers must be \"all\", a number or an array; got 'al'"),
         ({"centers": 0}, ValueError, "centers must be an integer of at least 1; got 0"),
         ({"centers": 2.5}, TypeError, "centers must be an integer"),
         ({"centers": True}, TypeError, "centers must be an integer"),

@@ -58,6 +58,16 @@ def test_data(inputs, target, message):
         assert not hasattr(model, "outputs_")
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e141, 1e-155, 1e-160, 1e-161, 1e-300])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_target_whose_squares_are_no_numbers(scale, n_outputs):
+    """Once an OverflowError, the logarithm of zero, or an endless loop."""
+    target = scale * (Y if n_outputs == 1 else np.column_stack([Y, -Y]))
+    for model in (RVMRegressor(gamma=0.1), SparseBayesRegressor(LinearBasis())):
+        with pytest.raises(ValueError, match="leave the range of floating-point numbers.*Rescale"):
+            model.fit(X, target)
+
+
 def test_columns_of_words():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"size": Y, "colour": ["red"] * 30})
@@ -75,12 +85,11 @@ def test_columns_of_words():
         ({"kernel": "laplace"}, r"got 'laplace'. Did you mean 'laplacian'\?"),
         ({"prior": "flatt"}, r"prior must be one of .*; got 'flatt'. Did you mean 'flat'\?"),
         ({"prior": "BIC"}, r"got 'BIC'. Did you mean 'bic'\?"),
-        ({"prior": 3}, r"prior must be one of .*; got 3."),
         ({"solver": "sequental"}, r"solver must be one of .* Did you mean 'sequential'\?"),
         ({"effort": "through"}, r"effort must be one of .* Did you mean 'thorough'\?"),
         ({"error_bars": "novel"}, r"error_bars must be one of .* Did you mean 'novelty'\?"),
         ({"error_bars": None}, r"error_bars must be one of .*; got None."),
-        ({"centers": "al"}, r"centers must be .*; got 'al'. Did you mean 'all'\?"),
+        ({"centers": "al"}, "centers must be \"all\", a number or an array; got 'al'."),
         (
             {"centers": 5, "center_method": "kmeans"},
             r"center_method must be one of .* Did you mean 'kmeans\+\+'\?",
@@ -133,6 +142,11 @@ def test_values_of_parameters(params, message):
         ({"noise_variance": True}, "noise_variance must be .*; got True of type bool"),
         ({"min_gain": None}, 'min_gain must be .* or "auto"; got None'),
         ({"solver": 3}, "solver must be one of .*; got 3"),
+        ({"solver": SequentialSolver}, "solver must be .*SequentialSolver"),
+        ({"prior": 3}, "prior must be one of .* or a Prior such as .*; got 3."),
+        ({"fit_intercept": "no"}, "fit_intercept must be .*; got 'no'"),
+        ({"warm_start": "no"}, "warm_start must be .*; got 'no'"),
+        ({"low_memory": "aut"}, "low_memory must be .* or \"auto\"; got 'aut'"),
         ({"kernel": "polynomial", "degree": 2.5}, "degree must be an integer .*; got 2.5"),
         ({"kernel": "polynomial", "coef0": "a"}, "coef0 must be a number; got 'a' of type str"),
     ],
@@ -152,6 +166,30 @@ def test_basis_that_is_none(basis):
 def test_empty_union():
     with pytest.raises(ValueError, match="UnionBasis needs at least one basis"):
         SparseBayesRegressor(UnionBasis([])).fit(X, Y)
+
+
+def test_union_with_something_that_is_no_basis():
+    with pytest.raises(TypeError, match=r"UnionBasis needs bases .*; bases\[1\] is 3 of type int"):
+        SparseBayesRegressor(UnionBasis([LinearBasis(), 3])).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"error_bars": "novel"}, "error_bars must be one of"),
+        ({"effort": "much"}, "effort must be one of"),
+        ({"prior": "flatt"}, "prior must be one of"),
+        ({"noise_variance": -1.0}, "noise_variance must be"),
+        ({"fit_intercept": "no"}, "fit_intercept must be"),
+    ],
+    ids=str,
+)
+def test_a_mistake_is_found_before_the_work(params, message):
+    def kernel(A, B):
+        raise AssertionError("minutes of work before the mistake was found")
+
+    with pytest.raises((TypeError, ValueError), match=message):
+        RVMRegressor(kernel, **params).fit(X, Y)
 
 
 def test_sum_of_a_basis_and_something_else():
@@ -259,7 +297,13 @@ def test_new_inputs(fitted, inputs, message):
 
 @pytest.mark.parametrize("coverage", [0, 1, 0.0, 1.0, 95, -0.5, np.nan])
 def test_coverage_out_of_range(fitted, coverage):
-    with pytest.raises(ValueError, match=f"coverage must be strictly .* got {coverage!r}"):
+    with pytest.raises(ValueError, match=f"coverage must be .* strictly .* got {coverage!r}"):
+        fitted.predict_interval(X, coverage)
+
+
+@pytest.mark.parametrize("coverage", ["95%", [0.5, 0.9], None, True])
+def test_coverage_that_is_no_number(fitted, coverage):
+    with pytest.raises(TypeError, match="coverage must be a number"):
         fitted.predict_interval(X, coverage)
 
 

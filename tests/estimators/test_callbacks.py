@@ -82,6 +82,13 @@ def test_early_stop(solver, n_steps):
     assert np.isfinite(model.sample_y(X, 2)).all()
 
 
+@pytest.mark.parametrize("n_steps", [2, 5])
+def test_a_fit_that_is_stopped_early_keeps_what_it_has(n_steps):
+    model = RVMRegressor(gamma=0.1).set_callbacks(Recorder(stop_after=n_steps)).fit(X, Y)
+    assert not model.converged_
+    assert len(model.relevance_) > 0
+
+
 def test_early_stop_after_the_first_step_of_each_output():
     recorder = Recorder(stop_after=1)
     targets = np.column_stack([Y, -Y])

@@ -6,6 +6,8 @@ sklearn-bayes, SparseBayes-Python, kernlab, prml, dlib, scikit-learn's ARDRegres
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -20,6 +22,10 @@ from relvec.solvers import FixedPointSolver, SequentialSolver, TextbookSolver
 from tests.estimators.problems import linear, sinc, smooth
 
 SOLVERS = ["sequential", "mackay", "em", "textbook"]
+ONE_ROW = (
+    "RVMRegressor cannot estimate the noise from so few samples: the error bars say nothing. "
+    "Give noise_variance, or more data."
+)
 
 
 def rmse(model, X, truth):
@@ -219,10 +225,29 @@ def test_repeated_and_collinear_inputs(solver):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_a_handful_of_rows(n):
+    """What so few rows cannot say (the noise) is told, and nothing else goes wrong."""
     X, y = smooth(n=n)
-    mean, std = RVMRegressor().fit(X, y).predict(X + 1, return_std=True)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = RVMRegressor().fit(X, y)
+    if n == 1:
+        assert [str(each.message) for each in told] == [ONE_ROW]
+    else:
+        assert len(told) == model.saturated_
+        assert all("noise level is not identified" in str(each.message) for each in told)
+    mean, std = model.predict(X + 1, return_std=True)
     assert np.isfinite(mean).all()
     assert np.isfinite(std).all()
+
+
+@pytest.mark.parametrize("prior", ["flat", "bic", "gamma"])
+def test_one_row(prior):
+    X, y = smooth(n=1)
+    with pytest.warns(UserWarning, match="cannot estimate the noise"):
+        model = RVMRegressor(prior=prior).fit(X, y)
+    np.testing.assert_allclose(model.predict(X + 1), y[0])
+    held = RVMRegressor(prior=prior, noise_variance=0.5).fit(X, y)  # a warning would be an error
+    np.testing.assert_allclose(held.predict(X + 1), y[0])
 
 
 def test_more_columns_than_rows():
@@ -271,10 +296,24 @@ def test_second_fit_forgets_the_first():
 def test_early_stops_are_not_silent(solver):
     """sklearn-bayes stops at 300 iterations without telling."""
     X, y = sinc()
-    with pytest.warns(ConvergenceWarning, match=r"RVMRegressor stopped after .* max_iter or tol"):
+    with pytest.warns(ConvergenceWarning, match=r"RVMRegressor did not converge in .* max_iter"):
         model = RVMRegressor(gamma=1 / 9, solver=solver).fit(X, y)
     assert not model.converged_
     assert np.isfinite(model.predict(X, return_std=True)[1]).all()
+
+
+@pytest.mark.parametrize("seed", [0, 11, 12, 18, 21])
+def test_plain_problems_converge(seed):
+    assert RVMRegressor(gamma=0.1).fit(*sinc(seed=seed)).converged_  # warnings are errors
+
+
+def test_the_cap_on_atoms_is_the_one_that_is_told():
+    X, y = smooth(n=40)
+    with pytest.warns(ConvergenceWarning, match="its cap on active atoms") as told:
+        model = RVMRegressor(gamma=1000.0).fit(X, y)
+    assert model.saturated_
+    assert len(model.relevance_) <= 20
+    assert f"({len(model.relevance_)}, half the effective sample size)" in str(told[0].message)
 
 
 def test_unidentified_noise_is_not_silent():

@@ -138,7 +138,7 @@ def test_diagonal_of_the_covariance_is_the_variance(name, request):
 
 def test_novelty_adds_the_unexplained_share_of_the_signal(novel):
     novelty = novel.outputs_[0].novelty
-    amplitude = Y.var() - novel.noise_variance_
+    amplitude = Y.var(ddof=1) - novel.noise_variance_
     assert novelty.amplitude == pytest.approx(amplitude, rel=1e-9)
     assert all(any((pivot == row).all() for row in X) for pivot in novelty.pivots)
     cross = rbf_kernel(NEW, novelty.pivots, gamma=0.1)
@@ -313,3 +313,21 @@ def test_names_of_atoms():
     np.testing.assert_array_equal(model.relevance_, [1, 4])
     model = RVMRegressor(gamma=0.1).fit(X, Y)
     assert model.atom_names() == [f"rbf(x_{row})" for row in model.relevance_]
+
+
+# ------------------------------------------------------------------ without noise
+
+
+@pytest.mark.parametrize("name", ["novel", "augmented", "plain"])
+def test_noise_is_left_out_on_request(name, request):
+    model = request.getfixturevalue(name)
+    mean, std = model.predict(NEW, return_std=True)
+    same, bare = model.predict(NEW, return_std=True, include_noise=False)
+    np.testing.assert_array_equal(same, mean)
+    np.testing.assert_allclose(bare**2, std**2 - model.noise_variance_, rtol=1e-6)
+    covariance = model.predict(NEW, return_cov=True, include_noise=False)[1]
+    expected = model.predict(NEW, return_cov=True)[1] - model.noise_variance_ * np.eye(25)
+    np.testing.assert_allclose(covariance, expected, atol=1e-10)
+    interval = model.predict_interval(NEW, 0.9, include_noise=False)
+    expected = np.column_stack(stats.norm(mean, bare).interval(0.9))
+    np.testing.assert_allclose(interval, expected, rtol=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils import estimator_checks
 
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis, PrecomputedBasis
@@ -70,6 +71,43 @@ def test_zero_weight_leaves_no_trace_in_the_error_bars():
     check_same(with_zeros, RVMRegressor(gamma=0.1).fit(X[keep], Y[keep]))
 
 
+@pytest.mark.parametrize("gamma", [0.1, 3.0])  # pivots cover the inputs, and cannot
+def test_error_bars_of_weighted_rows_are_those_of_repeated_rows(gamma):
+    model = RVMRegressor(gamma=gamma, prior="bic")
+    check_same(clone(model).fit(X, Y, COUNTS), clone(model).fit(X[ROWS], Y[ROWS]))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_augmented_error_bars_of_weighted_rows_without_noise():
+    """With almost no noise, |k|^2 - |L^-1 Phi'k|^2 would cancel to rounding errors."""
+    model = RVMRegressor(error_bars="augmented")
+    estimator_checks.check_sample_weight_equivalence_on_dense_data("RVMRegressor", model)
+
+
+def test_leave_one_out_leaves_out_all_of_a_row():
+    """With its weight a row goes as a whole; without, one observation of it."""
+    weight = np.random.default_rng(2).choice([1.0, 2.0, 2.5], size=50)
+    model = clone(PLAIN).fit(X, Y, weight)
+    Phi = gaussian(model, X, 0.1)
+    for given in (weight, None):
+        mean, std = model.leave_one_out(X, Y, given)
+        for row in range(0, 50, 7):
+            rest = weight.copy()
+            rest[row] -= 1.0 if given is None else weight[row]
+            expected, covariance = brute_posterior(
+                Phi, Y, model.weight_precision_, model.noise_variance_, rest
+            )
+            design = np.append(Phi[row], 1.0)
+            assert mean[row] == pytest.approx(design @ expected, rel=1e-6)
+            variance = design @ covariance @ design + model.noise_variance_
+            assert std[row] ** 2 == pytest.approx(variance, rel=1e-5)
+
+
+def test_weights_that_count_as_hardly_any_sample_are_doubted():
+    with pytest.warns(UserWarning, match="sample_weight sums to 1, so the data count as that many"):
+        RVMRegressor(gamma=0.1, noise_variance=0.04).fit(X, Y, np.full(50, 1 / 50))
+
+
 def test_rows_of_zero_weight_are_not_centres():
     weight = np.ones(50)
     weight[RVMRegressor(gamma=0.1).fit(X, Y).relevance_] = 0.0
@@ -115,7 +153,8 @@ def test_fractions_agree_with_the_weighted_posterior():
 
 
 def test_one_row_with_weight():
-    model = RVMRegressor().fit(X, Y, np.eye(50)[3])
+    with pytest.warns(UserWarning, match="cannot estimate the noise from so few samples"):
+        model = RVMRegressor().fit(X, Y, np.eye(50)[3])
     np.testing.assert_allclose(model.predict(X), Y[3])
 
 

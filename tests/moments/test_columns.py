@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF
 
+from relvec._linalg import gram_of_rows
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries import (
     DenseDictionary,
@@ -268,22 +269,51 @@ def test_stored_atoms_are_never_evaluated_again() -> None:
     assert len(dictionary.asked) == FULL_GRAM_ATOMS + 5
 
 
-def test_few_atoms_have_their_whole_gram_at_once() -> None:
+def whole_grams(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes of the Gram matrices that are computed as a whole from now on."""
+    sizes: list[int] = []
+
+    def spy(rows: Matrix) -> Matrix:
+        sizes.append(len(rows))
+        return gram_of_rows(rows)
+
+    monkeypatch.setattr("relvec.moments.columns.gram_of_rows", spy)
+    return sizes
+
+
+def test_few_atoms_have_their_whole_gram_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     Phi, t = design(20, 30)
-    assert lazy(Phi, t).columns.n_fetched == 30
-    assert lazy(Phi, t, store=False).columns.n_fetched == 0
+    sizes = whole_grams(monkeypatch)
+    lazy(Phi, t, store=False)
+    assert sizes == []
+    moments = lazy(Phi, t)
+    moments.rows(np.arange(20))
+    assert sizes == [30]
 
 
-def test_the_whole_gram_comes_when_enough_of_it_was_asked_for() -> None:
+def test_atoms_that_were_asked_for_are_counted_once() -> None:
+    Phi, t = design(20, 30)
+    moments = lazy(Phi, t)
+    assert moments.columns.n_fetched == 0
+    moments.fetch(np.array([3, 5]))
+    moments.rows(np.array([5, 7]))
+    assert moments.columns.n_fetched == 3
+
+
+def test_the_whole_gram_comes_when_enough_of_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = whole_grams(monkeypatch)
     m = FULL_GRAM_ATOMS + 100
     Phi, t = design(15, m)
     moments = lazy(Phi, t)
     enough = int(FULL_GRAM_SHARE * m)
     moments.fetch(np.arange(enough))
-    assert moments.columns.n_fetched == enough
+    assert sizes == []
     first = moments.rows(np.arange(3))
     moments.fetch(np.array([m - 1]))
-    assert moments.columns.n_fetched == m
+    assert sizes == [m]
+    assert moments.columns.n_fetched == enough + 1
     np.testing.assert_allclose(moments.rows(np.arange(3)), first, atol=1e-13)
     np.testing.assert_allclose(
         moments.rows(np.arange(m - 5, m)),
@@ -292,12 +322,14 @@ def test_the_whole_gram_comes_when_enough_of_it_was_asked_for() -> None:
     )
 
 
-def test_many_atoms_stay_lazy() -> None:
+def test_many_atoms_stay_lazy(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = whole_grams(monkeypatch)
     m = FULL_GRAM_LIMIT + 1
     Phi, t = design(4, m)
     moments = lazy(Phi, t)
     moments.fetch(np.arange(m // 2))
     assert moments.columns.n_fetched == m // 2
+    assert sizes == []
 
 
 def test_moments_of_reads_the_data_once_when_memory_is_short() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import SufficientStatistics, accumulate
+from relvec.moments import SufficientStatistics, accumulate, subset_moments
 from tests.helpers_dense import DenseMoments
-from tests.moments.test_columns import check_same, design
+from tests.moments.test_columns import check_same, design, lazy
 
 
 def in_blocks(
@@ -156,3 +156,29 @@ def test_accumulate_reads_every_row_once(weighted: bool, monkeypatch: pytest.Mon
     moments = accumulate(Recording(Phi), t[:, None], weight).moments()
     assert asked == [(0, 256), (256, 512), (512, 768), (768, 1000)]
     check_same(moments, DenseMoments(Phi, t, weight), tol=1e-10)
+
+
+def test_a_first_block_without_weight_is_as_if_absent() -> None:
+    Phi, t = design(40, 4)
+    weight = np.r_[np.zeros(15), np.ones(25)]
+    check_same(in_blocks(Phi, t, [15], weight).moments(), DenseMoments(Phi[15:], t[15:]), tol=1e-9)
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("kind", ["lazy", "gram"])
+def test_moments_of_some_atoms_are_those_of_their_columns(centre: bool, kind: str) -> None:
+    Phi, t = design(40, 9)
+    Phi[:, 4] = 2.0 * centre  # an atom that is not usable
+    whole = (
+        lazy(Phi, t, centre=centre)
+        if kind == "lazy"
+        else in_blocks(Phi, t, [13]).moments(centre=centre)
+    )
+    some = np.array([1, 2, 4, 5, 8])
+    part = subset_moments(whole, some)
+    check_same(part, DenseMoments(Phi[:, some], t, None, centre), tol=1e-9)
+    assert part.n_atoms == 5
+    for name in ("correlation", "usable", "resolution", "column_mean", "column_norm"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[some])
+    np.testing.assert_array_equal(part.gram(np.array([0, 3])), whole.gram(some[[0, 3]]))
+    np.testing.assert_array_equal(part.rows(np.array([1])), whole.gram(some)[[1]])

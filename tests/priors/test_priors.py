@@ -94,7 +94,7 @@ def test_resolve_keeps_objects_and_makes_fresh_ones() -> None:
 def test_resolve_explains_itself() -> None:
     with pytest.raises(ValueError, match=r"got 'gama'.*Did you mean 'gamma'\?"):
         resolve_prior("gama")
-    with pytest.raises(ValueError, match=r"prior must be one of .*; got 3"):
+    with pytest.raises(TypeError, match=r"prior must be one of .*; got 3"):
         resolve_prior(3)
 
 

@@ -11,6 +11,7 @@ from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
 from relvec.moments import LazyMoments, PreparedColumns
 from relvec.priors import GammaHyperprior
+from relvec.solvers import ascent
 from relvec.solvers.ascent import (
     EMPTY,
     NOISE_FLOOR,
@@ -21,10 +22,11 @@ from relvec.solvers.ascent import (
     max_active,
     screen,
 )
-from relvec.solvers.base import Problem, Progress
+from relvec.solvers.base import Problem, Progress, Solution
 from relvec.solvers.newton import Objective, maximise
-from relvec.solvers.starts import recombine, ridge
+from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
+from tests.solvers.test_search import check_certified
 
 
 def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
@@ -222,7 +224,186 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
         np.testing.assert_allclose(seen.p[absent], (back * back).sum(0)[absent], atol=1e-9)
 
 
+# ------------------------------------------------------------------ working sets
+
+
+@pytest.fixture
+def inner(monkeypatch: pytest.MonkeyPatch) -> list[State]:
+    """Let working sets be used on small problems; records the climbs inside of them."""
+    ends: list[State] = []
+
+    def spy(*args, **options) -> State:
+        ends.append(ascend(*args, **options))
+        return ends[-1]
+
+    monkeypatch.setattr(ascent, "WORKING_SET", 12)
+    monkeypatch.setattr(ascent, "ascend", spy)
+    return ends
+
+
+def line(seed: int, n: int = 80, width: float = 1.0) -> tuple[Matrix, Vector]:
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(-8, 8, n))
+    t = np.sin(2 * x) + 0.2 * rng.standard_normal(n)
+    return np.exp(-(((x[:, None] - x) / width) ** 2)), t
+
+
+@pytest.mark.parametrize("width", [0.7, 2.0])
+@pytest.mark.parametrize("smoothness", [0.0, 1.0])
+@pytest.mark.parametrize("held", [None, 0.05])
+@pytest.mark.parametrize("charge", [0.0, 0.5])
+@pytest.mark.parametrize("batch", [1, 6])
+def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
+    inner: list[State],
+    width: float,
+    smoothness: float,
+    held: float | None,
+    charge: float,
+    batch: int,
+) -> None:
+    Phi, t = line(0, width=width)
+    problem = problem_of(Phi, t, charge, smoothness=smoothness, noise_variance=held)
+    schedule = Schedule(working_sets=True, batch_min=batch)
+    state = ascend(problem, EMPTY, schedule, noise_variance=held)
+    assert len(inner) > 0
+    assert state.converged
+    assert state.trace[-1] == state.objective
+    fall = -np.diff(np.array(state.trace))
+    assert fall.max(initial=0.0) <= 1e-7 * (1 + abs(state.objective))
+    assert state.objective == pytest.approx(value(problem, Phi, t, state), rel=1e-8, abs=1e-6)
+    check_certified(problem, as_solution(state), Phi, t, entry=1.1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_working_sets_lead_about_as_high(inner: list[State], seed: int) -> None:
+    Phi, t = line(seed)
+    problem = problem_of(Phi, t)
+    plain = ascend(problem, EMPTY, Schedule())
+    assert not inner
+    state = ascend(problem, EMPTY, Schedule(working_sets=True))
+    assert inner
+    assert state.objective >= plain.objective - 3.0
+
+
+def test_a_monitor_may_end_an_ascent_inside_a_working_set(inner: list[State]) -> None:
+    Phi, t = line(0)
+    calls: list[Progress] = []
+
+    def stop(progress: Progress) -> bool:
+        calls.append(progress)
+        return len(calls) >= 6
+
+    problem = problem_of(Phi, t)
+    state = ascend(problem, EMPTY, Schedule(working_sets=True, batch_min=6), monitor=stop)
+    assert inner
+    assert inner[-1].stopped
+    assert state.stopped
+    assert not state.converged
+    assert len(state.active) > 0
+
+
+def as_solution(state: State) -> Solution:
+    return Solution(
+        state.active,
+        state.theta,
+        state.noise_variance,
+        state.objective,
+        state.n_rounds,
+        state.converged,
+        state.certificate,
+    )
+
+
+# ------------------------------------------------------------------ copies and the cap
+
+
+def test_copies_of_an_atom_in_a_start_become_one() -> None:
+    """Prior variances of parallel atoms add up: the same model, one atom."""
+    Phi, t = sparse_design()
+    doubled = np.c_[Phi, -3.0 * Phi[:, :5]]
+    problem = problem_of(doubled, t)
+    theta = np.linspace(-6.0, -4.0, 17)
+    start = State(np.arange(17), theta)
+    variance = np.exp(-theta[:12])
+    variance[:5] += np.exp(-theta[12:])
+    merged = State(np.arange(12), -np.log(variance))
+    one, two = (ascend(problem, each, Schedule(), noise_variance=0.1) for each in (start, merged))
+    np.testing.assert_array_equal(one.active % 12, two.active % 12)
+    assert one.trace[0] == pytest.approx(two.trace[0], abs=1e-9)
+    assert len(np.unique(one.active % 12)) == len(one.active)
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 1.0])
+@pytest.mark.parametrize("cap", [1, 2, 4])
+def test_a_start_above_the_cap_is_cut_at_the_end(cap: int, smoothness: float) -> None:
+    Phi, t = sparse_design(noise=0.05)
+    problem = problem_of(Phi, t, smoothness=smoothness, max_active=cap)
+    free = ascend(problem_of(Phi, t, smoothness=smoothness), EMPTY, Schedule())
+    start = State(np.arange(12), np.full(12, -5.0))
+    state = ascend(problem, start, Schedule())
+    assert len(state.active) <= cap
+    if cap < len(free.active):
+        assert state.saturated
+        assert not state.converged
+    # the trace begins anew where the model was cut, and never falls from there
+    assert (np.diff(np.array(state.trace)) >= -1e-7 * (1 + abs(state.objective))).all()
+    assert state.trace[-1] == state.objective
+    assert state.objective == pytest.approx(value(problem, Phi, t, state), rel=1e-8)
+
+
 # ------------------------------------------------------------------ starts
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 1.0])
+@pytest.mark.parametrize("held", [None, 0.02])
+def test_a_dense_start_is_sparser_and_better_than_all_atoms(
+    smoothness: float, held: float | None
+) -> None:
+    Phi, t = sinc(60)
+    problem = problem_of(Phi, t, smoothness=smoothness, noise_variance=held)
+    found = ridge(problem)
+    start = dense_start(problem, found.atoms, found.log_lam)
+    assert 0 < len(start.active) < 60
+    assert (np.diff(start.active) > 0).all()
+    assert len(start.theta) == len(start.active)
+    norm = problem.moments.column_norm
+
+    def dense(active, theta) -> float:
+        unit = (Phi - Phi.mean(axis=0))[:, active] / norm[active]
+        K = np.eye(60) + (unit * np.exp(-theta)) @ unit.T
+        R = (t - t.mean()) @ np.linalg.solve(K, t - t.mean())
+        noise = R / 59 if held is None else held
+        degrees = np.trace(np.eye(60) - np.linalg.inv(K))
+        total = 59 * np.log(2 * np.pi * noise) + R / noise + np.linalg.slogdet(K)[1]
+        return float(-0.5 * total - smoothness * degrees)
+
+    every = dense(found.atoms, np.full(60, found.log_lam))
+    assert dense(start.active, start.theta) > every
+
+
+def test_a_dense_start_takes_one_precision_or_many() -> None:
+    Phi, t = sinc(60)
+    problem = problem_of(Phi, t)
+    atoms = np.arange(0, 60, 2)
+    one, many = (dense_start(problem, atoms, each) for each in (-3.0, np.full(30, -3.0)))
+    np.testing.assert_array_equal(one.active, many.active)
+    np.testing.assert_array_equal(one.theta, many.theta)
+    assert set(one.active) <= set(atoms)
+
+
+def test_reheating_mixes_the_prior_covariance_of_all_atoms_in() -> None:
+    """``K`` becomes the weighted mean of the ``K`` of the state and of the ridge."""
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((10, 8))
+    start = Ridge(np.arange(8), -1.5, 0.1, 0.0)
+    state = State(np.array([1, 4, 6]), rng.standard_normal(3))
+    for share in (0.5, 0.02):
+        theta = reheated(state, start, share, 8)
+        found = (Phi * np.exp(-theta)) @ Phi.T
+        chosen = Phi[:, state.active]
+        expected = (1 - share) * (chosen * np.exp(-state.theta)) @ chosen.T
+        expected += share * np.exp(1.5) * Phi @ Phi.T
+        np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 1.5])

@@ -128,6 +128,18 @@ def test_copies_of_columns_change_no_prediction(n_copies: int) -> None:
     assert copied.noise_variance_ == pytest.approx(plain.noise_variance_, rel=0.02)
 
 
+@pytest.mark.parametrize("n_copies", [2, 3])
+def test_of_equal_columns_one_is_kept(n_copies: int) -> None:
+    """Every copy beyond the first would cost its price and mean nothing."""
+    model = given().fit(np.hstack([K] * n_copies), NOISY)
+    assert len(np.unique(model.relevance_ % 100)) == len(model.relevance_)
+
+
+def test_repeated_inputs_converge() -> None:
+    rows = np.repeat(np.arange(0, 100, 10), 6)
+    assert rvm(1 / 30).fit(X[rows], NOISY[rows]).converged_  # warnings are errors
+
+
 def test_low_memory_changes_nothing() -> None:
     plain, low = rvm().fit(X, NOISY), rvm(low_memory=True).fit(X, NOISY)
     np.testing.assert_array_equal(low.relevance_, plain.relevance_)
@@ -167,6 +179,11 @@ def test_very_wide_kernels_reach_what_the_published_algorithm_reaches() -> None:
     mackay = quietly(rvm(1e-3, solver="mackay"), X, CLEAN)
     assert ours.log_evidence_ >= mackay.log_evidence_ - 0.1
     assert rmse(ours.predict(X), CLEAN) < 0.27  # forward selection: .31
+
+
+@pytest.mark.parametrize("gamma", [3e-3, 1e-2])
+def test_smooth_targets_and_wide_kernels_converge(gamma: float) -> None:
+    assert rvm(gamma).fit(X, CLEAN).converged_
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
@@ -232,3 +249,12 @@ def test_an_identity_dictionary_is_flagged(seed: int) -> None:
         model = given().fit(np.eye(50), target)
     assert model.saturated_
     assert not model.converged_
+    assert len(model.relevance_) <= 25
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_a_handful_of_samples_is_not_interpolated_unflagged(n: int) -> None:
+    rows = slice(0, 15 * n, 15)
+    model = rvm().fit(X[rows], NOISY[rows])
+    assert len(model.relevance_) <= max(1, (n - 1) // 2)

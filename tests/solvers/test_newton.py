@@ -311,3 +311,9 @@ def test_arguments_are_not_changed() -> None:
     maximise(gram, correlation, theta, data.objective(0.5, None), max_iter=50, tol=1e-6)
     for now, then in zip((gram, correlation, theta), before, strict=True):
         np.testing.assert_array_equal(now, then)
+
+
+def test_a_flat_tail_is_crossed_in_few_steps() -> None:
+    """Flat, and curved the wrong way: the shift of the Hessian must not dwarf its curvature."""
+    data = draw(20150, 3)
+    assert run(data, np.ones(3), 0.0, 0.25, max_iter=50, tol=1e-4).converged

@@ -15,7 +15,7 @@ from relvec.dictionaries import DenseDictionary
 from relvec.moments import LazyMoments, PreparedColumns
 from relvec.priors import GammaHyperprior
 from relvec.solvers import FixedPointSolver, SequentialSolver, TextbookSolver
-from relvec.solvers.ascent import NOISE_FLOOR
+from relvec.solvers.ascent import NOISE_FLOOR, max_active
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
 from relvec.solvers.starts import ridge
 from tests.helpers_dense import (
@@ -295,6 +295,32 @@ def test_every_atom_kept_is_worth_its_price(price: float) -> None:
         assert dense(without) <= solution.objective
 
 
+def test_one_price_serves_all_atoms() -> None:
+    Phi, t = sparse_design()
+    moments = lazy_problem(Phi, t).moments
+    problem = Problem(moments, 0.7)
+    np.testing.assert_array_equal(problem.min_gain, np.full(12, 0.7))
+    with pytest.raises(ValueError, match="read-only"):
+        problem.min_gain[0] = 0.0
+
+
+@pytest.mark.parametrize("cap", [0, 1, 2])
+@pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
+def test_max_active_is_kept_and_flagged(cap: int, effort: str) -> None:
+    Phi, t = sparse_design()
+    solution = SequentialSolver(effort).solve(lazy_problem(Phi, t, max_active=cap))
+    assert len(solution.active) <= cap
+    assert solution.saturated
+    assert not solution.converged
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_atoms_than_samples_stay_below_half_the_sample_size(seed: int) -> None:
+    Phi, t = dictionary("wide", seed)
+    problem = lazy_problem(Phi, t)
+    assert len(SequentialSolver().solve(problem).active) <= max_active(problem)
+
+
 def test_gamma_priors_on_weights_are_refused() -> None:
     Phi, t = sparse_design()
     problem = lazy_problem(Phi, t, hyperprior=GammaHyperprior(shape=0.1))
@@ -374,6 +400,13 @@ def test_a_monitor_stops_with_the_best_state_so_far(after: int) -> None:
     assert not solution.converged
     expected = dense_penalised(Phi, t, raw_precisions(problem, solution), solution.noise_variance)
     assert solution.objective == pytest.approx(expected, rel=1e-7)
+
+
+def test_stopping_at_once_is_not_convergence() -> None:
+    Phi, t = dictionary("kernel", 9)
+    solution = SequentialSolver().solve(lazy_problem(Phi, t), monitor=lambda _: True)
+    assert not solution.converged
+    assert solution.certificate.best_gain > 0
 
 
 # ------------------------------------------------------------------ closed forms
