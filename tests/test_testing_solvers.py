@@ -172,7 +172,7 @@ class ByChance(Wrapped):
 
 class ChangesTheProblem(Spoils):
     def spoil(self, problem, solution):
-        problem.moments.correlation[:] += 1e-12
+        problem.moments.correlation[~problem.moments.usable] += 1e-12
         return solution
 
 

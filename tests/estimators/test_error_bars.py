@@ -31,7 +31,7 @@ def judge(model, X, target):
     )
 
 
-def sinc_with_a_gap(error_bars, n_seeds=15):
+def sinc_with_a_gap(error_bars, n_seeds=40):
     """Average coverage and nlpd of each region over draws of 100 noisy points."""
     results = {name: [] for name in REGIONS}
     for seed in range(n_seeds):

@@ -22,11 +22,11 @@ from relvec.solvers.ascent import (
     max_active,
     screen,
 )
-from relvec.solvers.base import Problem, Progress, Solution
+from relvec.solvers.base import Problem, Progress
 from relvec.solvers.newton import Objective, maximise
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
-from tests.solvers.test_search import check_certified
+from tests.solvers.test_search import Dense
 
 
 def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
@@ -236,32 +236,26 @@ def inner(monkeypatch: pytest.MonkeyPatch) -> list[State]:
         ends.append(ascend(*args, **options))
         return ends[-1]
 
-    monkeypatch.setattr(ascent, "WORKING_SET", 12)
+    monkeypatch.setattr(ascent, "WORKING_SET", 40)
     monkeypatch.setattr(ascent, "ascend", spy)
     return ends
 
 
-def line(seed: int, n: int = 80, width: float = 1.0) -> tuple[Matrix, Vector]:
+def line(seed: int, n: int = 160, width: float = 1.0) -> tuple[Matrix, Vector]:
     rng = np.random.default_rng(seed)
-    x = np.sort(rng.uniform(-8, 8, n))
-    t = np.sin(2 * x) + 0.2 * rng.standard_normal(n)
+    x = np.sort(rng.uniform(-20, 20, n))
+    t = np.sin(x) + 0.2 * rng.standard_normal(n)
     return np.exp(-(((x[:, None] - x) / width) ** 2)), t
 
 
-@pytest.mark.parametrize("width", [0.7, 2.0])
 @pytest.mark.parametrize("smoothness", [0.0, 1.0])
 @pytest.mark.parametrize("held", [None, 0.05])
 @pytest.mark.parametrize("charge", [0.0, 0.5])
-@pytest.mark.parametrize("batch", [1, 6])
+@pytest.mark.parametrize("batch", [1, 4])
 def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
-    inner: list[State],
-    width: float,
-    smoothness: float,
-    held: float | None,
-    charge: float,
-    batch: int,
+    inner: list[State], smoothness: float, held: float | None, charge: float, batch: int
 ) -> None:
-    Phi, t = line(0, width=width)
+    Phi, t = line(0, width=0.7)
     problem = problem_of(Phi, t, charge, smoothness=smoothness, noise_variance=held)
     schedule = Schedule(working_sets=True, batch_min=batch)
     state = ascend(problem, EMPTY, schedule, noise_variance=held)
@@ -271,7 +265,7 @@ def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
     fall = -np.diff(np.array(state.trace))
     assert fall.max(initial=0.0) <= 1e-7 * (1 + abs(state.objective))
     assert state.objective == pytest.approx(value(problem, Phi, t, state), rel=1e-8, abs=1e-6)
-    check_certified(problem, as_solution(state), Phi, t, entry=1.1e-3)
+    check_maximum(problem, state, Phi, t, entry=1.1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -302,16 +296,41 @@ def test_a_monitor_may_end_an_ascent_inside_a_working_set(inner: list[State]) ->
     assert len(state.active) > 0
 
 
-def as_solution(state: State) -> Solution:
-    return Solution(
-        state.active,
-        state.theta,
-        state.noise_variance,
-        state.objective,
-        state.n_rounds,
-        state.converged,
-        state.certificate,
-    )
+def check_maximum(problem: Problem, state: State, Phi: Matrix, t: Vector, entry: float) -> None:
+    """No derivative, no deletion, no addition at any precision helps, by N x N matrices."""
+    dense = Dense(problem, Phi, t)
+    lam = np.full(Phi.shape[1], np.inf)
+    lam[state.active] = np.exp(state.theta)
+    best = dense(lam)
+    for atom in state.active:
+        changed = lam.copy()
+        slopes = []
+        for h in (1e-4, -1e-4):
+            changed[atom] = lam[atom] * np.exp(h)
+            slopes.append(dense(changed))
+        assert (slopes[0] - slopes[1]) / 2e-4 == pytest.approx(0.0, abs=3e-4)
+        changed[atom] = np.inf
+        assert dense(changed) <= best + 1e-9
+    # adding unit / sqrt(lam) to K is a change of rank one
+    unit, n, c = dense.unit, dense.n, problem.smoothness
+    active = unit[:, state.active]
+    inverse = np.linalg.inv(np.eye(len(t)) + (active * np.exp(-state.theta)) @ active.T)
+    back = inverse @ unit
+    s, q, p = (unit * back).sum(axis=0), back.T @ dense.t, (back * back).sum(axis=0)
+    R = dense.t @ inverse @ dense.t + NOISE_FLOOR * dense.t @ dense.t
+    for theta in np.linspace(-16.0, 10.0, 105):
+        pivot = np.exp(theta) + s
+        after = R - q**2 / pivot
+        noise = problem.noise_variance
+        change = n * np.log(after / R) if noise is None else (after - R) / noise
+        gain = -0.5 * (change + np.log(pivot) - theta) - c * p / pivot - problem.min_gain
+        absent = problem.moments.usable & ~np.isin(np.arange(len(lam)), state.active)
+        assert gain[absent].max() <= entry
+    # and the formula is that of the matrices
+    atom = int(np.flatnonzero(absent)[0])
+    changed = lam.copy()
+    changed[atom] = np.exp(theta)
+    assert dense(changed) - best == pytest.approx(gain[atom], abs=1e-6)
 
 
 # ------------------------------------------------------------------ copies and the cap
@@ -328,9 +347,8 @@ def test_copies_of_an_atom_in_a_start_become_one() -> None:
     variance[:5] += np.exp(-theta[12:])
     merged = State(np.arange(12), -np.log(variance))
     one, two = (ascend(problem, each, Schedule(), noise_variance=0.1) for each in (start, merged))
-    np.testing.assert_array_equal(one.active % 12, two.active % 12)
-    assert one.trace[0] == pytest.approx(two.trace[0], abs=1e-9)
-    assert len(np.unique(one.active % 12)) == len(one.active)
+    assert one.trace == pytest.approx(two.trace, abs=1e-9)
+    np.testing.assert_array_equal(one.active, two.active)
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 1.0])
