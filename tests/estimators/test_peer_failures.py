@@ -296,7 +296,7 @@ def test_second_fit_forgets_the_first():
 def test_early_stops_are_not_silent(solver):
     """sklearn-bayes stops at 300 iterations without telling."""
     X, y = sinc()
-    with pytest.warns(ConvergenceWarning, match=r"RVMRegressor did not converge in .* max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"RVMRegressor ended its search after .* max_iter"):
         model = RVMRegressor(gamma=1 / 9, solver=solver).fit(X, y)
     assert not model.converged_
     assert np.isfinite(model.predict(X, return_std=True)[1]).all()

@@ -170,7 +170,7 @@ def test_wide_kernels_are_not_left_in_the_empty_model(n: int, effort: str) -> No
     x = np.linspace(-10, 10, n)[:, None]
     t = np.sinc(x[:, 0] / np.pi)
     model = quietly(rvm(1e-2, effort=effort), x, t)
-    assert rmse(model.predict(x), t) < 0.03
+    assert rmse(model.predict(x), t) < 0.04
 
 
 def test_very_wide_kernels_reach_what_the_published_algorithm_reaches() -> None:

@@ -71,6 +71,8 @@ class BaseSparseBayesRegressor(
         """
         basis = self._resolve_basis()
         self._check_options()
+        previous = getattr(self, "outputs_", ()) if self.warm_start else ()
+        n_features_before = getattr(self, "n_features_in_", None)
         X, y = validate_data(
             self,
             X,
@@ -100,7 +102,8 @@ class BaseSparseBayesRegressor(
             centre=bool(self.fit_intercept),
             low_memory=None if isinstance(self.low_memory, str) else bool(self.low_memory),
         )
-        previous = getattr(self, "outputs_", ()) if self.warm_start else ()
+        if n_features_before != self.n_features_in_:
+            previous = ()
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         outputs: list[FittedOutput] = []
@@ -268,11 +271,11 @@ class BaseSparseBayesRegressor(
                 )
             elif not solution.converged and not hasattr(self, "_skl_callbacks"):
                 reason = (
-                    f"did not converge in {solution.n_iter} iterations: the gradient is "
-                    f"{solution.certificate.gradient:.1e} and another atom would gain "
-                    f"{solution.certificate.best_gain:.1e} nats; {len(solution.active)} atoms are "
-                    "active. Give the solver a larger max_iter, or a larger tol if the gradient is "
-                    "small enough for you."
+                    f"ended its search after {solution.n_iter} iterations before it had converged "
+                    f"(gradient {solution.certificate.gradient:.1e}, gain of another atom "
+                    f"{solution.certificate.best_gain:.1e} nats, {len(solution.active)} atoms "
+                    "active): better models may exist. Give the solver a larger max_iter, or a "
+                    "larger tol if these figures are small enough for you."
                 )
             else:
                 continue

@@ -120,8 +120,9 @@ def finish_output(
         solution.log_lam,
         _training_blocks(bound, solution.active, X, target, sample_weight),
         has_intercept=has_intercept,
+        # Under a Gamma prior of the weights the best noise given lam is the solver's to find.
         noise_variance=solution.noise_variance
-        if problem.noise_variance is not None or hyper.rate
+        if problem.noise_variance is not None or (hyper.rate and solution.noise_variance > 0.0)
         else None,
         noise_shape=hyper.noise_shape,
         noise_rate=hyper.noise_rate,

@@ -204,7 +204,7 @@ class _Climb:
         self.cap = max_active(problem)
         self.price = np.maximum(problem.min_gain, schedule.threshold)
         self.is_charged = bool((problem.min_gain > CHARGED).any())
-        self.active, self.theta = _without_copies(problem.moments, start)
+        self.active, self.theta = _without_copies(problem.moments, start.active, start.theta)
         self.maximum: Maximum | None = None
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
@@ -385,7 +385,9 @@ class _Climb:
             self.waiting[:] = False
             self.removals[:] = 0
             return False
-        return True
+        n_before = len(self.active)
+        self.active, self.theta = _without_copies(self.moments, self.active, self.theta)
+        return len(self.active) == n_before
 
     def _state(self, found: Entrants | None, *, saturated: bool) -> State:
         order = np.argsort(self.active)
@@ -414,12 +416,13 @@ class _Climb:
         )
 
 
-def _without_copies(moments: Moments, start: State) -> tuple[IndexArray, Vector]:
+def _without_copies(
+    moments: Moments, active: IndexArray, theta: Vector
+) -> tuple[IndexArray, Vector]:
     """Keep one of each set of parallel atoms.
 
     Prior variances of parallel atoms add up, so one atom with their sum is the same model.
     """
-    active, theta = start.active, start.theta
     if len(active) < 2:
         return active, theta
     moments.fetch(active)

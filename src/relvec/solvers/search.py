@@ -209,7 +209,8 @@ class _Search:
             return self.dense(start, 0.0, self.polish)
         thorough = self.effort == "thorough"
         shares = (0.3, 0.1, 1.0) if thorough else (0.3, 0.1)
-        pool = [self.dense(start, shift, self.loose) for shift in (0.0, 1.0, -1.0, 2.0, -2.0)]
+        pool = [self.dense(start, 0.0, self.polish)]  # never below the fast search
+        pool += [self.dense(start, shift, self.loose) for shift in (1.0, -1.0, 2.0, -2.0)]
         pool += [self.forward(share, noise, self.loose, self.hold) for share in shares]
         pool.append(self.merge(pool, self.loose))
         if thorough:
@@ -226,8 +227,8 @@ class _Search:
         if self.effort == "fast":
             return self.forward(0.45, noise, self.polish, self.hold)
         pool = [
+            self.forward(0.45, noise, self.polish, self.hold),  # never below the fast search
             self.dense(start, 0.0, self.loose),
-            self.forward(0.45, noise, self.loose, self.hold),
         ]
         if self.effort == "thorough":
             deep = self.hold._replace(threshold=2.0, pool_share=0.005)
