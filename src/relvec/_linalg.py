@@ -6,8 +6,13 @@ the routines are called directly. No function here modifies its arguments unless
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from threadpoolctl import ThreadpoolController
 
 from relvec._typing import Matrix, Vector
 
@@ -16,6 +21,29 @@ _potrf, _potri, _potrs, _trtri, _trtrs = get_lapack_funcs(
     ("potrf", "potri", "potrs", "trtri", "trtrs"), (_MODEL,)
 )
 _trsm, _syrk = get_blas_funcs(("trsm", "syrk"), (_MODEL,))
+
+
+THREADED_ENTRIES = 4e6
+"""Dictionaries with fewer entries gain nothing from several BLAS threads."""
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()  # finding the libraries takes milliseconds: once
+
+
+@contextmanager
+def fitting_threads(n_entries: float) -> Iterator[None]:
+    """Use one BLAS thread for small problems.
+
+    Thousands of products of small matrices cost many times more when each of them wakes a
+    pool of threads, and worse on a busy machine.
+    """
+    if n_entries > THREADED_ENTRIES:
+        yield
+    else:
+        with _threadpools().limit(limits=1, user_api="blas"):
+            yield
 
 
 def cholesky(matrix: Matrix) -> Matrix | None:

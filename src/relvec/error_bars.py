@@ -27,8 +27,9 @@ from relvec.bases.base import Atoms
 from relvec.kernels import KernelLike, kernel_block
 from relvec.posterior import Posterior
 
-PIVOT_TOLERANCE = 0.05
-"""Training inputs count as covered once the pivots explain 95 % of the variance there."""
+PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
+"""Training inputs count as covered once the pivots leave less of the variance there unexplained
+than the noise adds, within these limits."""
 MAX_PIVOTS, MAX_PIVOT_VALUES = 128, 1024
 """More pivots, or numbers in them, would make a fitted model grow with the training set."""
 MAX_ROWS = 4000
@@ -53,10 +54,13 @@ class Pivots(NamedTuple):
     """Largest share of the prior variance they leave unexplained at a training input."""
 
 
-def choose_pivots(kernel: KernelLike, X: Matrix) -> Pivots | None:
+def choose_pivots(
+    kernel: KernelLike, X: Matrix, tolerance: float = PIVOT_TOLERANCE
+) -> Pivots | None:
     """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
 
-    Returns None where `kernel` is not a covariance on these inputs.
+    Stops when less than `tolerance` of the prior variance is unexplained at every input, or at
+    the limit on pivots. Returns None where `kernel` is not a covariance on these inputs.
     """
     diagonal = kernel_diagonal(kernel, X)
     if not (diagonal > 0.0).all():
@@ -66,7 +70,7 @@ def choose_pivots(kernel: KernelLike, X: Matrix) -> Pivots | None:
     limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     rows: list[int] = []
-    while len(rows) < limit and residual.max() >= PIVOT_TOLERANCE:
+    while len(rows) < limit and residual.max() >= tolerance:
         pivot, done = int(np.argmax(residual)), len(rows)
         column = kernel_block(kernel, X, X[pivot : pivot + 1])[:, 0] / (root * root[pivot])
         column -= columns[:done, pivot] @ columns[:done]
@@ -152,11 +156,13 @@ def fit_novelty(
     if len(rows) > MAX_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
     inputs = X[rows]
-    pivots = choose_pivots(kernel, inputs)
+    noise_share = posterior.noise_variance / amplitude
+    tolerance = min(max(noise_share, FINEST_TOLERANCE), PIVOT_TOLERANCE)
+    pivots = choose_pivots(kernel, inputs, tolerance)
     if pivots is None:
         return None
     novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
-    if pivots.unexplained < PIVOT_TOLERANCE:
+    if pivots.unexplained < tolerance:
         return novelty
     # In many dimensions few pivots cannot cover the training inputs, which then look novel
     # themselves. How much of that is real is what best predicts the training targets, each

@@ -72,6 +72,7 @@ def choose_centers(
     -------
     centers : Centers
     """
+    check_choice("center_method", method, CENTER_METHODS)
     if isinstance(centers, str) and centers != "all":
         raise ValueError(f'centers must be "all", a number or an array; got {centers!r}.')
     if isinstance(centers, str):
@@ -80,7 +81,6 @@ def choose_centers(
     if not isinstance(centers, numbers.Number):
         return _given(centers, X.shape[1])
     n_centers = check_integer("centers", centers, minimum=1)
-    check_choice("center_method", method, CENTER_METHODS)
     if method == "grid":
         return _grid(X, n_centers, sample_weight)
     distinct = _distinct_rows(X, sample_weight)

@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from relvec._checks import check_bool, check_choice, check_positive
-from relvec._typing import ArrayLike, Vector
+from relvec._linalg import fitting_threads
+from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._predict import PredictionMixin
@@ -95,6 +96,28 @@ class BaseSparseBayesRegressor(
             X, sample_weight=weight, random_state=check_random_state(self.random_state)
         )
         targets = y.reshape(len(y), -1)
+        if n_features_before != self.n_features_in_:
+            previous = ()
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        n_samples, n_atoms = bound.dictionary.shape
+        with fitting_threads(float(n_samples) * n_atoms):
+            all_moments, outputs = self._solve(bound, X, targets, weight, previous, context)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        self._expose(outputs, bound, all_moments, single=y.ndim == 1)
+        self._warn(outputs)
+        return self
+
+    def _solve(
+        self,
+        bound: BoundBasis,
+        X: Any,
+        targets: Matrix,
+        weight: Vector | None,
+        previous: tuple[FittedOutput, ...],
+        context: Any,
+    ) -> tuple[list[Moments], list[FittedOutput]]:
+        """Fit every target on the shared dictionary."""
         all_moments = moments_of(
             bound.dictionary,
             targets,
@@ -102,10 +125,6 @@ class BaseSparseBayesRegressor(
             centre=bool(self.fit_intercept),
             low_memory=None if isinstance(self.low_memory, str) else bool(self.low_memory),
         )
-        if n_features_before != self.n_features_in_:
-            previous = ()
-        context = self._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         outputs: list[FittedOutput] = []
         for number, (moments, target) in enumerate(zip(all_moments, targets.T, strict=True)):
             _forbid_weightless_centres(moments, bound, weight)
@@ -127,10 +146,7 @@ class BaseSparseBayesRegressor(
                     error_bars=self.error_bars,
                 )
             )
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        self._expose(outputs, bound, all_moments, single=y.ndim == 1)
-        self._warn(outputs)
-        return self
+        return all_moments, outputs
 
     def _check_options(self) -> None:
         """Find misspelt options before any work is done."""

@@ -165,9 +165,27 @@ class RVMRegressor(BaseSparseBayesRegressor):
         Where kernels may be centred: all training inputs, that many of them, or these points.
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen.
-    prior, solver, effort, noise_variance, fit_intercept, min_gain, error_bars, low_memory, \
-warm_start, random_state
-        As in `SparseBayesRegressor`.
+    prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
+        "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
+    solver : {"auto", "sequential", "mackay", "em", "textbook"} or Solver, default="auto"
+        The fast certified search, or one of the published algorithms.
+    effort : {"fast", "balanced", "thorough"}, default="balanced"
+        How hard the search looks for a better maximum of the evidence.
+    noise_variance : float, optional
+        Hold the noise variance; default, estimate it.
+    fit_intercept : bool, default=True
+        Include an intercept with a flat prior.
+    min_gain : float or "auto", default="auto"
+        Log-evidence a kernel must bring to be kept; "auto" asks next to nothing.
+    error_bars : {"novelty", "plain", "augmented"}, default="novelty"
+        What predictive variances contain away from the training inputs; see
+        `SparseBayesRegressor`.
+    low_memory : bool or "auto", default="auto"
+        Never store the kernel matrix; "auto" does so above one gigabyte.
+    warm_start : bool, default=False
+        Start from the relevance vectors of the previous fit.
+    random_state : int, RandomState instance or None, default=None
+        For centres that are chosen by chance.
 
     Attributes
     ----------

@@ -218,23 +218,27 @@ def _prune(
 
 
 def _direction(gradient: Vector, hessian: Matrix) -> Vector:
-    """Newton direction, with a diagonal shift where the Hessian is not positive definite."""
-    size = len(gradient)
+    """Newton direction, with a diagonal shift where the Hessian is not positive definite.
+
+    Every log precision is measured in units of its own curvature, so that one shift serves
+    precisions of very different curvatures, and some shift always does.
+    """
     if not np.isfinite(hessian).all():
         raise FloatingPointError("the curvature of the evidence is not finite")
-    diagonal = hessian.diagonal().copy()
-    shift_scale = np.maximum(np.abs(diagonal) + np.abs(gradient), 1e-8)
+    unit = 1.0 / np.sqrt(np.maximum(np.abs(hessian.diagonal()) + np.abs(gradient), 1e-8))
+    scaled = hessian * np.multiply.outer(unit, unit)
+    diagonal = scaled.diagonal().copy()
     shift = 0.0
     while True:
         if shift:
-            hessian.flat[:: size + 1] = diagonal + shift * shift_scale
-        factor = cholesky(hessian.T)
+            scaled.flat[:: len(unit) + 1] = diagonal + shift
+        factor = cholesky(scaled.T)
         if factor is not None:
             pivots = factor.diagonal()
             if pivots.min() ** 2 > 1e-10 * pivots.max() ** 2:
                 break
         shift = 0.1 if shift == 0.0 else 3.0 * shift
-    step = solve_cholesky(factor, -gradient)
+    step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
     return step * (MAX_STEP / largest) if largest > MAX_STEP else step
 
