@@ -108,9 +108,9 @@ def test_check_finite_block_is_not_fooled_by_overflow_of_the_sum():
 
 
 def test_check_finite_block_counts_and_locates_in_any_dimension():
-    with pytest.raises(ValueError, match=r"position 1 is nan \(2 of 3 values are not finite\)"):
+    with pytest.raises(ValueError, match=r"position 1 is NaN \(2 of 3 values are not finite\)"):
         check_finite_block(np.array([0.0, np.nan, np.inf]), "t")
     cube = np.zeros((2, 2, 2))
     cube[1, 0, 1] = np.nan
-    with pytest.raises(ValueError, match=r"index \(1, 0, 1\) is nan \(1 value is not finite\)"):
+    with pytest.raises(ValueError, match=r"index \(1, 0, 1\) is NaN \(1 value is not finite\)"):
         check_finite_block(cube, "t")

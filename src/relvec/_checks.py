@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import issparse
 
 __all__ = [
     "check_bool",
     "check_choice",
     "check_dense",
     "check_finite_block",
+    "check_finite_input",
     "check_integer",
     "check_positive",
     "nearest",
@@ -129,6 +131,20 @@ def check_dense(X: Any, owner: str) -> None:
         )
 
 
+def check_finite_input(values: Any, name: str) -> None:
+    """Say where an input is not finite; leave everything else to scikit-learn's checks."""
+    if issparse(values):
+        values = values.tocoo().data
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fO" or array.ndim not in (1, 2):
+            return
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        return
+    check_finite_block(array, name)
+
+
 def check_finite_block(array: np.ndarray, what: str) -> None:
     """Raise if `array` holds NaN or infinity, saying where the first one is.
 
@@ -156,7 +172,8 @@ def check_finite_block(array: np.ndarray, what: str) -> None:
     where = {1: "position {}", 2: "row {}, column {}"}.get(array.ndim, "index {}")
     place = where.format(*position) if array.ndim in (1, 2) else where.format(position)
     count = "1 value is" if n_bad == 1 else f"{n_bad} of {array.size} values are"
+    value = "NaN" if np.isnan(array[position]) else str(array[position])
     raise ValueError(
-        f"{what} must be finite; the value at {place} is {array[position]} "
+        f"{what} must be finite; the value at {place} is {value} "
         f"({count} not finite). Remove or replace these values."
     )

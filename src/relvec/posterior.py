@@ -62,7 +62,8 @@ class Posterior:
     @property
     def weight_precision(self) -> Vector:
         """Prior precision ``alpha`` of each raw weight."""
-        return self.lam * self.column_norm**2 / self.noise_variance
+        with np.errstate(over="ignore"):
+            return self.lam * self.column_norm**2 / self.noise_variance
 
     @property
     def covariance(self) -> Matrix:

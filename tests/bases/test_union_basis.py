@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.model_selection import GridSearchCV
 
+from relvec import SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis, UnionBasis
 
 X = np.random.default_rng(9).normal(size=(12, 2))
@@ -152,3 +153,15 @@ def test_importing_bases_draws_no_pictures():
     code = "import sys, relvec.bases; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_error_bars_do_not_depend_on_the_order_of_the_parts():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-10, 10, (60, 1))
+    y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.standard_normal(60)
+    wide, narrow = KernelBasis(gamma=1e-2), KernelBasis(gamma=1.0)
+    one, other = (
+        SparseBayesRegressor(basis).fit(X, y).predict([[14.0], [30.0]], return_std=True)[1]
+        for basis in (wide + narrow, narrow + wide)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-5)

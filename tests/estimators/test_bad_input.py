@@ -33,10 +33,10 @@ def put(array, value):
 @pytest.mark.parametrize(
     ("inputs", "target", "message"),
     [
-        (put(X, np.nan), Y, "Input X contains NaN"),
-        (put(X, np.inf), Y, "Input X contains infinity"),
-        (X, put(Y, np.nan), "Input y contains NaN"),
-        (X, put(Y, -np.inf), "Input y contains infinity"),
+        (put(X, np.nan), Y, r"X must be finite; the value at row \d+, column \d+ is NaN"),
+        (put(X, np.inf), Y, r"X must be finite; the value at row \d+, column \d+ is inf"),
+        (X, put(Y, np.nan), r"y must be finite; the value at position \d+ is NaN"),
+        (X, put(Y, -np.inf), r"y must be finite; the value at position \d+ is -inf"),
         (X, Y[:-1], r"inconsistent numbers of samples: \[30, 29\]"),
         (X[:, 0], Y, "Expected 2D array, got 1D array"),
         (X[None], Y, "Found array with dim 3"),
@@ -283,8 +283,8 @@ def test_other_number_of_features(fitted, inputs):
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        (put(X, np.nan), "Input X contains NaN"),
-        (put(X, np.inf), "Input X contains infinity"),
+        (put(X, np.nan), r"X must be finite; the value at row \d+, column \d+ is NaN"),
+        (put(X, np.inf), r"X must be finite; the value at row \d+, column \d+ is inf"),
         (X[0], "Expected 2D array, got 1D array"),
         (X[:0], r"Found array with 0 sample\(s\)"),
         ([["a", "b", "c"]], "could not convert string to float: .*a"),
@@ -324,7 +324,7 @@ def test_targets_that_do_not_fit_the_model(fitted):
         fitted.log_predictive_density(X, np.column_stack([Y, Y]))
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[30, 29\]"):
         fitted.leave_one_out(X, Y[:-1])
-    with pytest.raises(ValueError, match="Input y contains NaN"):
+    with pytest.raises(ValueError, match=r"y must be finite; the value at position \d+ is NaN"):
         fitted.log_predictive_density(X, put(Y, np.nan))
 
 

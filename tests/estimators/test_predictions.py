@@ -331,3 +331,13 @@ def test_noise_is_left_out_on_request(name, request):
     interval = model.predict_interval(NEW, 0.9, include_noise=False)
     expected = np.column_stack(stats.norm(mean, bare).interval(0.9))
     np.testing.assert_allclose(interval, expected, rtol=1e-9)
+
+
+def test_error_bars_of_an_almost_noise_free_curve_are_as_narrow_as_its_noise():
+    """Pivots must cover the inputs as finely as the noise asks, not to 5 % of the signal."""
+    X = np.arange(40.0)[:, None]
+    model = RVMRegressor().fit(X, X[:, 0] ** 2)
+    mean, std = model.predict(X[:-1] + 0.5, return_std=True)
+    assert np.abs(mean - (X[:-1, 0] + 0.5) ** 2).max() < 0.5
+    assert std.max() < 5 * model.noise_variance_**0.5
+    assert model.predict([[80.0]], return_std=True)[1][0] > 100.0

@@ -134,7 +134,7 @@ def one_nan(X, Z):
         (transposed, r"transposed.* returned an array of shape \(11, 30\).*shape \(30, 11\)"),
         (CompoundKernel([RBF(), RBF()]), r"shape \(30, 11, 2\)"),
         (complex_values, "complex_values.* returned values of dtype complex128.*real numbers"),
-        (one_nan, "one_nan.* must be finite; the value at row 3, column 2 is nan"),
+        (one_nan, "one_nan.* must be finite; the value at row 3, column 2 is NaN"),
     ],
 )
 def test_bad_kernel_output(kernel, complaint):

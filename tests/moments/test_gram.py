@@ -182,3 +182,29 @@ def test_moments_of_some_atoms_are_those_of_their_columns(centre: bool, kind: st
         np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[some])
     np.testing.assert_array_equal(part.gram(np.array([0, 3])), whole.gram(some[[0, 3]]))
     np.testing.assert_array_equal(part.rows(np.array([1])), whole.gram(some)[[1]])
+
+
+@pytest.mark.parametrize(
+    ("atoms", "targets", "weight", "message"),
+    [
+        (np.ones((4, 2)), np.ones(4), None, r"atoms must have shape \(n_rows, 3\); got"),
+        (np.ones((4, 3)), np.ones(3), None, r"targets must have one row per row of atoms"),
+        (np.full((4, 3), np.nan), np.ones(4), None, "atoms must be finite; .* row 0, column 0"),
+        (np.ones((4, 3)), np.ones(4), np.ones(3), r"sample_weight must have shape \(4,\)"),
+        (np.ones((4, 3)), np.ones(4), [1, 1, -1, 1], "not be negative; got -1 at position 2"),
+    ],
+)
+def test_blocks_that_do_not_fit(atoms, targets, weight, message):
+    with pytest.raises(ValueError, match=message):
+        SufficientStatistics(3).update(atoms, targets, weight)
+
+
+@pytest.mark.parametrize("offset", [1e6, 2e7, 1e9])
+def test_offsets_of_columns_do_not_hide_them(offset):
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((80, 3))
+    t = Phi[:, 0] + 0.1 * rng.standard_normal(80)
+    moments = SufficientStatistics(3).update(Phi + offset, t).moments()
+    assert moments.usable.all()
+    here = SufficientStatistics(3).update((Phi + offset) - offset, t).moments()
+    np.testing.assert_allclose(moments.gram(np.arange(3)), here.gram(np.arange(3)), atol=1e-6)

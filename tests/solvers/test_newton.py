@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
+from relvec import RVMRegressor
 from relvec._typing import Matrix, Vector
 from relvec.evidence import best_precision
 from relvec.solvers.newton import (
@@ -317,3 +320,15 @@ def test_a_flat_tail_is_crossed_in_few_steps() -> None:
     """Flat, and curved the wrong way: the shift of the Hessian must not dwarf its curvature."""
     data = draw(20150, 3)
     assert run(data, np.ones(3), 0.0, 0.25, max_iter=50, tol=1e-4).converged
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_curvatures_of_very_different_size_do_not_stall_the_direction(seed: int) -> None:
+    """Very wide kernels and a tiny held noise: no shift in absolute units was ever enough."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (30, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(30)
+    model = RVMRegressor(gamma=1e-4, noise_variance=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(model.fit(X, y).predict(X)).all()

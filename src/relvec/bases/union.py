@@ -11,8 +11,21 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import UnionDictionary
+from relvec.kernels import KernelLike, kernel_block
 
 __all__ = ["UnionAtoms", "UnionBasis"]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanKernel:
+    """Average of several kernels: a covariance if they are."""
+
+    kernels: tuple[KernelLike, ...]
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        """Evaluate between all rows of `X` and of `Z`."""
+        total = sum(kernel_block(kernel, X, Z) for kernel in self.kernels)
+        return np.asarray(total) / len(self.kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +73,12 @@ class UnionAtoms(Atoms):
         return [together[i] for i in self.order]
 
     def decaying_kernel(self) -> Any:
-        """Return that of the first part that has one."""
-        return next((k for k in (part.decaying_kernel() for part in self.parts) if k), None)
+        """Return that of the part that has one, or the average if several have."""
+        kernels = [part.decaying_kernel() for part in self.parts]
+        kernels = [kernel for kernel in kernels if kernel is not None]
+        if len(kernels) < 2:
+            return kernels[0] if kernels else None
+        return MeanKernel(tuple(kernels))
 
     def _shares(self) -> list[tuple[Atoms, IndexArray, IndexArray]]:
         """Return (part, positions of its atoms here, positions of its atoms in it)."""

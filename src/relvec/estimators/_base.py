@@ -7,13 +7,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from relvec._checks import check_bool, check_choice, check_positive
+from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._linalg import fitting_threads
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
@@ -36,8 +37,8 @@ KERNEL_MIN_GAIN = 1e-3
 for a tolerance."""
 
 
-LARGEST_TARGET = 1e140
-"""Squares of larger targets, or of the inverse, are not floating-point numbers."""
+LARGEST = 1e140
+"""Squares of larger numbers, or of their inverses, leave the range of floating point."""
 
 
 class BaseSparseBayesRegressor(
@@ -74,6 +75,8 @@ class BaseSparseBayesRegressor(
         self._check_options()
         previous = getattr(self, "outputs_", ()) if self.warm_start else ()
         n_features_before = getattr(self, "n_features_in_", None)
+        check_finite_input(X, "X")
+        check_finite_input(y, "y")
         X, y = validate_data(
             self,
             X,
@@ -90,7 +93,8 @@ class BaseSparseBayesRegressor(
                 "SparseBayesRegressor(PrecomputedBasis())."
             )
         y = np.asarray(y, dtype=np.float64)
-        _check_range(y)
+        _check_range("X", X.data if issparse(X) else X)
+        _check_range("y", y)
         weight = self._checked_weight(sample_weight, X)
         bound = basis.bind(
             X, sample_weight=weight, random_state=check_random_state(self.random_state)
@@ -254,7 +258,7 @@ class BaseSparseBayesRegressor(
             "intercept_": np.array([output.posterior.intercept for output in outputs]),
             "noise_variance_": np.array([output.posterior.noise_variance for output in outputs]),
             "log_evidence_": np.array([output.posterior.log_evidence for output in outputs]),
-            "objective_": np.array([output.solution.objective for output in outputs]),
+            "objective_": np.array([output.objective for output in outputs]),
             "effective_dof_": np.array([output.posterior.effective_dof for output in outputs]),
             "saturated_": np.array([output.solution.saturated for output in outputs]),
             "converged_": np.array([output.solution.converged for output in outputs]),
@@ -277,8 +281,16 @@ class BaseSparseBayesRegressor(
                 UserWarning,
                 stacklevel=4,
             )
-        for solution in (output.solution for output in outputs):
-            if solution.saturated:
+        for output in outputs:
+            solution = output.solution
+            if self.noise_variance is None and output.is_beyond_rounding:
+                reason = (
+                    "works at the limit of floating-point numbers: the noise it found "
+                    f"({solution.noise_variance:.2g}) is not that of the residuals "
+                    f"({output.posterior.noise_variance:.2g}), because atoms are nearly collinear. "
+                    "Use narrower kernels or fewer atoms, low_memory=False, or give noise_variance."
+                )
+            elif solution.saturated:
                 reason = (
                     f"reached its cap on active atoms ({len(solution.active)}, half the effective "
                     "sample size): the atoms can explain the noise itself, so the noise level is "
@@ -309,14 +321,15 @@ def _first(value: np.ndarray) -> Any:
     return item if isinstance(item, np.ndarray) else item.item()
 
 
-def _check_range(y: np.ndarray) -> None:
-    """Refuse targets whose variance is not a floating-point number."""
-    largest = float(np.abs(y).max(initial=0.0))
-    spread = float(np.ptp(y, axis=0).max(initial=0.0)) if len(y) else 0.0
-    if largest > LARGEST_TARGET or 0.0 < spread < 1.0 / LARGEST_TARGET:
+def _check_range(name: str, values: np.ndarray) -> None:
+    """Refuse numbers whose squares are not floating-point numbers."""
+    largest = float(np.abs(values).max(initial=0.0))
+    spread = float(np.ptp(values, axis=0).max(initial=0.0)) if len(values) else 0.0
+    if largest > LARGEST or 0.0 < spread < 1.0 / LARGEST:
         raise ValueError(
-            f"y has values up to {largest:.3g} that differ by up to {spread:.3g}; their squares "
-            "leave the range of floating-point numbers. Rescale y, for instance to unit variance."
+            f"{name} has values up to {largest:.3g} that differ by up to {spread:.3g}; their "
+            f"squares leave the range of floating-point numbers. Rescale {name}, for instance to "
+            "unit variance."
         )
 
 

@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-12
 """Below this share of the target's variance there is no signal to be uncertain about."""
 UNRESOLVED = 1e-8
 """With less noise than this share of the signal the residuals are rounding errors, of which
-augmentation would make a correction."""
+augmentation would make a correction: novelty takes its place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,20 @@ class FittedOutput:
     solution: Solution
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
+
+    @property
+    def objective(self) -> float:
+        """What was maximised; for a constant target, of which nothing was, the evidence."""
+        is_constant = self.posterior.target_variance == 0.0
+        return self.posterior.log_evidence if is_constant else self.solution.objective
+
+    @property
+    def is_beyond_rounding(self) -> bool:
+        """Whether the solver's noise was an artefact of rounding."""
+        posterior, found = self.posterior, self.solution.noise_variance
+        actual = posterior.quadratic / max(posterior.n_effective, 1.0)
+        limit = 2.0 * found + 1e-9 * posterior.target_variance
+        return posterior.target_variance > 0.0 and actual > limit
 
     def predict_mean(self, X: Any) -> Vector:
         """Posterior mean of the function."""
@@ -131,12 +145,10 @@ def finish_output(
     amplitude = posterior.target_variance - posterior.noise_variance
     if kernel is None or not amplitude > NEGLIGIBLE * posterior.target_variance:
         return FittedOutput(solution.active, atoms, posterior, solution)
-    if error_bars == "novelty":
+    if error_bars == "novelty" or posterior.noise_variance <= UNRESOLVED * amplitude:
         novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
         return FittedOutput(solution.active, atoms, posterior, solution, novelty)
-    augmentation = None
-    if posterior.noise_variance > UNRESOLVED * amplitude:
-        root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
-        residual = (target - posterior.predict(atoms.at(X))) * root
-        augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
+    root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
+    residual = (target - posterior.predict(atoms.at(X))) * root
+    augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
     return FittedOutput(solution.active, atoms, posterior, solution, None, augmentation)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from relvec._checks import check_integer
+from relvec._checks import check_finite_input, check_integer
 from relvec._typing import Matrix, Vector
 from relvec.estimators._output import FittedOutput
 
@@ -29,11 +29,14 @@ class PredictionMixin:
 
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self)
+        check_finite_input(X, "X")
         return validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
 
     def _validated_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
         """Return inputs, and targets with one column per output."""
         check_is_fitted(self)
+        check_finite_input(X, "X")
+        check_finite_input(y, "y")
         X, y = validate_data(
             self,
             X,
@@ -210,7 +213,8 @@ class PredictionMixin:
         X, y : array-like
             The training data; a fitted model does not keep them.
         sample_weight : array-like of shape (n_samples,), optional
-            The weights the model was fitted with; default, one each.
+            The weights the model was fitted with; default, one each. A row is left out with all
+            its weight.
 
         Returns
         -------

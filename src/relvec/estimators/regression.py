@@ -44,7 +44,8 @@ class SparseBayesRegressor(BaseSparseBayesRegressor):
         What predictive variances contain away from the training inputs: "plain" is the
         posterior alone, which is over-confident there; "novelty" adds the variance of a
         process with the same kernel, known at a few stored inputs; "augmented" is RVM*, which
-        also changes the mean and keeps the training inputs.
+        also changes the mean and keeps the training inputs (without noise to speak of it is
+        not computable, and "novelty" takes its place).
     low_memory : bool or "auto", default="auto"
         Never store the dictionary at the training inputs; evaluate it again when needed.
         "auto" does so above one gigabyte.

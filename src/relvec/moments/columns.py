@@ -37,9 +37,9 @@ class ColumnScales(NamedTuple):
 
 def column_scales(mean: Vector, centred_ss: Vector, total_weight: float) -> ColumnScales:
     """Decide which atoms are usable and how finely their Gram entries are resolved."""
-    raw_ss = centred_ss + total_weight * mean**2
     # A centred norm of 1e-12 of the raw one is the rounding of a constant column.
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
+        raw_ss = centred_ss + total_weight * mean**2
         usable = (centred_ss > 1e-24 * raw_ss) & (centred_ss > 1e-280) & np.isfinite(centred_ss)
     norm = np.sqrt(np.where(usable, centred_ss, 1.0))
     rounding = 100.0 * EPS * np.sqrt(np.where(usable, raw_ss, 1.0)) / norm

@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
+from relvec._checks import check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import ColumnScales, column_scales
+from relvec.moments.columns import EPS, ColumnScales, column_scales
 
 
 class SufficientStatistics:
@@ -53,10 +54,10 @@ class SufficientStatistics:
         self, atoms: Matrix, targets: Matrix, sample_weight: Vector | None = None
     ) -> SufficientStatistics:
         """Add a block of rows: atoms (b, n_atoms), targets (b,) or (b, n_targets)."""
+        n = self.n_atoms
+        atoms, targets, sample_weight = self._checked(atoms, targets, sample_weight)
         if sample_weight is not None and not sample_weight.any():
             return self
-        n = self.n_atoms
-        targets = np.reshape(targets, (len(atoms), self.n_targets))
         if self.shift is None:
             means = [np.average(part, axis=0, weights=sample_weight) for part in (atoms, targets)]
             self.shift = np.concatenate(means)
@@ -73,6 +74,36 @@ class SufficientStatistics:
         # The transpose of a C-ordered block is Fortran-ordered: no copy is made.
         self._second = dsyrk(1.0, block.T, beta=1.0, c=self._second, overwrite_c=1, lower=1)
         return self
+
+    def _checked(
+        self, atoms: Matrix, targets: Matrix, weight: Vector | None
+    ) -> tuple[Matrix, Matrix, Vector | None]:
+        atoms, targets = np.asarray(atoms, float), np.asarray(targets, float)
+        if atoms.ndim != 2 or atoms.shape[1] != self.n_atoms:
+            raise ValueError(
+                f"atoms must have shape (n_rows, {self.n_atoms}); got shape {atoms.shape}."
+            )
+        n_rows = len(atoms)
+        if targets.shape not in ((n_rows,) * (self.n_targets == 1), (n_rows, self.n_targets)):
+            raise ValueError(
+                f"targets must have one row per row of atoms and {self.n_targets} column(s): "
+                f"({n_rows}, {self.n_targets}); got shape {targets.shape}."
+            )
+        check_finite_block(atoms, "atoms")
+        check_finite_block(targets, "targets")
+        if weight is not None:
+            weight = np.asarray(weight, float)
+            if weight.shape != (n_rows,):
+                raise ValueError(
+                    f"sample_weight must have shape ({n_rows},); got shape {weight.shape}."
+                )
+            check_finite_block(weight, "sample_weight")
+            if (weight < 0.0).any():
+                raise ValueError(
+                    f"sample_weight must not be negative; got {weight.min():g} at position "
+                    f"{int(np.argmin(weight))}."
+                )
+        return atoms, np.reshape(targets, (n_rows, self.n_targets)), weight
 
     def merge(self, other: SufficientStatistics) -> SufficientStatistics:
         """Add what another accumulator with the same shift has seen."""
@@ -106,11 +137,15 @@ class SufficientStatistics:
             second += cross + cross.T
             second += self.total_weight * np.multiply.outer(self.shift, self.shift)
             mean = np.zeros_like(offset)
-        # What was summed, not the raw column, sets the rounding error of the centred sums.
-        spread = np.sqrt(shifted_ss / self.total_weight) if centre else np.zeros_like(offset)
-        scales = column_scales(spread[:n], second.diagonal()[:n].copy(), self.total_weight)
-        constant = second.diagonal()[:n] <= 1e-14 * self.total_weight * self.shift[:n] ** 2
-        scales = scales._replace(mean=mean[:n], usable=scales.usable & ~(constant & centre))
+        centred_ss = second.diagonal()[:n].copy()
+        scales = column_scales(mean[:n], centred_ss, self.total_weight)
+        if centre:
+            # What was summed, not the raw column, sets the rounding error of the centred sums.
+            amplification = shifted_ss[:n] / np.where(scales.usable, centred_ss, 1.0)
+            scales = scales._replace(
+                usable=scales.usable & (amplification < 1e13),
+                resolution=np.maximum(scales.resolution, 100.0 * EPS * amplification),
+            )
         gram = second[:n, :n] * np.multiply.outer(
             scales.usable / scales.norm, scales.usable / scales.norm
         )

@@ -49,13 +49,19 @@ Monitor = Callable[[Progress], bool]
 
 
 class Certificate(NamedTuple):
-    """Why the solver stopped: both numbers are zero at an exact local maximum."""
+    """Why the solver stopped: both numbers are zero at an exact local maximum.
+
+    Both are computed in floating point. Where atoms are nearly collinear and the noise small,
+    the objective itself is only known to some digits; a solver then stops when what is left to
+    gain is below that, which may be before the gradient is.
+    """
 
     gradient: float
     """Largest absolute derivative of the objective in a log precision of an active atom."""
     best_gain: float
-    """Largest gain of any atom that is not in the model, net of its price or, if that is less,
-    of the solver's tolerance (never negative)."""
+    """Largest gain of any atom that is not in the model and not, to rounding, a combination of
+    those that are; net of its price or, if that is less, of the solver's tolerance. Never
+    negative."""
 
 
 class Candidate(NamedTuple):

@@ -33,7 +33,8 @@ class SequentialSolver(BaseEstimator):
         How many starts and recombinations to try. "fast" climbs once; it falls back on a
         start from all atoms when a ridge regression on the same atoms has more evidence.
     tol : float, default=1e-4
-        Largest derivative of the objective in a log precision that counts as zero.
+        Largest derivative of the objective in a log precision that counts as zero. A climb
+        also ends where what is left to gain is below rounding.
     max_iter : int, default=500
         Rounds of one ascent.
 
