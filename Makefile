@@ -6,6 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/dev.txt
 
+# Some tests read published data sets that are not part of the repository; without them they are skipped.
+ifneq ($(wildcard ../shared/data),)
+export RELVEC_DATA ?= $(abspath ../shared/data)
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types layers unit bench clean
 

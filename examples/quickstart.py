@@ -119,7 +119,7 @@ def draw_curve(axes, bmi: np.ndarray, y: np.ndarray) -> None:
     model = RVMRegressor(gamma=1 / (2 * 5.0**2)).fit(bmi, y)
     grid = np.linspace(5, 60, 400)
     mean, std = model.predict(grid[:, None], return_std=True)
-    curve = np.sqrt(np.maximum(std**2 - model.noise_variance_, 0.0))  # less the noise
+    _, curve = model.predict(grid[:, None], return_std=True, include_noise=False)
     axes.fill_between(
         grid,
         mean - 1.96 * std,
