@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,13 @@ LARGEST = 1e140
 
 
 class BaseSparseBayesRegressor(
-    PredictionMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+    PredictionMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC
 ):
     """Fit, predict and explain; a subclass says which basis."""
 
+    @abstractmethod
     def _resolve_basis(self) -> Basis:
-        raise NotImplementedError
-
-    # ------------------------------------------------------------------ fit
+        """Return the basis that the parameters describe."""
 
     @with_callbacks
     def fit(
