@@ -124,13 +124,6 @@ def test_union_columns_equal_the_stacked_matrix(widths, data):
     np.testing.assert_array_equal(union.columns(index), np.hstack(arrays)[:, index])
 
 
-def test_union_is_stored_only_if_all_parts_are():
-    dense = DenseDictionary(ARRAY)
-    assert UnionDictionary([dense, dense]).is_stored
-    assert not UnionDictionary([dense, kernel_dictionary()]).is_stored
-    assert not kernel_dictionary().is_stored
-
-
 def test_union_errors():
     with pytest.raises(ValueError, match="at least one dictionary; got none"):
         UnionDictionary([])

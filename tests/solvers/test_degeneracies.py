@@ -166,11 +166,15 @@ def test_huge_widths_give_no_garbage(effort: str, gamma: float, target: Vector) 
 @pytest.mark.parametrize("n", [100, 700])
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_wide_kernels_are_not_left_in_the_empty_model(n: int, effort: str) -> None:
-    """No single atom helps; a start from all of them does. Forward selection: RMSE .30."""
+    """No single atom helps; a start from all of them does. Forward selection: RMSE .30.
+
+    Of 700 inputs the fast search keeps 9 (RMSE .032): its start from all atoms ends at the cap.
+    """
     x = np.linspace(-10, 10, n)[:, None]
     t = np.sinc(x[:, 0] / np.pi)
     model = quietly(rvm(1e-2, effort=effort), x, t)
-    assert rmse(model.predict(x), t) < 0.04
+    limit = 0.04 if (effort, n) == ("fast", 700) else 0.03
+    assert rmse(model.predict(x), t) < limit
 
 
 def test_very_wide_kernels_reach_what_the_published_algorithm_reaches() -> None:

@@ -24,9 +24,6 @@ class Dictionary(ABC):
     is_orthonormal: bool = False
     """Whether the columns are orthonormal by construction (closed-form solvers need it)."""
 
-    is_stored: bool = False
-    """Whether `columns` only copies memory, so that storing a normalised copy buys little."""
-
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:

@@ -29,8 +29,6 @@ class DenseDictionary(Dictionary):
     array([3., 7.])
     """
 
-    is_stored = True
-
     def __init__(self, array: ArrayLike) -> None:
         self.array = np.asarray(array, dtype=np.float64)
         if self.array.ndim != 2:
@@ -97,8 +95,6 @@ class SparseDictionary(Dictionary):
     >>> SparseDictionary(sparse.eye_array(3)).sq_norms()
     array([1., 1., 1.])
     """
-
-    is_stored = True
 
     def __init__(self, matrix: Any) -> None:
         if not sparse.issparse(matrix):

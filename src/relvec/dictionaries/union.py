@@ -43,7 +43,6 @@ class UnionDictionary(Dictionary):
                 f"got {lengths}."
             )
         self._offsets = np.cumsum([0, *(part.shape[1] for part in self.parts)])
-        self.is_stored = all(part.is_stored for part in self.parts)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -6,6 +6,7 @@ spline, which is only conditionally so, serves as well as any.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -70,11 +71,13 @@ class _LengthScaleKernel(Kernel):
         scale = check_positive(f"length_scale of {type(self).__name__}", self.length_scale)
         return np.atleast_2d(np.asarray(X, dtype=np.float64)) / scale
 
+    @abstractmethod
     def _value(self, left: Matrix, right: Matrix) -> Matrix:
-        raise NotImplementedError
+        """Kernel of inputs in units of the length scale."""
 
+    @abstractmethod
     def _value_and_slope(self, inputs: Matrix) -> tuple[Matrix, Matrix]:
-        raise NotImplementedError
+        """Kernel of all pairs, and its derivative in the log length scale."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(length_scale={float(self.length_scale):.3g})"
