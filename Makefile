@@ -49,7 +49,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.dev: pyproject.toml constraints/dev.txt | $(BIN)/python
-	$(PIP_INSTALL) -e ".[dev,plot]"
+	$(PIP_INSTALL) -e ".[dev,plot,wavelets]"
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml constraints/dev.txt | $(BIN)/python

@@ -1,0 +1,37 @@
+"""Optional dependencies: imported when first needed, missed in plain words."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["optional"]
+
+EXTRAS = {"matplotlib": "plot", "pywt": "wavelets"}
+"""Which extra of relvec brings a module."""
+
+
+def optional(module: str) -> Any:
+    """Import an optional dependency.
+
+    Parameters
+    ----------
+    module : str
+        What to import, for example ``"pywt"`` or ``"matplotlib.pyplot"``.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; the message says what to type.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        root = module.partition(".")[0]
+        if error.name is None or error.name.partition(".")[0] != root:
+            raise  # it is there, but something it needs itself is not
+        package = {"pywt": "PyWavelets"}.get(root, root)
+        raise ImportError(
+            f"This needs {package}, which is not installed. "
+            f'Install it with: pip install "relvec[{EXTRAS[root]}]"'
+        ) from error
