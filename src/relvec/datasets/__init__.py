@@ -1,0 +1,32 @@
+"""Test signals of the denoising literature, made on the spot.
+
+Examples
+--------
+>>> from relvec.datasets import make_noisy_signal
+>>> signal = make_noisy_signal("doppler", 1024, snr=7.0, random_state=0)
+>>> signal.noisy.shape
+(1024,)
+"""
+
+from __future__ import annotations
+
+from relvec.datasets.families import RANDOM_FAMILIES, make_random_signal
+from relvec.datasets.signals import (
+    GRIDS,
+    SIGNAL_NAMES,
+    NoisySignal,
+    make_noisy_signal,
+    make_parts,
+    make_signal,
+)
+
+__all__ = [
+    "GRIDS",
+    "RANDOM_FAMILIES",
+    "SIGNAL_NAMES",
+    "NoisySignal",
+    "make_noisy_signal",
+    "make_parts",
+    "make_random_signal",
+    "make_signal",
+]
