@@ -1,16 +1,28 @@
 """Linear maps from atoms' weights to samples."""
 
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
+from relvec.dictionaries.filter_bank import Subband
 from relvec.dictionaries.kernel import KernelDictionary, LazyDictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
+from relvec.dictionaries.transform import (
+    CosineDictionary,
+    ReorderedDictionary,
+    TransformDictionary,
+    WaveletDictionary,
+)
 from relvec.dictionaries.union import UnionDictionary
 
 __all__ = [
     "BLOCK_BYTES",
+    "CosineDictionary",
     "DenseDictionary",
     "Dictionary",
     "KernelDictionary",
     "LazyDictionary",
+    "ReorderedDictionary",
     "SparseDictionary",
+    "Subband",
+    "TransformDictionary",
     "UnionDictionary",
+    "WaveletDictionary",
 ]
