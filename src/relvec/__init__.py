@@ -13,13 +13,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from relvec.estimators import RVMRegressor, SparseBayesRegressor
+    from relvec.noise import estimate_noise
 
 _HOMES = {
     "RVMRegressor": "relvec.estimators",
     "SparseBayesRegressor": "relvec.estimators",
+    "estimate_noise": "relvec.noise",
 }
 
-__all__ = ["RVMRegressor", "SparseBayesRegressor", "__version__"]
+__all__ = ["RVMRegressor", "SparseBayesRegressor", "__version__", "estimate_noise"]
 
 
 def __getattr__(name: str) -> Any:

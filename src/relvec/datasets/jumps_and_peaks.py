@@ -105,7 +105,7 @@ def telegraph(t: Vector) -> Vector:
     """Plus and minus one, switching forty times at irregular places."""
     index = np.arange(40)
     switches = np.sort((0.01 + index * 0.6180339887498949) % 1.0)
-    return 1.0 - 2.0 * (np.searchsorted(switches, t) % 2)
+    return np.where(np.searchsorted(switches, t) % 2, -1.0, 1.0)
 
 
 def piece_regular(t: Vector) -> Vector:

@@ -1,0 +1,182 @@
+"""The noise level of whatever a user calls a signal or an image."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relvec._checks import check_bool, check_choice
+from relvec._typing import ArrayLike, BoolArray, Vector
+from relvec.noise.level import METHODS, noise_level
+from relvec.noise.report import NoiseLevel, NoiseLevelWarning
+
+__all__ = ["estimate_noise"]
+
+
+@overload
+def estimate_noise(
+    signal: ArrayLike,
+    *,
+    method: str = ...,
+    mask: ArrayLike | None = ...,
+    channel_axis: int | str | None = ...,
+    return_report: Literal[False] = ...,
+) -> float | Vector: ...
+
+
+@overload
+def estimate_noise(
+    signal: ArrayLike,
+    *,
+    method: str = ...,
+    mask: ArrayLike | None = ...,
+    channel_axis: int | str | None = ...,
+    return_report: Literal[True],
+) -> tuple[float | Vector, NoiseLevel | list[NoiseLevel]]: ...
+
+
+def estimate_noise(
+    signal: ArrayLike,
+    *,
+    method: str = "auto",
+    mask: ArrayLike | None = None,
+    channel_axis: int | str | None = "auto",
+    return_report: bool = False,
+) -> float | Vector | tuple[float | Vector, NoiseLevel | list[NoiseLevel]]:
+    """Standard deviation of the white noise in a signal, image or volume.
+
+    The classical estimate, the median of the finest wavelet coefficients, is right for signals that
+    are smooth but for a few places, and wrong by any factor for those with fast oscillations or
+    texture. This one looks at many dictionaries (wavelets, lapped cosines of many widths, Fourier,
+    samples), finds the regions that the signal leaves empty, and measures the noise there.
+
+    Parameters
+    ----------
+    signal : array-like
+        Samples at equal distances: numbers in any number of dimensions, a pandas or polars
+        Series, real or complex. NaN counts as missing. Of complex signals the level is that of the
+        real part, and of the imaginary part, taken to be equal.
+    method : {"auto", "envelope", "mad", "patches"}, default="auto"
+        "envelope" is described above. "patches" uses the smallest principal components of
+        the patches of an image. "mad" is the classical estimate. "auto" takes "patches" for
+        images of at least 128 x 128 pixels, and "envelope" for all else.
+    mask : array-like of bool, shaped like `signal` without its channels, or None, default=None
+        True where a value may be used. If few unbroken stretches are left, differences of
+        neighbours are used, which may give too large a level.
+    channel_axis : int, None or "auto", default="auto"
+        Axis of colours or channels, each of which has a noise level of its own. "auto" is the
+        last axis of an array with three axes if that has three or four entries.
+    return_report : bool, default=False
+        Also return what is known about the reliability.
+
+    Returns
+    -------
+    std : float or ndarray of shape (n_channels,)
+        Standard deviation of the noise; zero if none is found.
+    report : NoiseLevel or list of NoiseLevel
+        Only if `return_report`; a list if there are channels.
+
+    Warns
+    -----
+    NoiseLevelWarning
+        If no noise is found, or if nothing in the signal looks like noise alone. Signals of fewer
+        than 512 samples give a weak estimate (see ``report.is_weak``) and cause only the first.
+
+    Notes
+    -----
+    For white Gaussian noise half of the errors are below about 3 % at 1024 samples, 1.5 % at 4096
+    and 0.5 % at 65536, for most signals; at 256 samples below 8 %. A signal that itself looks
+    like white noise cannot be told from noise. Of coloured noise the level of the quietest
+    band is returned.
+
+    Of arrays with three or more dimensions (without channels) the planes along the two longest
+    axes are looked at together, evenly spread ones if there are many. Axes shorter than 16 do not
+    make a plane; where only one axis is longer, lines along it are looked at together.
+
+    Below 32 samples the median of second differences is used.
+
+    Examples
+    --------
+    >>> from relvec import estimate_noise
+    >>> from relvec.datasets import make_noisy_signal
+    >>> signal = make_noisy_signal("MishMash", 4096, snr=5.0, random_state=0)
+    >>> round(signal.noise_std, 2), round(estimate_noise(signal.noisy), 2)
+    (0.24, 0.24)
+    """
+    check_choice("method", method, METHODS)
+    check_bool("return_report", return_report)
+    values = _as_numbers(signal)
+    observed = None if mask is None else _as_mask(mask)
+    axis = _channel_axis(values, channel_axis)
+    spatial = values.shape if axis is None else np.delete(values.shape, axis)
+    if observed is not None and observed.shape != tuple(spatial):
+        raise ValueError(
+            f"mask must have the shape of the signal without channels, {tuple(map(int, spatial))}; "
+            f"got {observed.shape}."
+        )
+    if axis is None:
+        reports = [noise_level(values, observed=observed, method=method)]
+    else:
+        channels = (values[(slice(None),) * axis + (i,)] for i in range(values.shape[axis]))
+        reports = [noise_level(each, observed=observed, method=method) for each in channels]
+    for number, report in enumerate(reports):
+        text = report.warning()
+        if text is not None:
+            where = "" if axis is None else f"Channel {number}: "
+            warnings.warn(where + text, NoiseLevelWarning, stacklevel=2)
+    std = reports[0].std if axis is None else np.array([report.std for report in reports])
+    if not return_report:
+        return std
+    return std, reports[0] if axis is None else reports
+
+
+def _as_numbers(signal: Any) -> NDArray[Any]:
+    """View the input as an array of numbers, without reading what is on disk."""
+    values = np.asarray(signal)
+    if values.dtype.kind == "O":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "signal must hold numbers; got an array of objects that are not. Missing values "
+                "should be NaN."
+            ) from error
+    if values.dtype.kind not in "biufc":
+        raise ValueError(f"signal must hold numbers; got an array of type {values.dtype}.")
+    if values.ndim == 0:
+        raise ValueError(f"signal must have at least one axis; got the single value {values!r}.")
+    return values
+
+
+def _as_mask(mask: Any) -> BoolArray:
+    observed = np.asarray(mask)
+    if observed.dtype.kind != "b":
+        raise ValueError(
+            f"mask must hold True (observed) or False (missing); got an array of type "
+            f"{observed.dtype}. Use for instance mask=~np.isnan(signal)."
+        )
+    return observed
+
+
+def _channel_axis(values: NDArray[Any], channel_axis: Any) -> int | None:
+    """Axis of channels as a number from zero up, or None."""
+    if channel_axis is None:
+        return None
+    if isinstance(channel_axis, str):
+        check_choice("channel_axis", channel_axis, ("auto",))
+        return 2 if values.ndim == 3 and values.shape[2] in (3, 4) else None
+    is_integer = isinstance(channel_axis, (int, np.integer)) and not isinstance(channel_axis, bool)
+    if not is_integer or not -values.ndim <= channel_axis < values.ndim:
+        raise ValueError(
+            f'channel_axis must be "auto", None or an axis of the signal, which has {values.ndim}; '
+            f"got {channel_axis!r}."
+        )
+    if values.ndim == 1:
+        raise ValueError(
+            "channel_axis leaves no axis of samples: the signal has only one. "
+            "Use channel_axis=None."
+        )
+    return int(channel_axis) % values.ndim

@@ -1,0 +1,184 @@
+"""What is read of a signal, image or volume: boxes of equal size, spread evenly.
+
+Large inputs are indexed first and converted then, so that a memory-mapped file is touched only
+where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relvec._typing import BoolArray
+
+__all__ = ["FLATTEST", "complete_boxes", "is_planar", "is_stuck", "read_boxes"]
+
+Array = NDArray[np.float64]
+
+MOST_SAMPLES = 1 << 16
+LINE = 8192
+MOST_PIXELS = 1 << 18
+STRIP = 64
+WIDEST = 4096
+
+FLATTEST = 16
+"""Axes shorter than this do not make a plane."""
+
+STUCK = 16
+"""Equal neighbours in a row that noise cannot have: padding, saturation, a dead sensor."""
+
+_GOLDEN = 0.6180339887498949
+
+
+def is_planar(shape: tuple[int, ...]) -> bool:
+    """Whether two axes are long enough to look at the values as images."""
+    return sum(length >= FLATTEST for length in shape) >= 2
+
+
+def read_boxes(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArray | None]:
+    """Read lines or planes of an array of any size.
+
+    Parameters
+    ----------
+    values : array
+        Indexed like an ndarray; read only where needed.
+    observed : ndarray of bool, shaped like `values`, or None
+        What may be used.
+
+    Returns
+    -------
+    boxes : ndarray of shape (n_boxes, length) or (n_boxes, height, width)
+        Along the longest axis, or the two longest.
+    observed : ndarray of bool, shaped like `boxes`, or None
+        None where all is observed.
+    """
+    n_axes = 2 if is_planar(values.shape) else 1
+    by_length = np.argsort(values.shape, kind="stable")
+    long = sorted(int(axis) for axis in by_length[-n_axes:])
+    others = [axis for axis in range(values.ndim) if axis not in long]
+    lengths = tuple(values.shape[axis] for axis in long)
+    other_lengths = tuple(values.shape[axis] for axis in others)
+    n_others = int(np.prod(other_lengths, dtype=np.int64))
+
+    most = MOST_PIXELS if n_axes == 2 else MOST_SAMPLES
+    if n_others * int(np.prod(lengths)) <= most:
+        box = lengths
+        corners = [(i, *(0,) * n_axes) for i in range(n_others)]
+    else:
+        box = _box_shape(lengths, n_others, most)
+        corners = _corners(lengths, box, n_others, max(1, most // int(np.prod(box))))
+
+    def read(array: Any) -> list[np.ndarray]:
+        boxes = []
+        for other, *start in corners:
+            key: list[Any] = [slice(None)] * array.ndim
+            place = np.unravel_index(other, other_lengths) if others else ()
+            for axis, index in zip(others, place, strict=True):
+                key[axis] = int(index)
+            for axis, first, length in zip(long, start, box, strict=True):
+                key[axis] = slice(first, first + length)
+            boxes.append(np.asarray(array[tuple(key)]))
+        return boxes
+
+    boxes = np.stack(read(values))
+    if np.iscomplexobj(boxes):
+        boxes = np.concatenate([boxes.real, boxes.imag])
+    seen = None if observed is None else np.stack(read(observed))
+    if seen is not None and len(seen) < len(boxes):
+        seen = np.concatenate([seen, seen])
+    return boxes.astype(np.float64), seen
+
+
+def _box_shape(lengths: tuple[int, ...], n_others: int, most: int) -> tuple[int, ...]:
+    """Shape of what is read at one place."""
+    if len(lengths) == 1:
+        return (min(lengths[0], LINE),)
+    height, width = lengths
+    if n_others > 1 and 4 * height * width <= most:
+        return lengths
+    return min(height, STRIP), min(width, WIDEST)
+
+
+def _corners(
+    lengths: tuple[int, ...], box: tuple[int, ...], n_others: int, n_boxes: int
+) -> list[tuple[int, ...]]:
+    """First corner of each box: evenly over the other axes, irregularly along the long ones."""
+    room = [length - side for length, side in zip(lengths, box, strict=True)]
+    corners = []
+    for i in range(n_boxes):
+        steps = [(i * _GOLDEN * (axis + 1)) % 1.0 for axis in range(len(box))]
+        if n_others == 1:
+            steps[0] = i / max(n_boxes - 1, 1)
+        place = min(int((i + 0.5) / n_boxes * n_others), n_others - 1)
+        corners.append(
+            (place, *(int(step * space) for step, space in zip(steps, room, strict=True)))
+        )
+    return corners
+
+
+def is_stuck(boxes: Array) -> BoolArray:
+    """Samples in a row of at least `STUCK` equal ones along a line, a row or a column."""
+    stuck = np.zeros(boxes.shape, dtype=bool)
+    for axis in range(1, boxes.ndim):
+        lines = np.moveaxis(boxes, axis, -1)
+        same = lines[..., 1:] == lines[..., :-1]
+        if np.count_nonzero(same) < STUCK - 1:
+            continue
+        mark = np.moveaxis(stuck, axis, -1)
+        length = same.shape[-1]
+        index = np.arange(length)
+        last_change = np.maximum.accumulate(np.where(same, -1, index), axis=-1)
+        next_change = np.minimum.accumulate(np.where(same, length, index)[..., ::-1], axis=-1)
+        long_run = same & (next_change[..., ::-1] - last_change - 1 >= STUCK - 1)
+        mark[..., 1:] |= long_run
+        mark[..., :-1] |= long_run
+    return stuck
+
+
+def complete_boxes(boxes: Array, observed: BoolArray) -> Array | None:
+    """Cut boxes without missing values out of boxes with some.
+
+    Parameters
+    ----------
+    boxes : ndarray of shape (n_boxes, length) or (n_boxes, height, width)
+        Values.
+    observed : ndarray of bool, shaped like `boxes`
+        What may be used.
+
+    Returns
+    -------
+    complete : ndarray or None
+        Boxes of the largest side, a power of two, that keeps nearly as much as smaller ones;
+        None if most of what is observed would be lost.
+    """
+    n_observed = int(np.count_nonzero(observed))
+    cut = _cut_runs if boxes.ndim == 2 else _cut_tiles
+    largest = min(boxes.shape[1:]) if boxes.ndim == 3 else boxes.shape[1]
+    sides = [1 << power for power in range(5, 14) if 1 << power <= largest]
+    pieces = {side: cut(boxes, observed, side) for side in sides}
+    most = max((piece.size for piece in pieces.values()), default=0)
+    if most < 0.5 * n_observed:
+        return None
+    return next(pieces[side] for side in reversed(sides) if pieces[side].size >= 0.7 * most)
+
+
+def _cut_runs(lines: Array, observed: BoolArray, side: int) -> Array:
+    """Segments of `side` samples from every run of observed ones."""
+    index = np.arange(lines.shape[1])
+    last_gap = np.maximum.accumulate(np.where(observed, -1, index), axis=1)
+    row, end = np.nonzero(observed & ((index - last_gap) % side == 0) & (index - last_gap > 0))
+    return lines[row[:, np.newaxis], end[:, np.newaxis] + np.arange(1 - side, 1)]
+
+
+def _cut_tiles(planes: Array, observed: BoolArray, side: int) -> Array:
+    """Tiles of a regular grid in which nothing is missing."""
+    n, height, width = planes.shape
+    down, across = height // side, width // side
+
+    def tiles(array: np.ndarray) -> np.ndarray:
+        cut = array[:, : down * side, : across * side].reshape(n, down, side, across, side)
+        return cut.swapaxes(2, 3).reshape(-1, side, side)
+
+    return tiles(planes)[tiles(observed).all(axis=(1, 2))]

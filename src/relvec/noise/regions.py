@@ -1,0 +1,176 @@
+"""Orthonormal dictionaries cut into small regions of their plane.
+
+Of white noise every region holds as much as every other; a signal fills some and leaves others
+empty. Which dictionary leaves the emptiest regions is not known beforehand, so many are offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct, dctn, rfft
+
+from relvec._compat import optional
+from relvec._typing import BoolArray, Matrix
+from relvec.noise.lapped import lapped_cosine
+
+__all__ = ["Regions", "difference_regions", "line_regions", "plane_regions"]
+
+Array = NDArray[np.float64]
+
+
+class Regions(NamedTuple):
+    """Coefficients of one dictionary.
+
+    Parameters
+    ----------
+    name : str
+        Which dictionary.
+    blocks : ndarray of shape (n_blocks, block_size)
+        One region per row; even and odd columns interleave in the plane like the squares
+        of a chess board.
+    """
+
+    name: str
+    blocks: Matrix
+
+
+def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
+    """Regions of wavelets, lapped cosines, Fourier, cosines and samples.
+
+    Parameters
+    ----------
+    lines : ndarray of shape (n_lines, n_samples)
+        Signals of equal length.
+    size : int
+        Coefficients in a region, a multiple of four.
+    """
+    n = lines.shape[1]
+    pywt = optional("pywt")
+    n_levels = max(1, min(3, n.bit_length() - 7))
+    for wavelet in ("sym8", "db2", "haar"):
+        approximation = lines[:, : n >> n_levels << n_levels]
+        details = []
+        for _ in range(n_levels):
+            approximation, detail = pywt.dwt(approximation, wavelet, "periodization", axis=-1)
+            details.append(_runs(detail, size))
+        yield Regions(wavelet, np.concatenate(details))
+    for frame in (8, 16, 32, 64, 128, 256, 512, 2048):
+        if n // frame >= 4:
+            yield Regions(f"mdct{frame}", _rectangles(lapped_cosine(lines, frame), 4, size // 4))
+    # The constant and the fastest alternation have no sine to go with their cosine.
+    spectrum = np.sqrt(2.0 / n) * rfft(lines, axis=-1)[:, 1 : (n + 1) // 2]
+    yield Regions("dft", _runs(spectrum.view(np.float64), size))
+    yield Regions("dct", _runs(dct(lines, norm="ortho", axis=-1), size))
+    yield Regions("samples", _runs(lines - np.median(lines, axis=-1, keepdims=True), size))
+
+
+def plane_regions(planes: Array) -> Iterator[Regions]:
+    """Regions of the finest wavelets and of block cosines, 64 or 32 coefficients each.
+
+    Parameters
+    ----------
+    planes : ndarray of shape (n_planes, height, width)
+        Images of equal size, at least 16 pixels high and wide.
+    """
+    pywt = optional("pywt")
+    height, width = planes.shape[1:]
+    even = planes[:, : height // 2 * 2, : width // 2 * 2]
+    for wavelet in ("sym8", "haar"):
+        _, (rows, columns, diagonal) = pywt.dwt2(even, wavelet, "periodization", axes=(-2, -1))
+        yield Regions(f"{wavelet} diagonal", _rectangles(diagonal, 8, 8))
+        straight = np.concatenate([_rectangles(rows, 8, 8), _rectangles(columns, 8, 8)])
+        yield Regions(f"{wavelet} straight", straight)
+    for side, size in ((8, 32), (16, 64)):
+        down, across = height // side, width // side
+        tiles = planes[:, : down * side, : across * side]
+        tiles = tiles.reshape(-1, down, side, across, side).swapaxes(2, 3)
+        cosines = dctn(tiles, axes=(-2, -1), norm="ortho").reshape(-1, side * side)
+        # Frequencies of similar height belong together: diagonals of the tile, in order.
+        diagonal_number = np.add.outer(np.arange(side), np.arange(side)).ravel()
+        order = np.argsort(diagonal_number, kind="stable")
+        yield Regions(f"dct{side}x{side}", cosines[:, order].reshape(-1, size))
+
+
+def difference_regions(values: Array, observed: BoolArray, size: int) -> Iterator[Regions]:
+    """Regions of differences between neighbours, wherever neighbours are observed.
+
+    Windows do not overlap, so that the differences of white noise are white noise. Of all patterns
+    of missing values this asks the least: two, three or four neighbours.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_boxes, ...)
+        Differences go along each axis but the first.
+    observed : ndarray of bool, shaped like `values`
+        What may be used.
+    size : int
+        Coefficients in a region.
+    """
+    for axis in range(1, values.ndim):
+        lines = np.moveaxis(values, axis, -1).reshape(-1, values.shape[axis])
+        seen = np.moveaxis(observed, axis, -1).reshape(lines.shape)
+        for order, weights in enumerate(_DIFFERENCES, start=1):
+            yield Regions(
+                f"differences of order {order}",
+                _runs(neighbour_differences(lines, seen, weights), size),
+            )
+
+
+_DIFFERENCES = tuple(
+    np.array(weights) / np.linalg.norm(weights)
+    for weights in ([1.0, -1.0], [1.0, -2.0, 1.0], [1.0, -3.0, 3.0, -1.0])
+)
+
+
+def neighbour_differences(lines: Matrix, observed: BoolArray, weights: Array) -> Array:
+    """Weighted sums over windows of observed neighbours that do not overlap.
+
+    Parameters
+    ----------
+    lines : ndarray of shape (n_lines, n_samples)
+        Signals.
+    observed : ndarray of bool of shape (n_lines, n_samples)
+        What may be used.
+    weights : ndarray of shape (n_neighbours,)
+        One weight per neighbour.
+    """
+    n_lines, n = lines.shape
+    width = len(weights)
+    # A gap after every line keeps windows from reaching into the next.
+    seen = np.zeros((n_lines, n + 1), dtype=bool)
+    seen[:, :n] = observed
+    flat = seen.ravel()
+    padded = np.zeros(seen.shape)
+    padded[:, :n] = np.where(observed, lines, 0.0)
+    index = np.arange(flat.size)
+    last_gap = np.maximum.accumulate(np.where(flat, -1, index))
+    is_end = flat & ((index - last_gap) % width == 0)
+    start = np.flatnonzero(is_end) - (width - 1)
+    return padded.ravel()[start[:, np.newaxis] + np.arange(width)] @ weights
+
+
+def _runs(coefficients: Array, size: int) -> Matrix:
+    """Cut into consecutive runs of `size`; what is left over at the end is dropped."""
+    flat = coefficients.ravel()
+    return flat[: flat.size // size * size].reshape(-1, size)
+
+
+def _rectangles(plane: Array, height: int, width: int) -> Matrix:
+    """Cut ``(n, rows, columns)`` into rectangles, one per row of the result.
+
+    Neighbours in every second row of a rectangle are swapped, so that even and odd places in the
+    result are the white and black squares of a chess board. Where not all columns fit, the last
+    ones are kept.
+    """
+    n, rows, columns = plane.shape
+    down, across = rows // height, columns // width
+    if down * across == 0:
+        return np.empty((0, height * width))
+    cut = plane[:, : down * height, columns - across * width :]
+    cut = cut.reshape(n, down, height, across, width).swapaxes(2, 3).copy()
+    cut[..., 1::2, :] = cut[..., 1::2, np.arange(width) ^ 1]
+    return cut.reshape(-1, height * width)

@@ -1,0 +1,82 @@
+"""A noise level with what is known about its reliability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FEW_SAMPLES", "NoiseLevel", "NoiseLevelWarning"]
+
+FEW_SAMPLES = 512
+"""Samples below which every estimate is called weak, and no diagnosis is trusted."""
+
+
+class NoiseLevelWarning(UserWarning):
+    """The noise level found may be far from the truth."""
+
+
+@dataclass(frozen=True)
+class NoiseLevel:
+    """A noise level and how far to trust it.
+
+    Parameters
+    ----------
+    std : float
+        Standard deviation of the noise.
+    standard_error : float
+        Relative standard error from the size of the sample alone: 0.05 means 5 %.
+    is_reliable : bool
+        False where no dictionary shows a core of Gaussian coefficients: the signal is dense, or
+        the noise is not white. A warning, not a certificate: among fresh signals one good estimate
+        in eight is called unreliable, and a signal that is itself white noise goes unnoticed.
+    is_weak : bool
+        True below 512 samples or where the standard error exceeds 6 %.
+    is_degenerate : bool
+        True where no noise is found: the signal is constant, exact, or rounded to steps larger
+        than the noise. `std` is then zero.
+    method : str
+        "envelope", "mad", "patches", "differences" (of neighbours, where values are too few or
+        too many are missing) or "none".
+    source : str
+        Where the lowest bound was found.
+    n_samples : int
+        Number of values looked at.
+    """
+
+    std: float
+    standard_error: float
+    is_reliable: bool
+    is_weak: bool
+    is_degenerate: bool
+    method: str
+    source: str
+    n_samples: int
+
+    def advice(self) -> str:
+        """Say what to do about this estimate, in a sentence or two."""
+        if self.is_degenerate:
+            return "If there is noise, pass its standard deviation as noise_std."
+        if not self.is_reliable:
+            return (
+                "If you know the noise, pass its standard deviation as noise_std; if it is not "
+                "white, filter or resample the signal first."
+            )
+        if self.is_weak:
+            return "A longer signal gives a better estimate; if you know the noise, pass noise_std."
+        return "Nothing needs to be done."
+
+    def warning(self) -> str | None:
+        """Say what is wrong and what to do, or None if nothing is known to be wrong.
+
+        Fewer than 512 samples are too few for a diagnosis: there `is_weak` says it all.
+        """
+        if self.is_degenerate:
+            return (
+                "No noise was found: the signal is constant, exact, or rounded to steps larger "
+                f"than the noise. {self.advice()}"
+            )
+        if not self.is_reliable and self.n_samples >= FEW_SAMPLES:
+            return (
+                f"The noise level {self.std:.3g} may be too high: no part of the signal looks like "
+                f"white noise alone. {self.advice()}"
+            )
+        return None
