@@ -26,6 +26,7 @@ from relvec.priors import resolve_prior
 from relvec.solvers import (
     EFFORTS,
     Monitor,
+    OrthonormalSolver,
     Problem,
     Progress,
     SequentialSolver,
@@ -192,14 +193,16 @@ class BaseSparseBayesRegressor(
         )
         problem = Problem(
             moments=moments,
-            min_gain=self._entry_prices(bound, smoothness, solver),
+            min_gain=self._entry_prices(bound, smoothness, solver, moments.is_orthonormal),
             smoothness=smoothness,
             hyperprior=hyperprior,
             noise_variance=None if self.noise_variance is None else float(self.noise_variance),
         )
         return problem, solver
 
-    def _entry_prices(self, bound: BoundBasis, smoothness: float, solver: Any) -> Vector:
+    def _entry_prices(
+        self, bound: BoundBasis, smoothness: float, solver: Any, is_orthonormal: bool
+    ) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
         if not isinstance(self.min_gain, str):
@@ -209,11 +212,13 @@ class BaseSparseBayesRegressor(
             raise ValueError(
                 f'min_gain must be a non-negative number or "auto"; got {self.min_gain!r}.'
             )
-        if not isinstance(solver, SequentialSolver):
+        if not isinstance(solver, SequentialSolver | OrthonormalSolver):
             return np.zeros(len(localised))  # the reference algorithms know no prices
         # A null column raises the evidence with probability 0.32. Prior odds of one to the
         # number of columns against each make the expected number of false ones small; a
         # smoothness prior charges for them already.
+        if smoothness and is_orthonormal:
+            return np.zeros(len(localised))  # no tolerance needed: there is no search
         explicit = KERNEL_MIN_GAIN
         if not smoothness:
             n_explicit = max(int(np.count_nonzero(~localised)), 1)

@@ -41,6 +41,8 @@ class Moments(ABC):
     """Norm of each raw, centred atom: raw weight = unit weight / norm."""
     target_mean: float
     """Weighted mean of the raw target (zero without intercept)."""
+    is_orthonormal: bool = False
+    """Whether the Gram matrix of the usable atoms is known to be the identity."""
 
     @property
     def n_atoms(self) -> int:

@@ -59,7 +59,14 @@ class PreparedColumns:
         Whether the model has an intercept.
     store : bool
         Keep the prepared atoms in memory (``8 n_samples n_atoms`` bytes). Otherwise every
-        request for Gram rows evaluates the dictionary anew, block by block.
+        request for Gram rows evaluates the dictionary anew, block by block. Atoms that stay
+        orthonormal are never stored.
+
+    Attributes
+    ----------
+    is_orthonormal : bool
+        Whether the prepared atoms are orthonormal because the raw ones are, and neither weights
+        nor centring changed that.
     """
 
     def __init__(
@@ -78,8 +85,14 @@ class PreparedColumns:
         self.total_weight = (
             float(self.n_samples) if sample_weight is None else float(sample_weight.sum())
         )
-        self.stored: Matrix | None = np.empty((self.n_atoms, self.n_samples)) if store else None
-        self.scales = self._prepare()
+        self.stored: Matrix | None = None
+        scales = self._orthonormal_scales()
+        self.is_orthonormal = scales is not None
+        if scales is None:
+            if store:
+                self.stored = np.empty((self.n_atoms, self.n_samples))
+            scales = self._prepare()
+        self.scales = scales
         self._slot = np.full(self.n_atoms, -1)
         self._cache = np.empty((0, self.n_atoms))
         self._n_cached = 0
@@ -90,6 +103,23 @@ class PreparedColumns:
             and self.n_samples * float(self.n_atoms) ** 2 <= FULL_GRAM_FLOPS
         ):
             self._fetch_all()
+
+    def _orthonormal_scales(self) -> ColumnScales | None:
+        """Return the scales of atoms that are orthonormal when prepared, without reading them."""
+        if not self.dictionary.is_orthonormal or self.weight is not None:
+            return None
+        mean = np.zeros(self.n_atoms)
+        if self.centre:
+            mean = self.dictionary.rmatvec(np.ones(self.n_samples)) / self.n_samples
+            # Centring takes off nothing if one atom is constant and the others have mean zero: it
+            # changes their inner products by less than the square of this bound.
+            uneven = np.abs(mean) > 1e-9 / np.sqrt(self.n_samples)
+            if np.count_nonzero(uneven) > 1:
+                return None
+        centred_ss = 1.0 - self.n_samples * mean**2
+        # The constant atom, if there is one, keeps only rounding.
+        centred_ss[centred_ss < 1e-9] = 0.0
+        return column_scales(mean, centred_ss, self.total_weight)
 
     def _prepare(self) -> ColumnScales:
         mean = np.zeros(self.n_atoms)
@@ -158,6 +188,8 @@ class PreparedColumns:
 
     def fetch(self, index: IndexArray) -> None:
         """Compute the missing Gram rows of `index` in one product."""
+        if self.is_orthonormal:
+            return
         self._asked[index] = True
         missing = index[self._slot[index] < 0]
         if not len(missing):
@@ -190,12 +222,21 @@ class PreparedColumns:
 
     def rows(self, index: IndexArray) -> Matrix:
         """Gram rows of `index`; fetched when missing."""
+        if self.is_orthonormal:
+            return self._identity(index, np.arange(self.n_atoms))
         self.fetch(index)
         return self._cache[self._slot[index]]
 
     def gram(self, index: IndexArray) -> Matrix:
         """Small Gram block of `index`; uses cached rows, else the atoms themselves."""
+        if self.is_orthonormal:
+            return self._identity(index, index)
         slots = self._slot[index]
         if (slots >= 0).all():
             return self._cache[np.ix_(slots, index)]
         return gram_of_rows(np.ascontiguousarray(self.unit(index)))
+
+    def _identity(self, index: IndexArray, others: IndexArray) -> Matrix:
+        """Gram entries of orthonormal atoms, of which a constant one is zero when centred."""
+        same = np.equal.outer(index, others) & self.scales.usable[index, None]
+        return same.astype(np.float64)

@@ -14,10 +14,11 @@ from relvec.solvers.base import (
     WarmStart,
 )
 from relvec.solvers.fixed_point import FixedPointSolver
+from relvec.solvers.orthonormal import OrthonormalSolver
 from relvec.solvers.search import EFFORTS, SequentialSolver
 from relvec.solvers.textbook import TextbookSolver
 
-SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook")
+SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal")
 
 
 def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
@@ -25,7 +26,7 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
 
     Parameters
     ----------
-    solver : Solver or {"auto", "sequential", "mackay", "em", "textbook"}
+    solver : Solver or {"auto", "sequential", "mackay", "em", "textbook", "orthonormal"}
         A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
     effort : {"fast", "balanced", "thorough"}
         For the sequential solver.
@@ -42,6 +43,8 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
     check_choice("solver", solver, SOLVER_NAMES)
     if solver == "textbook":
         return TextbookSolver()
+    if solver == "orthonormal":
+        return OrthonormalSolver()
     if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
         return FixedPointSolver("em" if solver == "em" else "mackay")
     return SequentialSolver(effort)
@@ -53,6 +56,7 @@ __all__ = [
     "Certificate",
     "FixedPointSolver",
     "Monitor",
+    "OrthonormalSolver",
     "Problem",
     "Progress",
     "SequentialSolver",

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.ascent import CHARGED, EMPTY, Schedule, State, ascend, empty_state
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
+from relvec.solvers.orthonormal import OrthonormalSolver, applies
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
 
 EFFORTS = ("fast", "balanced", "thorough")
@@ -76,6 +77,8 @@ class SequentialSolver(BaseEstimator):
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
+        if applies(problem):  # a closed form, and a global maximum
+            return OrthonormalSolver().solve(problem, monitor=monitor)
         return _Search(problem, self.effort, tol, max_iter, monitor).run(warm_start)
 
 
