@@ -2,17 +2,21 @@
 
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.callable import FunctionAtoms, FunctionBasis
+from relvec.bases.cosine import CosineAtoms, CosineBasis
 from relvec.bases.kernel import KernelAtoms, KernelBasis
 from relvec.bases.linear import ColumnAtoms, LinearBasis
 from relvec.bases.polynomial import PolynomialAtoms, PolynomialBasis
 from relvec.bases.precomputed import PrecomputedBasis
 from relvec.bases.union import UnionAtoms, UnionBasis
+from relvec.bases.wavelet import WaveletAtoms, WaveletBasis
 
 __all__ = [
     "Atoms",
     "Basis",
     "BoundBasis",
     "ColumnAtoms",
+    "CosineAtoms",
+    "CosineBasis",
     "FunctionAtoms",
     "FunctionBasis",
     "KernelAtoms",
@@ -23,4 +27,6 @@ __all__ = [
     "PrecomputedBasis",
     "UnionAtoms",
     "UnionBasis",
+    "WaveletAtoms",
+    "WaveletBasis",
 ]

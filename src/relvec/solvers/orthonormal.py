@@ -101,7 +101,7 @@ class OrthonormalSolver(BaseEstimator):
     >>> x = np.arange(64.0)[:, np.newaxis]
     >>> noise = np.random.default_rng(0).normal(scale=0.1, size=64)
     >>> y = np.cos(np.pi * 3 * (x[:, 0] + 0.5) / 64) + noise
-    >>> model = SparseBayesRegressor(CosineBasis(), prior="bic", solver="orthonormal").fit(x, y)
+    >>> model = SparseBayesRegressor(CosineBasis(), prior="ric", solver="orthonormal").fit(x, y)
     >>> model.relevance_
     array([3])
     """

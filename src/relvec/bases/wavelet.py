@@ -1,0 +1,141 @@
+"""Wavelets on a regular grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.bases.grid import RegularGrid, bind_transform, regular_grid
+from relvec.dictionaries import BLOCK_BYTES, WaveletDictionary
+
+__all__ = ["WaveletAtoms", "WaveletBasis"]
+
+
+@dataclass(frozen=True, eq=False)
+class WaveletAtoms(Atoms):
+    """Wavelets, between grid points interpolated linearly, and zero beyond the grid.
+
+    Parameters
+    ----------
+    grid : RegularGrid
+        Where they are orthonormal.
+    wavelet, level
+        As in `WaveletBasis`.
+    index : ndarray of shape (n_atoms,)
+        Positions among all coefficients.
+    """
+
+    grid: RegularGrid
+    wavelet: str
+    level: int | None
+    index: IndexArray
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def _dictionary(self) -> WaveletDictionary:
+        return WaveletDictionary(self.grid.shape, self.wavelet, self.level)
+
+    def _blocks(self) -> Iterator[tuple[slice, Matrix]]:
+        """Yield atoms on the whole grid, as (which, columns): one transform for each."""
+        dictionary = self._dictionary()
+        size = max(1, BLOCK_BYTES // (8 * dictionary.shape[0]))
+        for start in range(0, len(self), size):
+            which = slice(start, min(start + size, len(self)))
+            yield which, dictionary.columns(self.index[which])
+
+    def at(self, X: Any) -> Matrix:
+        """Evaluate every wavelet at the rows of `X`."""
+        positions = self.grid.positions(X, "WaveletBasis")
+        corners = list(self.grid.corners(positions))
+        result = np.zeros((len(positions), len(self)), order="F")
+        for which, columns in self._blocks():
+            for point, weight in corners:
+                result[:, which] += weight[:, None] * columns[point]
+        return result
+
+    def take(self, index: IndexArray) -> WaveletAtoms:
+        """Keep only the atoms `index`."""
+        return WaveletAtoms(self.grid, self.wavelet, self.level, self.index[index])
+
+    def names(self, feature_names: Sequence[str]) -> list[str]:
+        """Name each atom by its scale and the place where it is largest."""
+        dictionary = self._dictionary()
+        band = np.searchsorted(
+            [band.slice.stop for band in dictionary.subbands], self.index, "right"
+        )
+        peak = np.empty(len(self), dtype=np.intp)
+        for which, columns in self._blocks():
+            peak[which] = np.abs(columns).argmax(axis=0)
+        names = []
+        for number, place in zip(band, self.grid.points(peak), strict=True):
+            level, orientation = dictionary.subbands[number][:2]
+            scale = f"level {level}" if level else "approximation"
+            if level and len(orientation) > 1:
+                scale += f" {orientation}"
+            where = ", ".join(
+                f"{name}={value:.3g}" for name, value in zip(feature_names, place, strict=True)
+            )
+            names.append(f"{self.wavelet} {scale} at {where}")
+        return names
+
+
+class WaveletBasis(Basis):
+    """Orthonormal wavelets for inputs on a regular grid.
+
+    One atom per input: the rows of `X` are the points of a grid in any number of dimensions, each
+    once and in any order; no length is too odd. Atoms are periodic on the grid. Between its points
+    they are interpolated linearly, beyond it they are zero.
+
+    With ``fit_intercept=False`` and no sample weights solvers use the fast transform and a closed
+    form; an intercept overlaps with the atoms of the approximation, so that a general search is
+    needed.
+
+    Parameters
+    ----------
+    wavelet : str, default="sym8"
+        "haar", "db1" to "db38", "sym2" to "sym20" or "coif1" to "coif17".
+    level : int or None, default=None
+        How often to halve; None keeps at least 16 approximation coefficients along every axis of
+        31 points or more, and halves shorter axes once.
+
+    See Also
+    --------
+    CosineBasis : For smooth signals.
+    relvec.dictionaries.WaveletDictionary : The transform.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import WaveletBasis
+    >>> x = np.arange(64.0)
+    >>> y = 3.0 * (x >= 32) + 0.1 * np.random.default_rng(0).normal(size=64)
+    >>> basis = WaveletBasis("haar", level=6)
+    >>> model = SparseBayesRegressor(basis, prior="ric", fit_intercept=False)
+    >>> model.fit(x[:, np.newaxis], y).atom_names()
+    ['haar approximation at x0=0', 'haar level 6 at x0=0']
+    """
+
+    def __init__(self, wavelet: str = "sym8", level: int | None = None) -> None:
+        self.wavelet = wavelet
+        self.level = level
+
+    def bind(
+        self,
+        X: Any,
+        *,
+        sample_weight: Vector | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> BoundBasis:
+        """Find the grid of the rows that have a weight, and offer all its wavelets."""
+        counted = X if sample_weight is None else X[sample_weight > 0]
+        grid, order = regular_grid(counted, "WaveletBasis")
+        dictionary = WaveletDictionary(grid.shape, self.wavelet, self.level)
+        atoms = WaveletAtoms(grid, dictionary.wavelet, self.level, np.arange(dictionary.shape[1]))
+        return bind_transform(dictionary, atoms, X, order)
