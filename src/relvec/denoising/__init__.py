@@ -1,0 +1,1 @@
+"""Denoising: shift-averaged transforms, shared precisions, blends of transforms."""

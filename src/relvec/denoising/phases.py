@@ -1,0 +1,84 @@
+"""Where the coefficients of shifted transforms lie.
+
+After ``j`` halvings, each with and without a shift by one, the coefficients of all shifts
+are stacked along the first axis of a band, the latest shift varying slowest. Along an axis,
+phase ``r`` and position ``q`` within it stand for the sample ``r + 2^j q``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relvec.denoising.frame import Array
+
+__all__ = ["Phases"]
+
+
+class Phases:
+    """The order of one band.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the grid.
+    levels : tuple of int
+        How often each axis is halved in all.
+    level : int
+        How many halvings the band has seen, along axes that have so many.
+    n_doublings : int
+        How many of the halvings were done with both shifts.
+    """
+
+    def __init__(
+        self, shape: tuple[int, ...], levels: tuple[int, ...], level: int, n_doublings: int
+    ) -> None:
+        self.shape = shape
+        self.strides = [2 ** min(level, depth) for depth in levels]
+        self.counts = [2 ** min(level, depth, n_doublings) for depth in levels]
+        self.sizes = [size // stride for size, stride in zip(shape, self.strides, strict=True)]
+        self.bits = [  # the axis of every doubling, slowest first
+            axis
+            for at in range(min(level, n_doublings), 0, -1)
+            for axis in range(len(shape) - 1, -1, -1)
+            if levels[axis] >= at
+        ]
+
+    @property
+    def n_phases(self) -> int:
+        """Number of shifted transforms the band belongs to."""
+        return math.prod(self.counts)
+
+    def to_grid(self, band: Array) -> Array:
+        """Put the coefficients of a band where their atoms begin; zeros in between."""
+        split = band.reshape((2,) * len(self.bits) + tuple(self.sizes))
+        by_axis = split.transpose(self._order).reshape(self._interleaved(self.counts))
+        if self.counts == self.strides:
+            return by_axis.reshape(self.shape)
+        grid = np.zeros(self._interleaved(self.strides))
+        grid[self._first_phases] = by_axis
+        return grid.reshape(self.shape)
+
+    def from_grid(self, grid: Array) -> Array:
+        """Pick the coefficients of a band from the places where their atoms begin."""
+        by_axis = grid.reshape(self._interleaved(self.strides))[self._first_phases]
+        full = (2,) * len(self.bits) + tuple(self.sizes)
+        split = by_axis.reshape([full[place] for place in self._order])
+        return split.transpose(np.argsort(self._order)).reshape(-1, *self.sizes)
+
+    @property
+    def _order(self) -> list[int]:
+        """Axes of a band, its first one split into bits, in the order of the grid."""
+        order: list[int] = []
+        for axis in range(len(self.shape)):
+            order.append(len(self.bits) + axis)
+            order += [place for place, owner in enumerate(self.bits) if owner == axis]
+        return order
+
+    @property
+    def _first_phases(self) -> tuple[slice, ...]:
+        return tuple(part for count in self.counts for part in (slice(None), slice(count)))
+
+    def _interleaved(self, other: list[int]) -> list[int]:
+        return [entry for pair in zip(self.sizes, other, strict=True) for entry in pair]

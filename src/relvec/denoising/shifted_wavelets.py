@@ -1,0 +1,263 @@
+"""Wavelets averaged over their shifts (cycle spinning), in any number of dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache, reduce
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.fft import fft, irfftn, rfft, rfftn
+
+from relvec._compat import optional
+from relvec._typing import Vector
+from relvec.denoising.frame import Array, Band, Bands, Frame
+from relvec.denoising.phases import Phases
+
+__all__ = ["WaveletFrame", "wavelet_levels"]
+
+COARSEST = 8
+"""Axes are halved until about this many coefficients are left."""
+MODE = "periodization"
+CACHED = 1 << 14
+"""Atoms up to this long are kept for the next signal."""
+
+
+def wavelet_levels(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """How often each axis is halved by default."""
+    return tuple(
+        max(1, int(math.log2(size / COARSEST))) if size >= COARSEST else 0 for size in shape
+    )
+
+
+class WaveletFrame(Frame):
+    """Circular shifts of a periodised orthogonal wavelet transform, averaged.
+
+    At every level each array of approximation coefficients is transformed twice, as it is and
+    moved by one, so that after ``j`` levels there are ``2^j`` arrays per axis, each ``2^j``
+    times shorter. Stacked along the first axis they form one band, in which the neighbours
+    along the other axes are the neighbours of one orthonormal transform.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the grid; a multiple of ``2^levels`` along each axis.
+    wavelet : str
+        Name of an orthogonal wavelet.
+    levels : tuple of int
+        How often each axis is halved.
+    n_doublings : int, optional
+        Average over ``2^n_doublings`` shifts per axis only; over all of them by default.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        wavelet: str,
+        levels: tuple[int, ...],
+        n_doublings: int | None = None,
+    ) -> None:
+        self.shape = shape
+        self.wavelet = wavelet
+        self.depth = max(levels, default=0)
+        self.levels = levels
+        self.n_doublings = self.depth if n_doublings is None else min(n_doublings, self.depth)
+        self._pywt = optional("pywt")
+        self._filter = self._pywt.Wavelet(wavelet)
+
+    @property
+    def bands(self) -> list[Band]:
+        """Approximation first, then details from the finest level on."""
+        axes = tuple(range(1, len(self.shape) + 1))
+        described = []
+        for level, letters in self._layout:
+            is_smooth = "d" not in letters
+            kind = "approximation" if is_smooth else f"level {level} {letters}"
+            share = 1.0 / Phases(self.shape, self.levels, level, self.n_doublings).n_phases
+            described.append(Band(kind, share, () if is_smooth else axes, True))
+        return described
+
+    def analyse(self, values: Array) -> Bands:
+        """Coefficients of every shift: approximation, then details from fine to coarse."""
+        details: Bands = []
+        approximation = values[None]
+        for level in range(1, self.depth + 1):
+            parts = {"": approximation}
+            for axis in range(1, len(self.shape) + 1):
+                if self.levels[axis - 1] < level:
+                    parts = {name + "a": part for name, part in parts.items()}
+                    continue
+                halves = {}
+                for name, part in parts.items():
+                    both = self._both_phases(part, axis, level)
+                    halves[name + "a"], halves[name + "d"] = self._pywt.dwt(
+                        both, self._filter, MODE, axis=axis
+                    )
+                parts = halves
+            approximation = parts.pop("a" * len(self.shape))
+            details += parts.values()
+        return [approximation, *details]
+
+    def synthesise(self, bands: Bands) -> Array:
+        """Average over the shifts of the signals with these coefficients."""
+        approximation = bands[0]
+        by_level: dict[int, dict[str, Array]] = {}
+        for (level, letters), band in zip(self._layout[1:], bands[1:], strict=True):
+            by_level.setdefault(level, {})[letters] = band
+        for level in range(self.depth, 0, -1):
+            parts = {"a" * len(self.shape): approximation, **by_level.pop(level)}
+            for axis in range(len(self.shape), 0, -1):
+                stems = dict.fromkeys(name[:-1] for name in parts)
+                if self.levels[axis - 1] < level:
+                    parts = {stem: parts[stem + "a"] for stem in stems}
+                    continue
+                joined = {}
+                for stem in stems:
+                    both = self._pywt.idwt(
+                        parts[stem + "a"], parts[stem + "d"], self._filter, MODE, axis=axis
+                    )
+                    joined[stem] = self._mean_of_phases(both, axis, level)
+                parts = joined
+            approximation = parts[""]
+        return approximation[0]
+
+    def spread(self, bands: Bands) -> Array:
+        """Sum of the squared atoms, weighted by `bands` and their shares."""
+        total: np.ndarray | float = 0.0
+        for (level, letters), band, values in zip(self._layout, self.bands, bands, strict=True):
+            phases = Phases(self.shape, self.levels, level, self.n_doublings)
+            spectrum = self._spectrum_of_squares(level, letters)
+            total = total + band.share * rfftn(phases.to_grid(values)) * spectrum
+        return np.maximum(irfftn(total, s=self.shape), 0.0)
+
+    def gather(self, values: Array) -> Iterator[Array]:
+        """Weigh the samples of `values` by every squared atom."""
+        transformed = rfftn(values)
+        for level, letters in self._layout:
+            spectrum = self._spectrum_of_squares(level, letters)
+            on_grid = irfftn(transformed * spectrum.conj(), s=self.shape)
+            phases = Phases(self.shape, self.levels, level, self.n_doublings)
+            yield phases.from_grid(np.maximum(on_grid, 0.0))
+
+    def inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
+        """Share of every atom's energy that lies in a box of the grid."""
+        for level, letters in self._layout:
+            factors = [
+                squared.inside(part, size)
+                for squared, part, size in zip(
+                    self._squares(level, letters), window, self.shape, strict=True
+                )
+            ]
+            grid = reduce(np.multiply.outer, factors)
+            yield Phases(self.shape, self.levels, level, self.n_doublings).from_grid(grid)
+
+    # ------------------------------------------------------------------ parts
+
+    @property
+    def _layout(self) -> list[tuple[int, str]]:
+        """Level of each band, and per axis whether it is smooth ("a") or detailed ("d")."""
+        layout = [(self.depth, "a" * len(self.shape))]
+        for level in range(1, self.depth + 1):
+            choices = ["ad" if levels >= level else "a" for levels in self.levels]
+            layout += [(level, "".join(letters)) for letters in product(*choices)][1:]
+        return layout
+
+    def _both_phases(self, part: Array, axis: int, level: int) -> Array:
+        if level > self.n_doublings:
+            return part
+        both = np.empty((2 * len(part), *part.shape[1:]))
+        both[: len(part)] = part
+        moved = both[len(part) :]
+        _along(moved, axis, slice(None, -1))[...] = _along(part, axis, slice(1, None))
+        _along(moved, axis, slice(-1, None))[...] = _along(part, axis, slice(None, 1))
+        return both
+
+    def _mean_of_phases(self, both: Array, axis: int, level: int) -> Array:
+        if level > self.n_doublings:
+            return both
+        half = len(both) // 2
+        mean, moved = both[:half], both[half:]
+        _along(mean, axis, slice(1, None))[...] += _along(moved, axis, slice(None, -1))
+        _along(mean, axis, slice(None, 1))[...] += _along(moved, axis, slice(-1, None))
+        mean *= 0.5
+        return mean
+
+    def _squares(self, level: int, letters: str) -> list[SquaredAtom]:
+        """Squared atom of coefficient 0, one factor per axis."""
+        return [
+            _squared_atom(self.wavelet, size, min(level, levels), letter)
+            for size, levels, letter in zip(self.shape, self.levels, letters, strict=True)
+        ]
+
+    def _spectrum_of_squares(self, level: int, letters: str) -> np.ndarray:
+        squares = zip(self._squares(level, letters), self.shape, strict=True)
+        *first, last = (squared.on_grid(size) for squared, size in squares)
+        return reduce(np.multiply.outer, [*(fft(factor) for factor in first), rfft(last)])
+
+
+def _along(values: Array, axis: int, part: slice) -> Array:
+    return values[(slice(None),) * axis + (part,)]
+
+
+class SquaredAtom(NamedTuple):
+    """The square of an atom, from its first sample that is not zero to its last."""
+
+    first: int
+    values: Vector
+
+    def on_grid(self, size: int) -> Vector:
+        """Put it on a periodic grid."""
+        grid = np.zeros(size)
+        grid[(self.first + np.arange(len(self.values))) % size] = self.values
+        return grid
+
+    def inside(self, window: slice, size: int) -> Vector:
+        """Energy in a window when moved to every position of a periodic grid."""
+        remaining = np.concatenate([[1.0], 1.0 - np.cumsum(self.values)])
+        reach = len(self.values)
+        n_inside = window.stop - window.start
+        # on a line: what lies beyond the start of the window less what lies beyond its stop
+        line = np.zeros(n_inside + reach)
+        line[:reach] = remaining[:0:-1]
+        line[reach:] = 1.0
+        line[n_inside:] -= remaining[:0:-1]
+        at = window.start - self.first - reach
+        grid = np.zeros(size)
+        while len(line):  # wound around the grid
+            place = at % size
+            part = line[: size - place]
+            grid[place : place + len(part)] += part
+            line, at = line[len(part) :], at + len(part)
+        return np.clip(grid, 0.0, 1.0)
+
+
+def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAtom:
+    """Square of the atom of coefficient 0 at a level, on a periodic grid of `size` samples."""
+    support = (2**level - 1) * (optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
+    grid = 1 << (2 * support).bit_length()
+    compute = _computed_square if min(grid, size) > CACHED else _cached_square
+    return compute(wavelet, min(grid, size), level, letter, grid >= size)
+
+
+def _computed_square(
+    wavelet: str, size: int, level: int, letter: str, is_whole: bool
+) -> SquaredAtom:
+    pywt = optional("pywt")
+    atom = np.zeros(size >> level)
+    atom[0] = 1.0
+    if level and letter == "d":
+        atom = pywt.idwt(np.zeros_like(atom), atom, wavelet, MODE)
+        level -= 1
+    for _ in range(level):
+        atom = pywt.idwt(atom, np.zeros_like(atom), wavelet, MODE)
+    atom *= atom
+    if is_whole:
+        return SquaredAtom(0, atom)
+    around = np.roll(atom, size // 2)
+    used = np.flatnonzero(around)
+    return SquaredAtom(int(used[0]) - size // 2, around[used[0] : used[-1] + 1])
+
+
+_cached_square = lru_cache(maxsize=256)(_computed_square)
