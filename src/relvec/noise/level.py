@@ -32,6 +32,9 @@ SHORTEST_ENVELOPE = 32
 PATCHES_FROM = 128 * 128
 """Pixels from which patches beat the envelope."""
 
+COMPARABLE_FROM = 64 * 64
+"""Pixels from which both must agree to be believed; on less, patches are too low."""
+
 # Thresholds of the diagnosis, set on one half of a set of signals and images. The shape of the core
 # of a small sample scatters, hence the allowance that shrinks with its root.
 _CORE_OF_LINES, _CORE_OF_PLANES, _CORE_SCATTER = 0.945, 0.86, 0.7
@@ -73,8 +76,7 @@ def noise_level(
             'method="patches" needs an image: at least two axes of 16 or more entries; got an '
             f'array of shape {values.shape}. Use method="auto".'
         )
-    boxes, seen = _read(values, observed)
-    usable = np.isfinite(boxes) if seen is None else seen & np.isfinite(boxes)
+    boxes, usable = _read(values, observed)
     n_usable = int(np.count_nonzero(usable))
     if n_usable < 2:
         raise ValueError(
@@ -100,15 +102,17 @@ def _none(n_samples: int) -> NoiseLevel:
     return NoiseLevel(0.0, math.inf, False, True, True, "none", "nothing", n_samples)
 
 
-def _read(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArray | None]:
-    """Read a part of the values; all of them if that part is mostly missing."""
-    boxes, seen = read_boxes(values, observed)
-    if np.isinf(boxes if seen is None else boxes[seen]).any():
+def _read(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArray]:
+    """Read a part of the values, or all of them if nearly nothing is observed in that part."""
+    boxes, usable = read_boxes(values, observed)
+    if np.count_nonzero(usable) < FEW_SAMPLES:
+        boxes, usable = read_boxes(values, observed, everything=True)
+    if np.isinf(boxes[usable]).any():
         raise ValueError(
             "signal must be finite where it is observed; got infinite values. Replace them by "
             "NaN, or mark them in mask, to have them left out."
         )
-    return boxes, seen
+    return boxes, usable
 
 
 def _normalised(boxes: Array, usable: BoolArray, dtype: np.dtype[Any]) -> tuple[Array, int, float]:
@@ -149,8 +153,10 @@ def _estimate(boxes: Array, usable: BoolArray, method: str) -> NoiseLevel:
 
 
 def _from_lines(lines: Array) -> NoiseLevel:
-    is_long = lines.shape[1] >= 256
-    envelope = lower_envelope(line_regions(lines, 32 if is_long else 16), 64 if is_long else 32)
+    n = lines.shape[1]
+    # Bounds of fewer coefficients would find more gaps in short signals, and more that are none.
+    fewest = max(32, min(64, 3 * n // 8))
+    envelope = lower_envelope(line_regions(lines, 32 if n >= 256 else 16), fewest)
     return _judged(envelope, lines.size, _CORE_OF_LINES)
 
 
@@ -159,9 +165,9 @@ def _from_planes(planes: Array, method: str) -> NoiseLevel:
     if method == "envelope":
         return level
     scale = patch_scale(planes)
-    both = min(scale, level.std) > 0.0
-    disagree = not both or abs(math.log(level.std / scale)) > _DISAGREE
-    level = replace(level, is_reliable=level.is_reliable and not disagree)
+    if planes.size >= COMPARABLE_FROM:
+        agree = abs(scale - level.std) <= _DISAGREE * max(scale, level.std)
+        level = replace(level, is_reliable=level.is_reliable and agree)
     if method == "auto" and planes.size < PATCHES_FROM:
         return level
     return replace(level, std=scale, method="patches", source="flat patches")

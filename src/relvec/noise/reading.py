@@ -29,6 +29,9 @@ FLATTEST = 16
 STUCK = 16
 """Equal neighbours in a row that noise cannot have: padding, saturation, a dead sensor."""
 
+PLENTY = {1: 1 << 12, 2: 1 << 14}
+"""Complete samples of lines and of planes for which the loss of others does not matter."""
+
 _GOLDEN = 0.6180339887498949
 
 
@@ -37,7 +40,9 @@ def is_planar(shape: tuple[int, ...]) -> bool:
     return sum(length >= FLATTEST for length in shape) >= 2
 
 
-def read_boxes(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArray | None]:
+def read_boxes(
+    values: Any, observed: BoolArray | None, *, everything: bool = False
+) -> tuple[Array, BoolArray]:
     """Read lines or planes of an array of any size.
 
     Parameters
@@ -46,13 +51,16 @@ def read_boxes(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArra
         Indexed like an ndarray; read only where needed.
     observed : ndarray of bool, shaped like `values`, or None
         What may be used.
+    everything : bool, default=False
+        Read all, however large.
 
     Returns
     -------
     boxes : ndarray of shape (n_boxes, length) or (n_boxes, height, width)
-        Along the longest axis, or the two longest.
-    observed : ndarray of bool, shaped like `boxes`, or None
-        None where all is observed.
+        Along the longest axis, or the two longest. Complex values give boxes of real and
+        boxes of imaginary parts.
+    usable : ndarray of bool, shaped like `boxes`
+        Where values are observed and not NaN.
     """
     n_axes = 2 if is_planar(values.shape) else 1
     by_length = np.argsort(values.shape, kind="stable")
@@ -63,7 +71,7 @@ def read_boxes(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArra
     n_others = int(np.prod(other_lengths, dtype=np.int64))
 
     most = MOST_PIXELS if n_axes == 2 else MOST_SAMPLES
-    if n_others * int(np.prod(lengths)) <= most:
+    if everything or values.size <= most:
         box = lengths
         corners = [(i, *(0,) * n_axes) for i in range(n_others)]
     else:
@@ -83,12 +91,13 @@ def read_boxes(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArra
         return boxes
 
     boxes = np.stack(read(values))
+    usable = ~np.isnan(boxes)
+    if observed is not None:
+        usable &= np.stack(read(observed))
     if np.iscomplexobj(boxes):
         boxes = np.concatenate([boxes.real, boxes.imag])
-    seen = None if observed is None else np.stack(read(observed))
-    if seen is not None and len(seen) < len(boxes):
-        seen = np.concatenate([seen, seen])
-    return boxes.astype(np.float64), seen
+        usable = np.concatenate([usable, usable])
+    return boxes.astype(np.float64), usable
 
 
 def _box_shape(lengths: tuple[int, ...], n_others: int, most: int) -> tuple[int, ...]:
@@ -151,15 +160,15 @@ def complete_boxes(boxes: Array, observed: BoolArray) -> Array | None:
     -------
     complete : ndarray or None
         Boxes of the largest side, a power of two, that keeps nearly as much as smaller ones;
-        None if most of what is observed would be lost.
+        None if most of what is observed would be lost and little is left.
     """
-    n_observed = int(np.count_nonzero(observed))
+    enough = min(int(np.count_nonzero(observed)) // 2, PLENTY[boxes.ndim - 1])
     cut = _cut_runs if boxes.ndim == 2 else _cut_tiles
     largest = min(boxes.shape[1:]) if boxes.ndim == 3 else boxes.shape[1]
     sides = [1 << power for power in range(5, 14) if 1 << power <= largest]
     pieces = {side: cut(boxes, observed, side) for side in sides}
     most = max((piece.size for piece in pieces.values()), default=0)
-    if most < 0.5 * n_observed:
+    if most == 0 or most < enough:
         return None
     return next(pieces[side] for side in reversed(sides) if pieces[side].size >= 0.7 * most)
 

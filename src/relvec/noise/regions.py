@@ -59,8 +59,12 @@ def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
             details.append(_runs(detail, size))
         yield Regions(wavelet, np.concatenate(details))
     for frame in (8, 16, 32, 64, 128, 256, 512, 2048):
-        if n // frame >= 4:
-            yield Regions(f"mdct{frame}", _rectangles(lapped_cosine(lines, frame), 4, size // 4))
+        # Half a frame later the same oscillation may fill fewer regions.
+        for start in (0, frame // 2) if 16 <= frame <= 128 else (0,):
+            if (n - start) // frame >= 4:
+                cosines = lapped_cosine(lines[:, start:], frame)
+                name = f"mdct{frame} shifted" if start else f"mdct{frame}"
+                yield Regions(name, _rectangles(cosines, 4, size // 4))
     # The constant and the fastest alternation have no sine to go with their cosine.
     spectrum = np.sqrt(2.0 / n) * rfft(lines, axis=-1)[:, 1 : (n + 1) // 2]
     yield Regions("dft", _runs(spectrum.view(np.float64), size))

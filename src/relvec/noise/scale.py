@@ -50,18 +50,22 @@ def clipped_scale(values: Values) -> float:
     scale : float
         Zero if at least half of the values are zero.
     """
-    magnitude = np.abs(values).ravel()
-    scale = float(np.median(magnitude)) / _QUARTILE
-    if not scale > 0.0:
+    squares = np.square(values).ravel()
+    half = squares.size // 2
+    squares.partition(half)
+    variance = float(squares[half]) / _QUARTILE**2
+    if not variance > 0.0:
         return 0.0
-    largest = _MOST * scale
-    squares = magnitude[magnitude < _CLIP * largest] ** 2
+    largest = _MOST**2 * variance
+    # What is below the median is never clipped; of the rest only what the cap lets in can count.
+    total_below = float(squares[:half].sum())
+    above = squares[half:]
+    above = above[above < _CLIP**2 * largest]
     for _ in range(12):
-        kept = squares[squares < (_CLIP * scale) ** 2]
-        if kept.size == 0:
+        kept = above[above < _CLIP**2 * variance]
+        previous = variance
+        variance = (total_below + float(kept.sum())) / (half + kept.size) / _CLIPPED_VARIANCE
+        variance = min(variance, largest)
+        if abs(variance - previous) < 2e-3 * previous:
             break
-        previous = scale
-        scale = min(math.sqrt(float(kept.mean()) / _CLIPPED_VARIANCE), largest)
-        if abs(scale - previous) < 1e-3 * previous:
-            break
-    return scale
+    return math.sqrt(variance)
