@@ -54,7 +54,7 @@ def test_missing_samples(image, kind, share):
     values, std = (noisy, 1.0) if kind == "signal" else (image, 5.0)
     observed = random.random(values.shape) >= share
     level = noise_level(np.where(observed, values, np.nan))
-    assert level.std == pytest.approx(std, rel=0.08)
+    assert level.std == pytest.approx(std, rel=0.1)
     assert level == noise_level(np.where(observed, values, 1e9), observed=observed)
 
 

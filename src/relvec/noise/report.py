@@ -27,7 +27,7 @@ class NoiseLevel:
     is_reliable : bool
         False where no dictionary shows a core of Gaussian coefficients: the signal is dense, or
         the noise is not white. A warning, not a certificate: among fresh signals one good estimate
-        in eight is called unreliable, and a signal that is itself white noise goes unnoticed.
+        in ten is called unreliable, and a signal that is itself white noise goes unnoticed.
     is_weak : bool
         True below 512 samples or where the standard error exceeds 6 %.
     is_degenerate : bool
