@@ -29,6 +29,7 @@ from relvec.solvers import (
     OrthonormalSolver,
     Problem,
     Progress,
+    RandomOrderSolver,
     SequentialSolver,
     WarmStart,
     resolve_solver,
@@ -212,7 +213,7 @@ class BaseSparseBayesRegressor(
             raise ValueError(
                 f'min_gain must be a non-negative number or "auto"; got {self.min_gain!r}.'
             )
-        if not isinstance(solver, SequentialSolver | OrthonormalSolver):
+        if not isinstance(solver, SequentialSolver | OrthonormalSolver | RandomOrderSolver):
             return np.zeros(len(localised))  # the reference algorithms know no prices
         # A null column raises the evidence with probability 0.32. Prior odds of one to the
         # number of columns against each make the expected number of false ones small; a

@@ -15,10 +15,11 @@ from relvec.solvers.base import (
 )
 from relvec.solvers.fixed_point import FixedPointSolver
 from relvec.solvers.orthonormal import OrthonormalSolver
+from relvec.solvers.random_order import RandomOrderSolver
 from relvec.solvers.search import EFFORTS, SequentialSolver
 from relvec.solvers.textbook import TextbookSolver
 
-SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal")
+SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
 
 
 def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
@@ -26,7 +27,8 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
 
     Parameters
     ----------
-    solver : Solver or {"auto", "sequential", "mackay", "em", "textbook", "orthonormal"}
+    solver : Solver or {"auto", "sequential", "mackay", "em", "textbook", \
+"orthonormal", "random_order"}
         A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
     effort : {"fast", "balanced", "thorough"}
         For the sequential solver.
@@ -45,6 +47,8 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         return TextbookSolver()
     if solver == "orthonormal":
         return OrthonormalSolver()
+    if solver == "random_order":
+        return RandomOrderSolver()
     if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
         return FixedPointSolver("em" if solver == "em" else "mackay")
     return SequentialSolver(effort)
@@ -59,6 +63,7 @@ __all__ = [
     "OrthonormalSolver",
     "Problem",
     "Progress",
+    "RandomOrderSolver",
     "SequentialSolver",
     "Solution",
     "Solver",

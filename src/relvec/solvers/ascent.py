@@ -19,7 +19,7 @@ from relvec._typing import IndexArray, Vector
 from relvec.evidence import best_precision, gaussian_objective, removal_loss
 from relvec.moments.base import Moments
 from relvec.moments.gram import subset_moments
-from relvec.solvers.base import Certificate, Monitor, Problem, Progress
+from relvec.solvers.base import Candidate, Certificate, Monitor, Problem, Progress, Solution
 from relvec.solvers.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -79,6 +79,27 @@ class State(NamedTuple):
     """Whether a monitor ended the ascent."""
     certificate: Certificate = Certificate(np.inf, np.inf)
     trace: tuple[float, ...] = ()
+
+    def solution(
+        self,
+        n_iter: int,
+        *,
+        trace: tuple[float, ...] | None = None,
+        candidates: tuple[Candidate, ...] = (),
+    ) -> Solution:
+        """Return the state as the answer of a solver."""
+        return Solution(
+            active=self.active,
+            log_lam=self.theta,
+            noise_variance=self.noise_variance,
+            objective=self.objective,
+            n_iter=n_iter,
+            converged=self.converged,
+            certificate=self.certificate,
+            saturated=self.saturated,
+            trace=self.trace if trace is None else trace,
+            candidates=candidates,
+        )
 
 
 EMPTY = State(np.empty(0, dtype=np.intp), np.empty(0))
@@ -154,6 +175,28 @@ def ascend(
     `noise_variance` holds the noise for this ascent; None profiles it out.
     """
     return _Climb(problem, start, schedule, noise_variance, stage, monitor).run()
+
+
+def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
+    """Maximise over the precisions of the atoms of a state; none may enter."""
+    objective = objective_of(problem, noise_variance)
+    moments = problem.moments
+    maximum = maximise(
+        moments.gram(state.active),
+        moments.correlation[state.active],
+        state.theta,
+        objective,
+        max_iter=50,
+        tol=1e-3,
+    )
+    active = state.active[maximum.kept]
+    quadratic = maximum.point.quadratic
+    return State(
+        active,
+        maximum.theta,
+        _value(problem, objective, active, maximum if len(active) else None),
+        quadratic / objective.n_effective if noise_variance is None else noise_variance,
+    )
 
 
 class _Climb:

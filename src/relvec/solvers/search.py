@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.ascent import CHARGED, EMPTY, Schedule, State, ascend, empty_state
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
+from relvec.solvers.moves import Visited, improve, worth_moving
 from relvec.solvers.orthonormal import OrthonormalSolver, applies
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
 
@@ -26,7 +27,8 @@ class SequentialSolver(BaseEstimator):
     noise profiled out in closed form (see `relvec.solvers.ascent`). Ascents start from the
     empty model with the noise held at fractions of a ridge estimate and from all atoms at
     once. Their end states are recombined by averaging prior variances, which usually leads
-    to a better maximum than any of them; the best objective wins.
+    to a better maximum than any of them. Small active sets are searched further by shifting,
+    swapping and merging atoms (see `relvec.solvers.moves`). The best objective wins.
 
     Parameters
     ----------
@@ -100,6 +102,7 @@ class _Search:
         self.effort = effort
         self.monitor = monitor
         self.ends: list[tuple[str, State]] = []
+        self.visited: Visited = set()
         self.n_rounds = 0
         self.held = problem.noise_variance
         self.is_charged = bool((problem.min_gain > CHARGED).all())
@@ -121,6 +124,14 @@ class _Search:
         self, label: str, start: State, schedule: Schedule, noise: float | None = None
     ) -> State:
         """Ascend with the noise as the problem wants it, or held at `noise` on the way."""
+        state = self._ascend(label, start, schedule, noise)
+        if noise is None:
+            self.ends.append((label, state))
+        if state.stopped:
+            raise _Stopped(state)
+        return state
+
+    def _ascend(self, label: str, start: State, schedule: Schedule, noise: float | None) -> State:
         state = ascend(
             self.problem,
             start,
@@ -130,10 +141,6 @@ class _Search:
             monitor=None if self.monitor is None else self._tell,
         )
         self.n_rounds += state.n_rounds
-        if noise is None:
-            self.ends.append((label, state))
-        if state.stopped:
-            raise _Stopped(state)
         return state
 
     def _tell(self, progress: Progress) -> bool:
@@ -159,6 +166,27 @@ class _Search:
         label = f"noise pressed to {share:g}"
         pressed = self.climb(label, state, self.hold, share * state.noise_variance)
         return self.climb(label, pressed, end)
+
+    def rearrange(self, states: list[State], count: int) -> list[State]:
+        """Shift, swap and merge atoms of the best of several end states."""
+        label = "atoms moved"
+
+        def again(start: State) -> State:
+            state = self._ascend(label, start, self.polish, None)
+            if state.stopped:
+                raise _Stopped(state)
+            return state
+
+        moved: list[State] = []
+        for state in sorted(states, key=_rank, reverse=True):
+            if len(moved) == count or not worth_moving(self.problem, state):
+                break
+            if tuple(state.active) in self.visited:
+                continue
+            end = improve(self.problem, state, again, self.visited, noise_variance=self.held)
+            moved.append(end)
+            self.ends.append((label, end))
+        return moved
 
     def reheat(self, start: Ridge, state: State, share: float) -> State:
         """From an end state with all atoms let in again, faintly."""
@@ -211,20 +239,28 @@ class _Search:
     def _search_small(self, start: Ridge, noise: float) -> State:
         if self.effort == "fast":
             return self.dense(start, 0.0, self.polish)
-        thorough = self.effort == "thorough"
-        shares = (0.3, 0.1, 1.0) if thorough else (0.3, 0.1)
         pool = [self.dense(start, 0.0, self.polish)]  # never below the fast search
+        pool += [self.forward(share, noise, self.loose, self.hold) for share in (0.3, 0.1)]
+        is_sparse = all(worth_moving(self.problem, state) for state in pool)
+        if is_sparse:
+            pool += self.rearrange(pool, 3)
+            pool.append(self._recombine_pairs(pool, 3))
+        if self.effort == "balanced" and is_sparse:
+            return max(pool, key=_rank)
         pool += [self.dense(start, shift, self.loose) for shift in (1.0, -1.0, 2.0, -2.0)]
-        pool += [self.forward(share, noise, self.loose, self.hold) for share in shares]
+        if self.effort == "balanced":
+            pool.append(self.merge(pool, self.loose))
+            return self._recombine_pairs(pool, 8)
+        pool.append(self.forward(1.0, noise, self.loose, self.hold))
         pool.append(self.merge(pool, self.loose))
-        if thorough:
-            pool.append(self.climb("forward", EMPTY, self.loose))
-            best = max(pool, key=_rank)
-            pool += [self.breathe(best, share, self.loose) for share in (0.5, 0.2)]
+        pool.append(self.climb("forward", EMPTY, self.loose))
+        best = max(pool, key=_rank)
+        pool += [self.breathe(best, share, self.loose) for share in (0.5, 0.2)]
         best = self._recombine_pairs(pool, 8)
-        if thorough:
-            pool = [best, *(self.reheat(start, best, share) for share in (0.5, 0.1, 0.02))]
-            best = self._recombine_pairs(pool, 8)
+        pool = [best, *(self.reheat(start, best, share) for share in (0.5, 0.1, 0.02))]
+        best = self._recombine_pairs(pool, 8)
+        if is_sparse:
+            best = max([best, *self.rearrange([end for _, end in self.ends], 8)], key=_rank)
         return best
 
     def _search_large(self, start: Ridge, noise: float) -> State:
@@ -265,18 +301,8 @@ class _Search:
 
     def _solution(self, state: State) -> Solution:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
-        return Solution(
-            active=state.active,
-            log_lam=state.theta,
-            noise_variance=state.noise_variance,
-            objective=state.objective,
-            n_iter=self.n_rounds,
-            converged=state.converged,
-            certificate=state.certificate,
-            saturated=state.saturated,
-            trace=state.trace,
-            candidates=tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends),
-        )
+        candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
+        return state.solution(self.n_rounds, candidates=candidates)
 
 
 def _rank(state: State) -> tuple[bool, float]:

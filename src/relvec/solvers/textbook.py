@@ -116,10 +116,10 @@ class TextbookSolver(BaseEstimator):
         answer = trivial(problem)
         if answer is not None:
             return answer
-        run = _Run(problem, self)
+        run = Run(problem, self.noise_every, self.tol)
         outcome = iterate(
             run.step,
-            _start(problem, warm_start),
+            start(problem, warm_start),
             stage="textbook",
             max_iter=self.max_iter,
             tol=self.tol,
@@ -128,7 +128,8 @@ class TextbookSolver(BaseEstimator):
         return conclude(problem, outcome, saturated=run.saturated)
 
 
-def _start(problem: Problem, warm_start: WarmStart | None) -> State:
+def start(problem: Problem, warm_start: WarmStart | None) -> State:
+    """Begin with a tenth of the target's variance for noise and no atom, or where told."""
     moments = problem.moments
     if warm_start is None:
         fit = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
@@ -139,7 +140,7 @@ def _start(problem: Problem, warm_start: WarmStart | None) -> State:
     return assess(problem, fit, best_noise(problem, fit))
 
 
-class _Moves(NamedTuple):
+class Moves(NamedTuple):
     """For every atom: the best precision, the gain of moving there, where it should be."""
 
     alpha: Vector
@@ -147,18 +148,19 @@ class _Moves(NamedTuple):
     should_be_in: BoolArray
 
 
-class _Run:
+class Run:
     """One run of the algorithm; steps are numbered as in section 4 of the paper."""
 
-    def __init__(self, problem: Problem, solver: TextbookSolver) -> None:
+    def __init__(self, problem: Problem, noise_every: int, tol: float) -> None:
         self.problem = problem
-        self.solver = solver
+        self.noise_every = noise_every
+        self.tol = tol
         self.cap = active_cap(problem)
         self.n_steps = 0
         self.saturated = False
 
     def step(self, state: State) -> tuple[State, float]:
-        """Make the most useful move, re-estimate the noise, and report what is left to do."""
+        """Move one atom, re-estimate the noise when it is due, and report what is left to do."""
         problem, n_atoms = self.problem, self.problem.moments.n_atoms
         alpha = np.full(n_atoms, np.inf)
         alpha[state.fit.active] = state.fit.lam / state.noise
@@ -166,20 +168,22 @@ class _Run:
         wanted = np.where(moves.should_be_in, moves.alpha, np.inf)
         change = _log_change(alpha, wanted)
         remaining = float(change.max(initial=0.0))
-        best = int(np.argmax(moves.gain if moves.gain.max() > ROUNDING else change))
-        alpha[best] = wanted[best]
+        chosen = self.choose(moves, change)
+        alpha[chosen] = wanted[chosen]
         active = np.flatnonzero(np.isfinite(alpha))
         fit = condition(problem, active, alpha[active] * state.noise)
         noise = state.noise
         self.n_steps += 1
-        if self.n_steps % self.solver.noise_every == 0 or remaining < self.solver.tol:
-            noise = self.noise(fit)
-            if not problem.smoothness:
-                fit = condition(problem, active, alpha[active] * noise)
+        if self.n_steps % self.noise_every == 0 or remaining < self.tol:
+            fit, noise = self.with_noise(fit, alpha[active])
         remaining = max(remaining, abs(float(np.log(noise / state.noise))))
         return assess(problem, fit, noise), remaining
 
-    def moves(self, state: State, alpha: Vector) -> _Moves:
+    def choose(self, moves: Moves, change: Vector) -> int:
+        """Return the atom whose move is the most useful one."""
+        return int(np.argmax(moves.gain if moves.gain.max() > ROUNDING else change))
+
+    def moves(self, state: State, alpha: Vector) -> Moves:
         """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
         problem, noise = self.problem, state.noise
         known = statistics(problem, state.fit)
@@ -201,17 +205,18 @@ class _Run:
         if full:
             should_be_in &= inside
         gain = np.where(should_be_in, at_best, 0.0) - at_present
-        return _Moves(best, gain, should_be_in)
+        return Moves(best, gain, should_be_in)
 
-    def noise(self, fit: Fit) -> float:
-        """Re-estimate the noise from the residual (step 9)."""
+    def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
+        """Re-estimate the noise from the residual (step 9), and condition on it."""
         problem = self.problem
         if problem.smoothness:
-            return best_noise(problem, fit)
+            return fit, best_noise(problem, fit)
         hyper = problem.hyperprior
         free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
         residual = fit.residual_ss + 2.0 * hyper.noise_rate
-        return bounded_noise(problem, residual / max(free, 1e-15))
+        noise = bounded_noise(problem, residual / max(free, 1e-15))
+        return condition(problem, fit.active, alpha * noise), noise
 
 
 def _log_change(before: Vector, after: Vector) -> Vector:
