@@ -12,16 +12,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from relvec.estimators import RVMRegressor, SparseBayesRegressor
+    from relvec.estimators import RVMRegressor, SmoothDenoiser, SparseBayesRegressor, denoise
     from relvec.noise import estimate_noise
 
 _HOMES = {
     "RVMRegressor": "relvec.estimators",
+    "SmoothDenoiser": "relvec.estimators",
     "SparseBayesRegressor": "relvec.estimators",
+    "denoise": "relvec.estimators",
     "estimate_noise": "relvec.noise",
 }
 
-__all__ = ["RVMRegressor", "SparseBayesRegressor", "__version__", "estimate_noise"]
+__all__ = [
+    "RVMRegressor",
+    "SmoothDenoiser",
+    "SparseBayesRegressor",
+    "__version__",
+    "denoise",
+    "estimate_noise",
+]
 
 
 def __getattr__(name: str) -> Any:

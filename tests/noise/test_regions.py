@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relvec.noise.lapped import lapped_cosine
+from relvec.dictionaries.lapped import lapped_cosine
 from relvec.noise.regions import (
     _rectangles,
     difference_regions,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -67,6 +67,8 @@ def attempt(
         Whether to return the posterior variance of each sample as well.
     """
     canvas, frame = set_up(recipe, values.shape, boundary)
+    inside: Iterator[Array]
+    noises: Iterator[Array | float]
     if isinstance(noise, float):
         inside = (noise * energy for energy in frame.inside(canvas.window))
         noises = iter([noise] * len(frame.bands))
@@ -74,7 +76,8 @@ def attempt(
         inside = frame.gather(canvas.surround(noise))
         noises = frame.gather(canvas.extend(noise))
     coefficients = frame.analyse(canvas.extend(values))
-    variances, prices = [], {}
+    variances: list[Array] = []
+    prices: dict[str, float] = {}
     penalty = freedom = 0.0
     for place, (band, level, energy) in enumerate(zip(frame.bands, noises, inside, strict=True)):
         shrunk = shrink_band(

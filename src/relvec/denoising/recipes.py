@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from relvec.denoising.canvas import Canvas
@@ -10,7 +12,7 @@ from relvec.denoising.shifted_cosines import CosineFrame
 from relvec.denoising.shifted_wavelets import WaveletFrame, wavelet_levels
 from relvec.dictionaries.filter_bank import orthogonal_wavelet
 
-__all__ = ["Recipe", "default_recipes", "set_up"]
+__all__ = ["Recipe", "choose_recipes", "default_recipes", "set_up"]
 
 LARGE = 1 << 14
 """Beyond this many samples a few shifts do as well as all of them."""
@@ -57,6 +59,41 @@ def default_recipes(shape: tuple[int, ...]) -> list[Recipe]:
     return wavelets + [recipe for recipe in frames if 2 * recipe.frame_size <= shortest]
 
 
+def choose_recipes(names: Sequence[str], shape: tuple[int, ...], width: int | None) -> list[Recipe]:
+    """Turn names of transforms into recipes.
+
+    Parameters
+    ----------
+    names : sequence of str
+        "auto" for all defaults, wavelets, or "cosine".
+    shape : tuple of int
+        Shape of the signal.
+    width : int or None
+        Neighbours that share a precision; None for what suits each transform.
+    """
+    defaults = default_recipes(shape)
+    n_axes = sum(size > 1 for size in shape)
+    recipes: list[Recipe] = []
+    for name in names:
+        if name == "auto":
+            recipes += defaults
+        elif name == "cosine":
+            cosines = [recipe for recipe in defaults if recipe.transform == "cosine"]
+            if not cosines:
+                raise ValueError(
+                    f"A signal of shape {shape} is too small for frames of cosines. "
+                    'Use a wavelet, or mode="plain" for cosines over the whole signal.'
+                )
+            recipes += cosines
+        else:
+            wavelet = orthogonal_wavelet(name).name
+            like = [recipe for recipe in defaults if recipe.transform == wavelet]
+            recipes += like or [Recipe(wavelet, 5 if n_axes == 2 else 3)]
+    if width is not None:
+        recipes = [recipe._replace(width=width) for recipe in recipes]
+    return list(dict.fromkeys(recipes))
+
+
 def set_up(recipe: Recipe, shape: tuple[int, ...], boundary: str) -> tuple[Canvas, Frame]:
     """Make the grid and the transform of a recipe for signals of a shape."""
     if recipe.transform == "cosine":
@@ -66,8 +103,5 @@ def set_up(recipe: Recipe, shape: tuple[int, ...], boundary: str) -> tuple[Canva
     wavelet = orthogonal_wavelet(recipe.transform).name
     levels = wavelet_levels(shape)
     canvas = Canvas(shape, tuple(2**level for level in levels), boundary)
-    n_samples = 1
-    for size in shape:
-        n_samples *= size
-    doublings = DOUBLINGS.get(len(shape), 1) if n_samples > LARGE else None
+    doublings = DOUBLINGS.get(len(shape), 1) if math.prod(shape) > LARGE else None
     return canvas, WaveletFrame(canvas.shape, wavelet, levels, doublings)

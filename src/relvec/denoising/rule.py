@@ -22,6 +22,9 @@ __all__ = ["Shrunk", "group_price", "shrink_band"]
 
 SAMPLE = 1 << 16
 """Coefficients of a band on which its price is chosen."""
+CAUTION = 2.25
+"""Stein's formula has 2 here. Near its ends a signal meets its own mirror image, which the formula
+does not know; so the lower price must be a little better than equal to be chosen."""
 
 
 class Shrunk(NamedTuple):
@@ -119,15 +122,17 @@ def _better_price(
     risks = {}
     for price in (c, group_price(c, size)):
         left, slope = _residual_and_slope(shrinkage(means, price / size), squares, own)
-        risks[price] = float(np.vdot(inside[rows], left + 2.0 * slope))
+        risks[price] = float(np.vdot(inside[rows], left + CAUTION * slope))
     return min(risks, key=lambda price: risks[price])
 
 
 def _group_squares(
     values: Array, noise: Array | float, band: Band, width: int
 ) -> tuple[Array, Array, Array]:
-    """Squares in units of the noise, their means over each neighbourhood, and the share of
-    each coefficient in its own mean."""
+    """Squares of coefficients, their means over neighbourhoods, and each one's own share in it.
+
+    All in units of the noise.
+    """
     squares = values * values
     squares /= noise
     means, own = squares, np.ones(1)
@@ -142,8 +147,10 @@ def _group_squares(
 
 
 def _residual_and_slope(factor: Array, squares: Array, own: Array) -> tuple[Array, Array]:
-    """Squared change of each coefficient in units of the noise, and the derivative of its
-    shrunken value in itself."""
+    """Squared change of each coefficient, and the derivative of its new value in itself.
+
+    In units of the noise.
+    """
     left = 1.0 - factor
     left *= left
     left *= squares

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relvec._checks import check_bool, check_choice
-from relvec._typing import ArrayLike, BoolArray, Vector
+from relvec._signals import as_mask, as_numbers, resolve_channel_axis
+from relvec._typing import ArrayLike, Vector
 from relvec.noise.level import METHODS, noise_level
 from relvec.noise.report import NoiseLevel, NoiseLevelWarning
 
@@ -108,15 +108,10 @@ def estimate_noise(
     """
     check_choice("method", method, METHODS)
     check_bool("return_report", return_report)
-    values = _as_numbers(signal)
-    observed = None if mask is None else _as_mask(mask)
-    axis = _channel_axis(values, channel_axis)
-    spatial = values.shape if axis is None else np.delete(values.shape, axis)
-    if observed is not None and observed.shape != tuple(spatial):
-        raise ValueError(
-            f"mask must have the shape of the signal without channels, {tuple(map(int, spatial))}; "
-            f"got {observed.shape}."
-        )
+    values = as_numbers(signal)
+    axis = resolve_channel_axis(values.shape, channel_axis)
+    spatial = values.shape if axis is None else values.shape[:axis] + values.shape[axis + 1 :]
+    observed = None if mask is None else as_mask(mask, spatial)
     if axis is None:
         reports = [noise_level(values, observed=observed, method=method)]
     else:
@@ -131,52 +126,3 @@ def estimate_noise(
     if not return_report:
         return std
     return std, reports[0] if axis is None else reports
-
-
-def _as_numbers(signal: Any) -> NDArray[Any]:
-    """View the input as an array of numbers, without reading what is on disk."""
-    values = np.asarray(signal)
-    if values.dtype.kind == "O":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "signal must hold numbers; got an array of objects that are not. Missing values "
-                "should be NaN."
-            ) from error
-    if values.dtype.kind not in "biufc":
-        raise ValueError(f"signal must hold numbers; got an array of type {values.dtype}.")
-    if values.ndim == 0:
-        raise ValueError(f"signal must have at least one axis; got the single value {values!r}.")
-    return values
-
-
-def _as_mask(mask: Any) -> BoolArray:
-    observed = np.asarray(mask)
-    if observed.dtype.kind != "b":
-        raise ValueError(
-            f"mask must hold True (observed) or False (missing); got an array of type "
-            f"{observed.dtype}. Use for instance mask=~np.isnan(signal)."
-        )
-    return observed
-
-
-def _channel_axis(values: NDArray[Any], channel_axis: Any) -> int | None:
-    """Axis of channels as a number from zero up, or None."""
-    if channel_axis is None:
-        return None
-    if isinstance(channel_axis, str):
-        check_choice("channel_axis", channel_axis, ("auto",))
-        return 2 if values.ndim == 3 and values.shape[2] in (3, 4) else None
-    is_integer = isinstance(channel_axis, (int, np.integer)) and not isinstance(channel_axis, bool)
-    if not is_integer or not -values.ndim <= channel_axis < values.ndim:
-        raise ValueError(
-            f'channel_axis must be "auto", None or an axis of the signal, which has {values.ndim}; '
-            f"got {channel_axis!r}."
-        )
-    if values.ndim == 1:
-        raise ValueError(
-            "channel_axis leaves no axis of samples: the signal has only one. "
-            "Use channel_axis=None."
-        )
-    return int(channel_axis) % values.ndim

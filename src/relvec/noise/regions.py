@@ -15,7 +15,7 @@ from scipy.fft import dct, dctn, rfft
 
 from relvec._compat import optional
 from relvec._typing import BoolArray, Matrix
-from relvec.noise.lapped import lapped_cosine
+from relvec.dictionaries.lapped import lapped_cosine
 
 __all__ = ["Regions", "difference_regions", "line_regions", "plane_regions"]
 

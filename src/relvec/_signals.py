@@ -1,0 +1,97 @@
+"""What users call a signal: lists, arrays, series, images, with channels and gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relvec._checks import check_choice
+from relvec._typing import BoolArray
+
+__all__ = ["as_mask", "as_numbers", "like", "resolve_channel_axis"]
+
+
+def as_numbers(signal: Any) -> NDArray[Any]:
+    """View the input as an array of numbers, without reading what is on disk."""
+    if isinstance(signal, np.ma.MaskedArray):
+        values = np.array(signal.data, dtype=np.result_type(signal.dtype, np.float16))
+        values[np.ma.getmaskarray(signal)] = np.nan
+        return values
+    values = np.asarray(signal)
+    if values.dtype.kind == "O":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "signal must hold numbers; got an array of objects that are not. Missing values "
+                "should be NaN."
+            ) from error
+    if values.dtype.kind not in "biufc":
+        raise ValueError(f"signal must hold numbers; got an array of type {values.dtype}.")
+    if values.ndim == 0:
+        raise ValueError(f"signal must have at least one axis; got the single value {values!r}.")
+    return values
+
+
+def as_mask(mask: Any, shape: tuple[int, ...]) -> BoolArray:
+    """Return a mask that is True where values may be used."""
+    observed = np.asarray(mask)
+    if observed.dtype.kind != "b":
+        raise ValueError(
+            f"mask must hold True (observed) or False (missing); got an array of type "
+            f"{observed.dtype}. Use for instance mask=~np.isnan(signal)."
+        )
+    if observed.shape != shape:
+        raise ValueError(
+            f"mask must have the shape of the signal without channels, {shape}; "
+            f"got {observed.shape}."
+        )
+    return observed
+
+
+def resolve_channel_axis(shape: tuple[int, ...], channel_axis: Any) -> int | None:
+    """Axis of channels as a number from zero up, or None.
+
+    Examples
+    --------
+    >>> resolve_channel_axis((64, 64, 3), "auto"), resolve_channel_axis((64, 64), "auto")
+    (2, None)
+    """
+    n_axes = len(shape)
+    if channel_axis is None:
+        return None
+    if isinstance(channel_axis, str):
+        check_choice("channel_axis", channel_axis, ("auto",))
+        return 2 if n_axes == 3 and shape[2] in (3, 4) else None
+    is_integer = isinstance(channel_axis, (int, np.integer)) and not isinstance(channel_axis, bool)
+    if not is_integer or not -n_axes <= channel_axis < n_axes:
+        raise ValueError(
+            f'channel_axis must be "auto", None or an axis of the signal, which has {n_axes}; '
+            f"got {channel_axis!r}."
+        )
+    if n_axes == 1:
+        raise ValueError(
+            "channel_axis leaves no axis of samples: the signal has only one. "
+            "Use channel_axis=None."
+        )
+    return int(channel_axis) % n_axes
+
+
+def like(signal: Any) -> Callable[[NDArray[Any]], Any]:
+    """Return a function that puts an array into the container `signal` came in.
+
+    A pandas Series keeps index and name, a data frame also its columns, a polars Series its
+    name. Everything else stays an array. Neither library is imported.
+    """
+    kind = type(signal)
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas" and kind.__name__ == "Series":
+        return lambda values: kind(values, index=signal.index, name=signal.name)
+    if library == "pandas" and kind.__name__ == "DataFrame":
+        return lambda values: kind(values, index=signal.index, columns=signal.columns)
+    if library == "polars" and kind.__name__ == "Series":
+        return lambda values: kind(signal.name, values)
+    return lambda values: values

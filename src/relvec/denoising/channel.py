@@ -1,0 +1,196 @@
+"""One real signal of any size, with gaps and with noise that may differ from sample to sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import BoolArray, Vector
+from relvec.denoising.blend import Blend, blend
+from relvec.denoising.frame import Array
+from relvec.denoising.gaps import doubt_in_gaps, fill
+from relvec.denoising.plain import fit_plain, make_dictionary
+from relvec.denoising.recipes import Recipe
+from relvec.denoising.tiles import fade, needs_tiles, tiles
+
+__all__ = ["Channel", "Denoised", "denoise_channel"]
+
+Progress = Callable[[int, int], None]
+"""Told how many tiles are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A signal with all that is known of it."""
+
+    values: Any
+    """Real array; may lie on disk. NaN is missing."""
+    noise_variance: Array | float
+    """Of every sample, or of each."""
+    c: float
+    """Price of one degree of freedom."""
+    observed: BoolArray | None = None
+    """False where a sample is to be ignored."""
+
+
+@dataclass(frozen=True)
+class Denoised:
+    """The answer for one channel."""
+
+    mean: Array
+    variance: Array | None
+    freedom: float
+    weights: Vector
+    """Weight of each recipe, averaged over tiles."""
+    errors: Vector
+    """Estimated mean squared error of each recipe alone."""
+    error: float
+    """Estimated mean squared error."""
+
+
+def denoise_channel(
+    channel: Channel,
+    recipes: Sequence[Recipe],
+    boundary: str,
+    *,
+    is_plain: bool = False,
+    level: int | None = None,
+    want_variance: bool = False,
+    out: Any = None,
+    progress: Progress | None = None,
+) -> Denoised:
+    """Denoise a channel, in tiles if it is large.
+
+    Parameters
+    ----------
+    channel : Channel
+        The signal.
+    recipes : sequence of Recipe
+        Transforms to blend; the first one only if `is_plain`.
+    boundary : str
+        How the signal is continued beyond its ends.
+    is_plain : bool, default=False
+        Use one orthonormal transform in closed form, and no tiles.
+    level : int, optional
+        Depth of the plain transform.
+    want_variance : bool, default=False
+        Whether to compute the posterior variance of each sample as well.
+    out : array, optional
+        Where to put the denoised signal; may lie on disk.
+    progress : callable, optional
+        Told of every tile.
+    """
+    values = channel.values
+    if is_plain or not needs_tiles(values.shape):
+        piece = _read(channel, tuple(slice(0, size) for size in values.shape))
+        result = _denoise_piece(piece, recipes, boundary, is_plain, level, want_variance)
+        if out is not None:
+            out[...] = result.mean
+        return result
+    mean = np.zeros(values.shape) if out is None else out
+    variance = np.zeros(values.shape) if want_variance else None
+    weights = errors = np.zeros(len(recipes))
+    freedom = error = 0.0
+    plan = list(tiles(values.shape))
+    if out is not None:
+        for tile in plan:
+            out[tile.box] = 0.0
+    for done, tile in enumerate(plan, 1):
+        result = _denoise_piece(
+            _read(channel, tile.box), recipes, boundary, False, None, want_variance
+        )
+        mean[tile.box] += fade(result.mean, tile)
+        if variance is not None and result.variance is not None:
+            variance[tile.box] += fade(result.variance, tile)
+        share = math.prod(float(weight.sum()) for weight in tile.weights) / math.prod(values.shape)
+        weights = weights + share * result.weights
+        errors = errors + share * result.errors
+        error += share * result.error
+        freedom += share * result.freedom * math.prod(values.shape) / result.mean.size
+        if progress is not None:
+            progress(done, len(plan))
+    return Denoised(mean, variance, freedom, weights, errors, error)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A box of a channel, in memory."""
+
+    values: Array
+    observed: BoolArray
+    noise: Array | float
+    c: float
+
+
+def _read(channel: Channel, box: tuple[slice, ...]) -> _Piece:
+    values = np.array(channel.values[box], dtype=np.float64)
+    observed = ~np.isnan(values)
+    if channel.observed is not None:
+        observed &= channel.observed[box]
+    if np.isinf(values[observed]).any():
+        raise ValueError(
+            "signal must be finite where it is observed; got infinite values. Replace them by "
+            "NaN, or mark them as False in mask, to have them filled in."
+        )
+    noise = channel.noise_variance
+    return _Piece(values, observed, noise if isinstance(noise, float) else noise[box], channel.c)
+
+
+def _denoise_piece(
+    piece: _Piece,
+    recipes: Sequence[Recipe],
+    boundary: str,
+    is_plain: bool,
+    level: int | None,
+    want_variance: bool,
+) -> Denoised:
+    n_recipes = len(recipes)
+    if not piece.observed.any():  # a gap as wide as a tile: nothing is known
+        nothing = np.full(piece.values.shape, np.nan)
+        return Denoised(nothing, nothing, 0.0, np.zeros(n_recipes), np.zeros(n_recipes), 0.0)
+    filled = fill(piece.values, piece.observed)
+    noise = piece.noise
+    if not np.any(noise):
+        none = np.zeros(filled.shape)
+        zeros = np.zeros(n_recipes)
+        return Denoised(filled, none, float(piece.observed.sum()), zeros, zeros, 0.0)
+    scale = 2.0 ** math.frexp(float(np.abs(filled).max()))[1]
+    values, noise = filled / scale, noise / scale / scale
+    result: Denoised | Blend
+    if is_plain:
+        result = _plain(values, float(np.mean(noise)), piece.c, recipes, level, want_variance)
+    else:
+        result = blend(values, noise, piece.c, recipes, boundary, want_variance=want_variance)
+    variance = result.variance
+    if variance is not None:
+        if not piece.observed.all():
+            variance = variance + doubt_in_gaps(result.mean, piece.observed)
+        variance = variance * scale * scale
+    return Denoised(
+        mean=result.mean * scale,
+        variance=variance,
+        freedom=result.freedom,
+        weights=result.weights,
+        errors=result.errors * scale * scale,
+        error=result.error * scale * scale,
+    )
+
+
+def _plain(
+    values: Array,
+    noise: float,
+    c: float,
+    recipes: Sequence[Recipe],
+    level: int | None,
+    want_variance: bool,
+) -> Denoised:
+    model = fit_plain(values, make_dictionary(values.shape, recipes[0].transform, level), noise, c)
+    variance = model.variance() if want_variance else None
+    unknown = np.full(1, np.nan)
+    return Denoised(
+        model.mean(), variance, model.degrees_of_freedom_, np.ones(1), unknown, float("nan")
+    )

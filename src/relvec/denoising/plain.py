@@ -1,0 +1,94 @@
+"""The plain smooth relevance vector machine: one orthonormal transform, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from relvec._typing import IndexArray, Vector
+from relvec.denoising.frame import Array
+from relvec.dictionaries.transform import CosineDictionary, TransformDictionary, WaveletDictionary
+from relvec.solvers.orthonormal import profile_objective, shrink, shrinkage
+
+__all__ = ["PlainModel", "fit_plain", "make_dictionary"]
+
+
+def make_dictionary(
+    shape: tuple[int, ...], transform: str, level: int | None
+) -> TransformDictionary:
+    """Return the orthonormal dictionary of that name: a wavelet, or "cosine"."""
+    if transform == "cosine":
+        return CosineDictionary(shape)
+    return WaveletDictionary(shape, transform, level)
+
+
+@dataclass(frozen=True)
+class PlainModel:
+    """The exact posterior under one orthonormal dictionary.
+
+    Every coefficient has a precision of its own, at the maximum of the evidence penalised by
+    `c` for each degree of freedom.
+    """
+
+    dictionary: TransformDictionary
+    noise_variance: float
+    c: float
+    data: Vector
+    """Coefficients of the data."""
+    coefficients: Vector
+    """Posterior mean of all coefficients; most are zero."""
+
+    @cached_property
+    def relevance_(self) -> IndexArray:
+        """Indices of the components that carry the signal."""
+        return np.flatnonzero(self.coefficients)
+
+    @property
+    def n_components_(self) -> int:
+        """How many components carry the signal."""
+        return len(self.relevance_)
+
+    @cached_property
+    def shrinkage_(self) -> Vector:
+        """Factor on each coefficient, between 0 and 1."""
+        return shrinkage(self.data * self.data / self.noise_variance, self.c)
+
+    @property
+    def degrees_of_freedom_(self) -> float:
+        """Effective degrees of freedom: the sum of the factors."""
+        return float(self.shrinkage_.sum())
+
+    @cached_property
+    def objective_(self) -> float:
+        """What was maximised: the log evidence less `c` for each degree of freedom."""
+        return profile_objective(self.noise_variance, self.data * self.data, self.c)
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the data at the precisions found."""
+        return self.objective_ + self.c * self.degrees_of_freedom_
+
+    def mean(self) -> Array:
+        """Denoised signal."""
+        return self.dictionary.synthesise(self.coefficients)
+
+    def variance(self) -> Array:
+        """Posterior variance of every sample: ``sum_k atom_k(i)^2 * kappa_k * sigma^2``."""
+        kept = self.relevance_
+        total = np.zeros(self.dictionary.shape[0])
+        block = max(1, (1 << 22) // len(total))
+        for start in range(0, len(kept), block):
+            index = kept[start : start + block]
+            total += np.square(self.dictionary.columns(index)) @ self.shrinkage_[index]
+        return self.noise_variance * total.reshape(self.dictionary.grid_shape)
+
+
+def fit_plain(
+    values: Array, dictionary: TransformDictionary, noise_variance: float, c: float
+) -> PlainModel:
+    """Solve the orthonormal problem in closed form."""
+    data = dictionary.analyse(values)
+    coefficients, _ = shrink(data, noise_variance, c)
+    return PlainModel(dictionary, noise_variance, c, data, coefficients)

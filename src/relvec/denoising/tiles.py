@@ -1,0 +1,153 @@
+"""Signals too large for one piece: overlapping tiles, faded into each other."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relvec._typing import Vector
+from relvec.denoising.frame import Array
+
+__all__ = ["Tile", "fade", "needs_tiles", "stream", "tiles"]
+
+SIDE = {1: 1 << 20, 2: 1024, 3: 96}
+"""Samples along each axis of a tile, by number of axes."""
+OVERLAP = {1: 1 << 12, 2: 32, 3: 8}
+"""Half the width of the zone in which one tile fades into the next; a tile sees as much
+again beyond it."""
+
+
+class Tile(NamedTuple):
+    """A box of the signal and the part of it a tile is responsible for."""
+
+    box: tuple[slice, ...]
+    weights: tuple[Vector, ...]
+    """Along each axis; over all tiles they sum to one at every sample."""
+
+
+def needs_tiles(shape: tuple[int, ...]) -> bool:
+    """Whether a signal is too large for one piece."""
+    return math.prod(shape) > 1.5 * _side(len(shape)) ** len(shape)
+
+
+def tiles(shape: tuple[int, ...]) -> Iterator[Tile]:
+    """Cut a shape into overlapping tiles."""
+    n_axes = len(shape)
+    side, overlap = _side(n_axes), OVERLAP.get(n_axes, 4)
+    parts = [_cuts(length, side, overlap) for length in shape]
+    for combination in itertools.product(*parts):
+        yield Tile(
+            tuple(part for part, _ in combination), tuple(weight for _, weight in combination)
+        )
+
+
+def fade(values: Array, tile: Tile) -> Array:
+    """Weigh the values of a tile for being added up."""
+    faded = values
+    for axis, weight in enumerate(tile.weights):
+        faded = faded * weight.reshape([-1 if at == axis else 1 for at in range(values.ndim)])
+    return faded
+
+
+def stream(
+    chunks: Iterable[Any], work: Callable[[Vector], Vector], side: int | None = None
+) -> Iterator[Vector]:
+    """Pass a signal that arrives in pieces through `work`, tile by tile.
+
+    Parameters
+    ----------
+    chunks : iterable of array-like
+        Consecutive pieces of a signal, of any sizes.
+    work : callable
+        Denoises one tile.
+    side : int, optional
+        Samples of a tile besides its overlaps.
+
+    Yields
+    ------
+    ndarray
+        Consecutive pieces of the result, together as long as the input. At no time is more
+        than a few tiles held in memory.
+    """
+    side = SIDE[1] if side is None else side
+    overlap = min(OVERLAP[1], side // 8)
+    ramp = _ramp(overlap)
+    buffer, pending = _Buffer(chunks), np.empty(0)
+    while True:
+        is_first = len(pending) == 0
+        lead = 0 if is_first else 2 * overlap
+        piece = buffer.peek(lead + side + 2 * overlap)
+        is_last = len(piece) < lead + side + 2 * overlap or buffer.is_exhausted(len(piece))
+        result = np.array(work(piece), dtype=np.float64) if len(piece) else piece
+        if not is_first:
+            zone = slice(overlap, overlap + len(ramp))
+            result[zone] = pending + ramp * result[zone]
+            result = result[overlap:]
+        if is_last:
+            if len(result):
+                yield result
+            return
+        body = (0 if is_first else overlap) + side - overlap
+        pending = result[body : body + len(ramp)] * ramp[::-1]
+        yield result[:body]
+        buffer.drop(lead + side - 2 * overlap)
+
+
+class _Buffer:
+    """The part of a stream that is still needed."""
+
+    def __init__(self, chunks: Iterable[Any]) -> None:
+        self._chunks = iter(chunks)
+        self._held = np.empty(0)
+
+    def peek(self, size: int) -> Vector:
+        parts = [self._held]
+        held = len(self._held)
+        while held < size:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            parts.append(np.ravel(np.asarray(chunk, dtype=np.float64)))
+            held += len(parts[-1])
+        self._held = np.concatenate(parts) if len(parts) > 1 else self._held
+        return self._held[:size]
+
+    def is_exhausted(self, size: int) -> bool:
+        """Whether nothing follows the first `size` samples."""
+        return len(self.peek(size + 1)) <= size
+
+    def drop(self, size: int) -> None:
+        self._held = self._held[size:].copy()
+
+
+def _side(n_axes: int) -> int:
+    return SIDE.get(n_axes, 24)
+
+
+def _ramp(overlap: int) -> Vector:
+    return (np.arange(2 * overlap) + 0.5) / (2 * overlap)
+
+
+def _cuts(length: int, side: int, overlap: int) -> list[tuple[slice, Vector]]:
+    """Intervals along one axis, each with the weights of its samples."""
+    if length <= 1.5 * side:
+        return [(slice(0, length), np.ones(length))]
+    n_parts = math.ceil(length / side)
+    edges = [length * part // n_parts for part in range(n_parts + 1)]
+    ramp = _ramp(overlap)
+    result = []
+    for start, stop in itertools.pairwise(edges):
+        first, last = max(0, start - 2 * overlap), min(length, stop + 2 * overlap)
+        weight = np.ones(last - first)
+        if start > 0:
+            weight[:overlap] = 0.0
+            weight[overlap : 3 * overlap] = ramp
+        if stop < length:
+            weight[-overlap:] = 0.0
+            weight[-3 * overlap : -overlap] = ramp[::-1]
+        result.append((slice(first, last), weight))
+    return result
