@@ -49,6 +49,12 @@ class UnionDictionary(Dictionary):
         """Number of samples and number of atoms."""
         return self.parts[0].shape[0], int(self._offsets[-1])
 
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """Which atoms belong to each part."""
+        bounds = self._offsets.tolist()
+        return tuple(slice(*pair) for pair in zip(bounds[:-1], bounds[1:], strict=True))
+
     def columns(self, index: IndexArray) -> Matrix:
         """Return the atoms `index`, asking each part once for its own."""
         n_samples, n_atoms = self.shape

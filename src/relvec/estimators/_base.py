@@ -194,7 +194,7 @@ class BaseSparseBayesRegressor(
         )
         problem = Problem(
             moments=moments,
-            min_gain=self._entry_prices(bound, smoothness, solver, moments.is_orthonormal),
+            min_gain=self._entry_prices(bound, smoothness, solver, moments),
             smoothness=smoothness,
             hyperprior=hyperprior,
             noise_variance=None if self.noise_variance is None else float(self.noise_variance),
@@ -202,7 +202,7 @@ class BaseSparseBayesRegressor(
         return problem, solver
 
     def _entry_prices(
-        self, bound: BoundBasis, smoothness: float, solver: Any, is_orthonormal: bool
+        self, bound: BoundBasis, smoothness: float, solver: Any, moments: Moments
     ) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
@@ -218,13 +218,17 @@ class BaseSparseBayesRegressor(
         # A null column raises the evidence with probability 0.32. Prior odds of one to the
         # number of columns against each make the expected number of false ones small; a
         # smoothness prior charges for them already.
-        if smoothness and is_orthonormal:
+        if smoothness and moments.is_orthonormal:
             return np.zeros(len(localised))  # no tolerance needed: there is no search
         explicit = KERNEL_MIN_GAIN
         if not smoothness:
             n_explicit = max(int(np.count_nonzero(~localised)), 1)
             explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
-        return np.where(localised, KERNEL_MIN_GAIN, explicit)
+        prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
+        for part in moments.parts:
+            if smoothness and part.is_orthonormal:
+                prices[part.atoms] = 0.0  # as if it were alone
+        return prices
 
     def _monitor(self, context: Any) -> Monitor | None:
         if not hasattr(self, "_skl_callbacks"):

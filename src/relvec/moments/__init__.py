@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.moments.base import Moments
+from relvec.moments.base import Moments, Part
 from relvec.moments.columns import PreparedColumns
 from relvec.moments.gram import (
     GramMoments,
@@ -13,6 +13,7 @@ from relvec.moments.gram import (
     subset_moments,
 )
 from relvec.moments.lazy import LazyMoments
+from relvec.moments.parts import RestrictedMoments, parts_of
 
 STORE_BYTES = 1 << 30
 """Prepared atoms above this size are not kept in memory unless asked for."""
@@ -38,7 +39,10 @@ def moments_of(
     if low_memory is None:
         low_memory = 8 * n_samples * n_atoms > STORE_BYTES
     if low_memory and n_atoms <= GRAM_ATOMS and n_samples >= 2 * n_atoms:
-        return list(accumulate(dictionary, targets, sample_weight).all_moments(centre=centre))
+        known = accumulate(dictionary, targets, sample_weight).all_moments(centre=centre)
+        for moments in known:
+            moments.parts = parts_of(dictionary, moments.column_mean, sample_weight)
+        return list(known)
     columns = PreparedColumns(dictionary, sample_weight, centre=centre, store=not low_memory)
     return [LazyMoments(columns, target) for target in targets.T]
 
@@ -47,7 +51,9 @@ __all__ = [
     "GramMoments",
     "LazyMoments",
     "Moments",
+    "Part",
     "PreparedColumns",
+    "RestrictedMoments",
     "SufficientStatistics",
     "accumulate",
     "moments_of",

@@ -10,6 +10,7 @@ target or an atom is rescaled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,14 @@ def resolved_target_ss(target_ss: float, target_mean: float, total_weight: float
     """Return the sum of squares of a centred target, or zero if it is only rounding."""
     rounding = 4.0 * float(np.finfo(np.float64).eps) * abs(target_mean)
     return target_ss if target_ss > total_weight * rounding**2 else 0.0
+
+
+class Part(NamedTuple):
+    """One of several dictionaries that stand side by side."""
+
+    atoms: slice
+    is_orthonormal: bool
+    """Whether the Gram matrix of its usable atoms is known to be the identity."""
 
 
 class Moments(ABC):
@@ -43,6 +52,8 @@ class Moments(ABC):
     """Weighted mean of the raw target (zero without intercept)."""
     is_orthonormal: bool = False
     """Whether the Gram matrix of the usable atoms is known to be the identity."""
+    parts: tuple[Part, ...] = ()
+    """The parts of a union; empty if there is nothing to tell apart."""
 
     @property
     def n_atoms(self) -> int:

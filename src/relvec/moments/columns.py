@@ -13,6 +13,7 @@ import numpy as np
 from relvec._linalg import gram_of_rows
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
+from relvec.moments.parts import parts_of
 
 EPS = float(np.finfo(np.float64).eps)
 RESOLUTION = 1e-9
@@ -93,6 +94,7 @@ class PreparedColumns:
                 self.stored = np.empty((self.n_atoms, self.n_samples))
             scales = self._prepare()
         self.scales = scales
+        self.parts = parts_of(dictionary, scales.mean, sample_weight)
         self._slot = np.full(self.n_atoms, -1)
         self._cache = np.empty((0, self.n_atoms))
         self._n_cached = 0

@@ -24,6 +24,7 @@ class LazyMoments(Moments):
         self.column_mean, self.column_norm = scales.mean, scales.norm
         self.usable, self.resolution = scales.usable, scales.resolution
         self.is_orthonormal = columns.is_orthonormal
+        self.parts = columns.parts
 
     def fetch(self, index: IndexArray) -> None:
         """Compute the missing Gram rows of `index` in one product."""

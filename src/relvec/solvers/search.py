@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
@@ -10,6 +11,7 @@ from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution,
 from relvec.solvers.moves import Visited, improve, worth_moving
 from relvec.solvers.orthonormal import OrthonormalSolver, applies
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
+from relvec.solvers.unions import alone, leftover, replaced
 
 EFFORTS = ("fast", "balanced", "thorough")
 SMALL = 600
@@ -28,7 +30,9 @@ class SequentialSolver(BaseEstimator):
     empty model with the noise held at fractions of a ridge estimate and from all atoms at
     once. Their end states are recombined by averaging prior variances, which usually leads
     to a better maximum than any of them. Small active sets are searched further by shifting,
-    swapping and merging atoms (see `relvec.solvers.moves`). The best objective wins.
+    swapping and merging atoms (see `relvec.solvers.moves`). In a union of dictionaries each part
+    is solved by itself first, exactly where it is orthonormal, so that the answer is never below
+    that of a part (see `relvec.solvers.unions`). The best objective wins.
 
     Parameters
     ----------
@@ -105,8 +109,9 @@ class _Search:
         self.visited: Visited = set()
         self.n_rounds = 0
         self.held = problem.noise_variance
-        self.is_charged = bool((problem.min_gain > CHARGED).all())
-        self.is_small = problem.moments.n_atoms <= SMALL
+        usable = problem.moments.usable
+        self.is_charged = bool((problem.min_gain[usable] > CHARGED).all())
+        self.is_small = int(np.count_nonzero(usable)) <= SMALL
         self.polish = Schedule(
             threshold=1e-3 if self.is_small else 1e-2,
             pool_share=0.1 if self.is_small else 0.02,
@@ -215,6 +220,72 @@ class _Search:
             return self._solution(best._replace(converged=False))
 
     def _search(self) -> None:
+        self._search_all()
+        if not self.problem.moments.parts:
+            return
+        pool = [max((end for _, end in self.ends), key=_rank), *self._search_parts()]
+        if self.effort == "fast":
+            return
+        best = self._recombine_pairs(pool, 4)
+        if not self.polish.working_sets:
+            best = self._hand_over(best, 6 if self.effort == "thorough" else 2)
+        self.rearrange([best], 1)
+
+    def _search_parts(self) -> list[State]:
+        """Each part of a union by itself, then among all atoms; and averages of the parts."""
+        found, ends = [], []
+        for number, part in enumerate(self.problem.moments.parts):
+            if self.effort == "fast" and not part.is_orthonormal:
+                continue
+            state = self._solve(alone(self.problem, part), self.effort)
+            if not state.saturated and len(state.active):
+                found.append(state)
+                ends.append(self.climb(f"part {number} by itself", state, self.polish))
+        if self.effort == "fast" or len(found) < 2:
+            return ends
+        favours = [np.full(len(found), 1.0 / len(found))]
+        favours += [0.5 * (one + favours[0]) for one in np.eye(len(found))]
+        for shares in favours:
+            start = recombine(found, self.problem.moments.n_atoms, shares.tolist())
+            ends.append(self.climb("parts averaged", start, self.polish))
+        return ends
+
+    def _hand_over(self, best: State, n_rounds: int) -> State:
+        """Refit the parts of a union in turn, each to what the others leave, if that helps."""
+        effort = self.effort if self.problem.smoothness else "fast"
+        for _ in range(n_rounds):
+            before = best.objective
+            for part in self.problem.moments.parts:
+                rest = leftover(self.problem, part, best)
+                if rest is None:
+                    continue
+                start = replaced(best, part, self._solve(rest, effort))
+                best = max(best, self.climb("part refitted", start, self.polish), key=_rank)
+            if best.objective < before + 0.01:
+                break
+        return best
+
+    def _solve(self, problem: Problem, effort: str) -> State:
+        """Solve another problem on the way."""
+        told_to_stop = False
+
+        def tell(progress: Progress) -> bool:
+            nonlocal told_to_stop
+            told_to_stop = self._tell(progress)
+            return told_to_stop
+
+        solver = SequentialSolver(
+            effort, tol=self.polish.gradient_tol, max_iter=self.polish.max_rounds
+        )
+        answer = solver.solve(problem, monitor=None if self.monitor is None else tell)
+        self.n_rounds += answer.n_iter
+        state = State(answer.active, answer.log_lam, saturated=answer.saturated)
+        if told_to_stop:
+            raise _Stopped(state)
+        return state
+
+    def _search_all(self) -> None:
+        """Among all atoms, whatever part they belong to."""
         start = ridge(self.problem)
         noise = start.noise_variance if self.held is None else self.held
         if self.is_charged:

@@ -8,6 +8,7 @@ every atom in.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -113,14 +114,18 @@ def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
     return -np.log(variance[start.atoms])
 
 
-def recombine(states: list[State], n_atoms: int) -> State:
+def recombine(
+    states: Sequence[State], n_atoms: int, shares: Sequence[float] | None = None
+) -> State:
     """Average end states in the space of prior variances: ``K`` is the mean of their ``K``s.
 
     The average contains every atom any of them found, at a strength that says how often;
     an ascent from it usually ends above all its parents.
     """
+    if shares is None:
+        shares = [1.0 / len(states)] * len(states)
     variance = np.zeros(n_atoms)
-    for state in states:
-        variance[state.active] += np.exp(-state.theta) / len(states)
+    for state, share in zip(states, shares, strict=True):
+        variance[state.active] += share * np.exp(-state.theta)
     active = np.flatnonzero(variance)
     return State(active, -np.log(variance[active]))
