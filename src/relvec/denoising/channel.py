@@ -19,6 +19,9 @@ from relvec.denoising.tiles import fade, needs_tiles, tiles
 
 __all__ = ["Channel", "Denoised", "denoise_channel"]
 
+SAFE_EXPONENT = 400
+"""Squares of numbers up to two to this power, and of their inverses, are in range."""
+
 Progress = Callable[[int, int], None]
 """Told how many tiles are done, and of how many."""
 
@@ -118,26 +121,46 @@ def denoise_channel(
 
 @dataclass(frozen=True)
 class _Piece:
-    """A box of a channel, in memory."""
+    """A box of a channel, in memory, of a magnitude whose squares are in range."""
 
     values: Array
-    observed: BoolArray
+    observed: BoolArray | None
+    """None if everything was."""
     noise: Array | float
     c: float
+    scale: float
+    """What values were divided by."""
 
 
 def _read(channel: Channel, box: tuple[slice, ...]) -> _Piece:
-    values = np.array(channel.values[box], dtype=np.float64)
-    observed = ~np.isnan(values)
-    if channel.observed is not None:
-        observed &= channel.observed[box]
-    if np.isinf(values[observed]).any():
-        raise ValueError(
-            "signal must be finite where it is observed; got infinite values. Replace them by "
-            "NaN, or mark them as False in mask, to have them filled in."
-        )
-    noise = channel.noise_variance
-    return _Piece(values, observed, noise if isinstance(noise, float) else noise[box], channel.c)
+    values = np.asarray(channel.values[box], dtype=np.float64)
+    observed = None if channel.observed is None else channel.observed[box]
+    noise = (
+        channel.noise_variance
+        if isinstance(channel.noise_variance, float)
+        else (channel.noise_variance[box])
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_finite = np.isfinite(values.sum())  # one pass, and nearly always all that is needed
+    if not is_finite:
+        known = ~np.isnan(values)
+        observed = known if observed is None else observed & known
+        if np.isinf(values[observed]).any():
+            raise ValueError(
+                "signal must be finite where it is observed; got infinite values. Replace them "
+                "by NaN, or mark them as False in mask, to have them filled in."
+            )
+    if observed is not None and not observed.all():
+        if not observed.any():
+            return _Piece(values, observed, noise, channel.c, 1.0)
+        values = fill(values, observed)
+    else:
+        observed = None
+    exponent = math.frexp(max(float(values.max()), -float(values.min())))[1]
+    if abs(exponent) < SAFE_EXPONENT:
+        return _Piece(values, observed, noise, channel.c, 1.0)
+    scale = 2.0**exponent
+    return _Piece(values / scale, observed, noise / scale / scale, channel.c, scale)
 
 
 def _denoise_piece(
@@ -148,30 +171,28 @@ def _denoise_piece(
     level: int | None,
     want_variance: bool,
 ) -> Denoised:
-    n_recipes = len(recipes)
-    if not piece.observed.any():  # a gap as wide as a tile: nothing is known
-        nothing = np.full(piece.values.shape, np.nan)
-        return Denoised(nothing, nothing, 0.0, np.zeros(n_recipes), np.zeros(n_recipes), 0.0)
-    filled = fill(piece.values, piece.observed)
-    noise = piece.noise
+    values, noise, scale = piece.values, piece.noise, piece.scale
+    zeros = np.zeros(len(recipes))
+    if piece.observed is not None and not piece.observed.any():
+        nothing = np.full(values.shape, np.nan)  # a gap as wide as a tile: nothing is known
+        return Denoised(nothing, nothing, 0.0, zeros, zeros, 0.0)
     if not np.any(noise):
-        none = np.zeros(filled.shape)
-        zeros = np.zeros(n_recipes)
-        return Denoised(filled, none, float(piece.observed.sum()), zeros, zeros, 0.0)
-    scale = 2.0 ** math.frexp(float(np.abs(filled).max()))[1]
-    values, noise = filled / scale, noise / scale / scale
+        none = np.zeros(values.shape)
+        return Denoised(values * scale, none, float(values.size), zeros, zeros, 0.0)
     result: Denoised | Blend
     if is_plain:
         result = _plain(values, float(np.mean(noise)), piece.c, recipes, level, want_variance)
     else:
         result = blend(values, noise, piece.c, recipes, boundary, want_variance=want_variance)
     variance = result.variance
-    if variance is not None:
-        if not piece.observed.all():
-            variance = variance + doubt_in_gaps(result.mean, piece.observed)
-        variance = variance * scale * scale
+    if variance is not None and piece.observed is not None:
+        variance = variance + doubt_in_gaps(result.mean, piece.observed)
+    if scale == 1.0:
+        mean = result.mean
+    else:
+        mean, variance = result.mean * scale, None if variance is None else variance * scale * scale
     return Denoised(
-        mean=result.mean * scale,
+        mean=mean,
         variance=variance,
         freedom=result.freedom,
         weights=result.weights,

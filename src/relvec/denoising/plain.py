@@ -58,7 +58,8 @@ class PlainModel:
     @property
     def degrees_of_freedom_(self) -> float:
         """Effective degrees of freedom: the sum of the factors."""
-        return float(self.shrinkage_.sum())
+        kept = self.data[self.relevance_]
+        return float(shrinkage(kept * kept / self.noise_variance, self.c).sum())
 
     @cached_property
     def objective_(self) -> float:

@@ -9,7 +9,7 @@ coefficients is the number of samples. Several axes are transformed one after th
 from __future__ import annotations
 
 import itertools
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from relvec._checks import check_integer, nearest
 from relvec._compat import optional
 from relvec._typing import IndexArray, Vector
 
-__all__ = ["FilterBank", "Subband", "orthogonal_wavelet"]
+__all__ = ["FilterBank", "Subband", "filter_bank", "orthogonal_wavelet"]
 
 COARSEST = 16
 """By default an axis is not halved below this many approximation coefficients: the trend of a
@@ -218,3 +218,7 @@ def _plan(grid_shape: tuple[int, ...], level: int | None) -> list[tuple[int, ...
             break
         lengths.append(after)
     return lengths
+
+
+filter_bank = lru_cache(maxsize=32, typed=True)(FilterBank)
+"""A `FilterBank`; they hold no data, so that small signals of one length share one."""

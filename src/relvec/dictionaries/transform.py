@@ -15,7 +15,7 @@ from scipy import fft
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.dictionaries.filter_bank import FilterBank, Subband
+from relvec.dictionaries.filter_bank import Subband, filter_bank
 
 __all__ = ["CosineDictionary", "ReorderedDictionary", "TransformDictionary", "WaveletDictionary"]
 
@@ -192,7 +192,7 @@ class WaveletDictionary(TransformDictionary):
         self, grid_shape: int | Sequence[int], wavelet: str = "sym8", level: int | None = None
     ) -> None:
         super().__init__(grid_shape)
-        self._bank = FilterBank(self.grid_shape, wavelet, level)
+        self._bank = filter_bank(self.grid_shape, wavelet, level)
         self.wavelet: str = self._bank.wavelet.name
         self.level = self._bank.level
         self.subbands: list[Subband] = self._bank.subbands

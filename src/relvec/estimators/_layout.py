@@ -11,7 +11,7 @@ from relvec._signals import as_mask, as_numbers, resolve_channel_axis
 from relvec._typing import BoolArray, IndexArray, Matrix
 from relvec.denoising.frame import Array
 
-__all__ = ["Layout", "check_observed", "count_observed", "read_layout", "read_weights"]
+__all__ = ["Layout", "counts_of_observed", "read_layout", "read_weights"]
 
 COLOURS: Matrix = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -2.0, 1.0]]) / np.sqrt(
     [[3.0], [2.0], [6.0]]
@@ -214,23 +214,24 @@ def read_weights(
     return weights, observed
 
 
-def count_observed(part: Any, observed: BoolArray | None) -> int:
-    """Number of samples there is something to see of."""
+def _count_observed(part: Any, observed: BoolArray | None) -> int:
     if part.size > MANY:
+        return int(part.size)
+    if observed is None and not np.isnan(part.sum()):
         return int(part.size)
     known = ~np.isnan(part)
     return int(np.count_nonzero(known if observed is None else known & observed))
 
 
-def check_observed(parts: list[Any], observed: BoolArray | None) -> None:
-    """Refuse signals without two samples."""
-    for part in parts:
-        n_observed = count_observed(part, observed)
-        if n_observed < 2:
-            raise ValueError(
-                "signal must have at least two observed samples; "
-                f"got {n_observed} in an array of shape {part.shape}."
-            )
+def counts_of_observed(parts: list[Any], observed: BoolArray | None) -> list[int]:
+    """Number of samples there is something to see of, at least two in every part."""
+    counts = [_count_observed(part, observed) for part in parts]
+    if min(counts) < 2:
+        raise ValueError(
+            "signal must have at least two observed samples; "
+            f"got {min(counts)} in an array of shape {parts[0].shape}."
+        )
+    return counts
 
 
 def _as_number(part: Array) -> Any:

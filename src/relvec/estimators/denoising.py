@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from relvec.denoising.gaps import fill
 from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
 from relvec.denoising.recipes import Recipe, choose_recipes
 from relvec.denoising.tiles import SIDE, stream
-from relvec.estimators._layout import check_observed, count_observed, read_layout, read_weights
+from relvec.estimators._layout import counts_of_observed, read_layout, read_weights
 from relvec.estimators._noise import find_noise, given_variance, pooled, warn_about
 from relvec.estimators._progress import Terminal
 from relvec.noise import NoiseLevel
@@ -257,16 +258,14 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         known: list[float] | None = None,
     ) -> None:
         """Denoise `signal` into `out`; `known` are noise variances of its parts found before."""
-        self._check_options()
+        prior = self._check_options()
         layout, values, observed = read_layout(
             signal, self.channel_axis, x, mask, check_bool("decorrelate", self.decorrelate)
         )
         weights, observed = read_weights(sample_weight, layout, observed)
         parts = layout.split(values)
-        check_observed(parts, observed)
         recipes = self._resolve_recipes(layout.spatial_shape)
-        prior = resolve_prior(self.prior)
-        prices = [prior.smoothness(count_observed(part, observed)) for part in parts]
+        prices = [prior.smoothness(count) for count in counts_of_observed(parts, observed)]
         given = given_variance(self.noise_std, layout.shape, layout.channel_axis)
         levels = None
         if known is not None:
@@ -297,21 +296,24 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
     def _run(self, out: Any) -> list[Denoised]:
         progress = Terminal() if self.progress is True else self.progress or None
         places = [None] * len(self._channels) if out is None else self._layout.split_out(out)
-        jobs = (
-            delayed(denoise_channel)(
-                channel,
-                self._recipes,
-                self.boundary,
-                is_plain=self.mode == "plain",
-                level=self.level,
-                want_variance=self.with_std,
-                out=place,
-                progress=progress,
-            )
-            for channel, place in zip(self._channels, places, strict=True)
+        work = partial(
+            denoise_channel,
+            recipes=self._recipes,
+            boundary=self.boundary,
+            is_plain=self.mode == "plain",
+            level=self.level,
+            want_variance=self.with_std,
+            progress=progress,
         )
+        if len(places) == 1:
+            return [work(self._channels[0], out=places[0])]
         # transforms let go of the interpreter, and threads need not copy the signals
-        return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
+        return list(
+            Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(work)(channel, out=place)
+                for channel, place in zip(self._channels, places, strict=True)
+            )
+        )
 
     def _publish(self, results: list[Denoised], levels: list[NoiseLevel] | None) -> None:
         layout = self._layout
@@ -356,7 +358,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 )
         return choose_recipes(names, shape, width)
 
-    def _check_options(self) -> None:
+    def _check_options(self) -> Prior:
         check_choice("mode", self.mode, MODES)
         check_choice("boundary", self.boundary, BOUNDARIES)
         check_bool("with_std", self.with_std)
@@ -371,6 +373,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 f"The closed form needs a price on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'
             )
+        return prior
 
 
 def denoise(
@@ -448,9 +451,8 @@ def _denoise_stream(
 ) -> Iterator[Vector]:
     """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
     denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
-    denoiser._check_options()
     total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
-    price = resolve_prior(denoiser.prior).smoothness(total)
+    price = denoiser._check_options().smoothness(total)
     fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
     known: list[list[float]] = []
 

@@ -83,6 +83,8 @@ def noise_level(
             f"signal must hold at least two observed values to compare; got {n_usable} in an array "
             f"of shape {values.shape}. Pass more data, or the noise itself as noise_std."
         )
+    if method == "mad" and usable.all() and min(boxes.shape[1:]) >= SHORTEST_ENVELOPE:
+        return _from_finest(boxes)  # nothing but a transform and a median
     boxes, exponent, tiny = _normalised(boxes, usable, values.dtype)
     moving = usable & ~is_stuck(boxes)
     # A few loose samples between stuck ones are as likely jumps as noise.
@@ -116,7 +118,7 @@ def _read(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArray]:
 
 
 def _normalised(boxes: Array, usable: BoolArray, dtype: np.dtype[Any]) -> tuple[Array, int, float]:
-    """Shift to median zero and scale by a power of two to magnitude one.
+    """Shift to a median of about zero and scale by a power of two to magnitude one.
 
     Returns
     -------
@@ -130,7 +132,7 @@ def _normalised(boxes: Array, usable: BoolArray, dtype: np.dtype[Any]) -> tuple[
     known = boxes[usable]
     first = math.frexp(float(np.abs(known).max()))[1]
     known = np.ldexp(known, -first)
-    known -= np.median(known)
+    known -= np.median(known[:: max(1, len(known) >> 12)])
     second = math.frexp(float(np.abs(known).max()))[1]
     scaled = np.zeros(boxes.shape)
     scaled[usable] = np.ldexp(known, -second)
@@ -207,8 +209,11 @@ def _from_finest(boxes: Array) -> NoiseLevel:
         finest = pywt.dwt2(boxes, "sym8", "periodization", axes=(-2, -1))[1][2]
     n = boxes.size
     error = 1.17 / math.sqrt(finest.size)
+    std = mad(finest)
+    if std <= 1e-10 * max(float(boxes.max()), -float(boxes.min())):
+        return _none(n)
     is_weak = n < FEW_SAMPLES or error > _WEAK_ERROR
-    return NoiseLevel(mad(finest), error, True, is_weak, False, "mad", "the finest sym8", n)
+    return NoiseLevel(std, error, True, is_weak, False, "mad", "the finest sym8", n)
 
 
 def _judged(envelope: Envelope, n: int, core: float) -> NoiseLevel:
