@@ -1,0 +1,242 @@
+"""The Laplace approximation of a logistic model: mode, curvature, evidence and its gradient.
+
+Given precisions, the posterior of the weights is strictly log-concave. Newton's method finds
+its mode; the curvature there makes it a Gaussian, whose volume gives the evidence
+
+    log p(t | w) - w'Aw / 2 + log|A| / 2 - log|H| / 2,     H = Phi'B Phi + A.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from relvec._linalg import inverse_from_cholesky, log_det_cholesky, shifted_cholesky, solve_cholesky
+from relvec._typing import Matrix, Vector
+from relvec.likelihoods.bernoulli import log_likelihood, working_response
+
+__all__ = ["Labels", "Mode", "bound_degrees", "find_mode"]
+
+EPS = float(np.finfo(np.float64).eps)
+ARMIJO = 1e-4
+SHORTEST = 1e-10
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What was observed: one of two classes in every row."""
+
+    target: Vector
+    """0 or 1."""
+    weight: Vector | None = None
+    """How often each row counts."""
+    offset: Vector | None = None
+    """Part of the logit that is given."""
+    has_intercept: bool = True
+
+    @property
+    def total_weight(self) -> float:
+        """Number of rows, counted as often as they weigh."""
+        return float(len(self.target)) if self.weight is None else float(self.weight.sum())
+
+    def null_intercept(self) -> float:
+        """Logit of the share of class 1, kept finite when there is only one class."""
+        share = float(np.average(self.target, weights=self.weight))
+        least = 0.5 / (self.total_weight + 1.0)
+        share = min(max(share, least), 1.0 - least)
+        return math.log(share / (1.0 - share))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The mode of the posterior of the weights, and the Gaussian around it."""
+
+    atoms: Matrix
+    """Active atoms at the training rows, with a column of ones if there is an intercept."""
+    precision: Vector
+    """Prior precision of each weight; zero for the intercept."""
+    weights: Vector
+    logit: Vector
+    curvature: Vector
+    """Negative second derivative of the log likelihood in each logit."""
+    response: Vector
+    """Working response: where the quadratic approximation has its maximum, offset taken off."""
+    factor: Matrix
+    """Cholesky factor of the Hessian, scaled to unit diagonal."""
+    scale: Vector
+    log_evidence: float
+    n_steps: int
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of weights besides the intercept."""
+        return int(np.count_nonzero(self.precision))
+
+    @cached_property
+    def covariance(self) -> Matrix:
+        """Posterior covariance of the weights."""
+        inverse = inverse_from_cholesky(self.factor) if len(self.scale) else self.factor
+        return inverse * np.multiply.outer(self.scale, self.scale)
+
+    @property
+    def degrees(self) -> float:
+        """Effective degrees of freedom at the model's own curvature, the intercept left out."""
+        return float((1.0 - self.precision * self.covariance.diagonal())[: self.n_atoms].sum())
+
+    def gradient(self, c: float, *, exact: bool) -> Vector:
+        """Derivative of the evidence, less `c` per degree of freedom, in the log precisions.
+
+        Parameters
+        ----------
+        c : float
+            Price of one of `degrees`.
+        exact : bool
+            Whether to follow the curvature as it moves with the mode. If not, the derivative
+            is that at fixed curvature, which the updates of Tipping and of MacKay set to zero.
+        """
+        k, covariance, precision = self.n_atoms, self.covariance, self.precision
+        own = precision * covariance.diagonal()
+        result: Vector = 0.5 * (1.0 - own - precision * self.weights**2)
+        if c:
+            result = result + c * (own - precision * ((covariance * covariance) @ precision))
+        if exact:
+            pull = covariance @ (self.atoms.T @ self.drift(c))
+            result = result + 0.5 * precision * self.weights * pull
+        return result[:k]
+
+    def drift(self, c: float) -> Vector:
+        """Derivative of twice the penalised log volume in each logit, through the curvature."""
+        spread = self.atoms @ self.covariance
+        variance = np.einsum("ij,ij->i", spread, self.atoms)
+        if c:
+            variance = variance + 2.0 * c * ((spread * spread) @ self.precision)
+        return self.curvature * (1.0 - 2.0 * expit(self.logit)) * variance
+
+
+def find_mode(
+    atoms: Matrix,
+    log_precision: Vector,
+    labels: Labels,
+    start: Vector | None = None,
+    *,
+    max_steps: int = 100,
+    tol: float = 1e-10,
+) -> Mode:
+    """Maximise the posterior of the weights by Newton's method with backtracking.
+
+    Parameters
+    ----------
+    atoms : ndarray of shape (n_samples, k)
+        Active atoms.
+    log_precision : ndarray of shape (k,)
+        Log prior precision of their weights.
+    labels : Labels
+        The data.
+    start : ndarray of shape (k,) or (k + 1,), optional
+        Weights to start from, the intercept last.
+    max_steps : int, default=100
+        Most steps.
+    tol : float, default=1e-10
+        Rise of the log posterior, as the quadratic model sees it, at which to stop.
+    """
+    target, weight = labels.target, labels.weight
+    k = atoms.shape[1]
+    precision = np.exp(log_precision)
+    if labels.has_intercept:
+        atoms = np.column_stack([atoms, np.ones(len(atoms))])
+        precision = np.append(precision, 0.0)
+    if start is None:
+        start = np.zeros(len(precision))
+        if labels.has_intercept and labels.offset is None:
+            start[-1] = labels.null_intercept()
+    weights = start
+    offset = 0.0 if labels.offset is None else labels.offset
+    logit = atoms @ weights + offset
+    value = log_likelihood(logit, target, weight) - 0.5 * float(precision @ (weights * weights))
+    for n_steps in range(1, max_steps + 1):
+        curvature, response = working_response(logit, target, weight)
+        gradient = (curvature * (response - logit)) @ atoms - precision * weights
+        hessian = atoms.T @ (atoms * curvature[:, None])
+        hessian.flat[:: len(precision) + 1] += precision
+        scale = 1.0 / np.sqrt(np.maximum(hessian.diagonal(), np.finfo(float).tiny))
+        factor = _cholesky(hessian * np.multiply.outer(scale, scale))
+        step = scale * solve_cholesky(factor, scale * gradient) if len(scale) else gradient
+        rise = float(gradient @ step)
+        if rise < tol:
+            break
+        change = atoms @ step
+        length = 1.0
+        while length > SHORTEST:
+            trial, moved = weights + length * step, logit + length * change
+            reached = log_likelihood(moved, target, weight)
+            reached -= 0.5 * float(precision @ (trial * trial))
+            if reached >= value + ARMIJO * length * rise - 8.0 * EPS * abs(value):
+                break
+            length *= 0.5
+        else:
+            break
+        weights, logit, value = trial, moved, reached
+    log_det = log_det_cholesky(factor) - 2.0 * float(np.log(scale).sum())
+    evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * log_det
+    evidence += 0.5 * (len(precision) - k) * math.log(2.0 * math.pi)
+    return Mode(
+        atoms,
+        precision,
+        weights,
+        logit,
+        curvature,
+        response - offset,
+        factor,
+        scale,
+        evidence,
+        n_steps,
+    )
+
+
+def _cholesky(matrix: Matrix) -> Matrix:
+    """Factor a matrix of unit diagonal that may be singular to rounding."""
+    size = len(matrix)
+    jitter = 0.0
+    while True:
+        factor = shifted_cholesky(matrix, np.full(size, jitter)) if size else matrix
+        if factor is not None:
+            return factor
+        jitter = max(10.0 * jitter, 1e-14)
+
+
+def bound_degrees(
+    atoms: Matrix, precision: Vector, weight: Vector | None, has_intercept: bool
+) -> tuple[float, Vector]:
+    """Degrees of freedom at the largest curvature there is, and minus their gradient.
+
+    With ``B = 1/4`` everywhere (Böhning's bound) they depend on the atoms alone and not on the
+    labels, so that a price on them is a prior.
+
+    Parameters
+    ----------
+    atoms : ndarray of shape (n_samples, k)
+        Active atoms, without the intercept.
+    precision : ndarray of shape (k,)
+        Their prior precisions.
+    weight : ndarray of shape (n_samples,) or None
+        How often rows count.
+    has_intercept : bool
+        Whether an intercept takes up the mean.
+    """
+    if not len(precision):
+        return 0.0, np.empty(0)
+    if has_intercept:
+        atoms = atoms - np.average(atoms, axis=0, weights=weight)
+    weighted = 0.25 * (atoms if weight is None else atoms * weight[:, None])
+    hessian = atoms.T @ weighted
+    hessian.flat[:: len(precision) + 1] += precision
+    scale = 1.0 / np.sqrt(hessian.diagonal())
+    factor = _cholesky(hessian * np.multiply.outer(scale, scale))
+    covariance = inverse_from_cholesky(factor) * np.multiply.outer(scale, scale)
+    own = precision * covariance.diagonal()
+    slope: Vector = own - precision * ((covariance * covariance) @ precision)
+    return float((1.0 - own).sum()), slope

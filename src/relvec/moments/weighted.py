@@ -1,0 +1,95 @@
+"""Moments under weights that change from step to step: nothing is stored between steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.moments.base import Moments, resolved_target_ss
+from relvec.moments.columns import EPS, column_scales
+
+__all__ = ["WeightedMoments"]
+
+
+class WeightedMoments(Moments):
+    """Moments of raw atoms, of which only a few Gram rows will ever be asked for.
+
+    One product with all atoms gives their means, norms and correlations together with the Gram
+    rows of the atoms known to be needed; further rows cost a product each time.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The raw atoms.
+    target : ndarray of shape (n_samples,)
+        Working response.
+    weight : ndarray of shape (n_samples,)
+        Weights of the samples.
+    centre : bool
+        Whether the model has an intercept.
+    active : ndarray of shape (k,)
+        Atoms whose Gram rows are needed.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        target: Vector,
+        weight: Vector,
+        *,
+        centre: bool,
+        active: IndexArray,
+    ) -> None:
+        self.dictionary = dictionary
+        self.weight = weight
+        total = float(weight.sum())
+        self.target_mean = float(weight @ target) / total if centre else 0.0
+        centred = target - self.target_mean
+        self.active = active
+        atoms = dictionary.columns(active)
+        sides = np.column_stack([weight, weight * centred, weight[:, None] * atoms])
+        products = dictionary.rmatmat(sides)
+        mean = products[:, 0] / total if centre else np.zeros(dictionary.shape[1])
+        raw_ss = dictionary.sq_norms(weight)
+        centred_ss = np.maximum(raw_ss - total * mean * mean, 0.0)
+        scales = column_scales(mean, centred_ss, total)
+        # the difference of two sums is known to the rounding of either
+        amplification = raw_ss / np.where(scales.usable, centred_ss, 1.0)
+        self.usable = scales.usable & (amplification < 1e13)
+        self.resolution = np.maximum(scales.resolution, 100.0 * EPS * amplification)
+        self.column_mean, self.column_norm = mean, scales.norm
+        self._unit = self.usable / scales.norm
+        self.correlation = products[:, 1] * self._unit
+        self.target_ss = resolved_target_ss(
+            float(weight @ (centred * centred)), self.target_mean, total
+        )
+        self.n_effective = total - float(centre)
+        self._total = total
+        self._rows = self._scaled(products[:, 2:].T, active)
+
+    def _scaled(self, products: Matrix, index: IndexArray) -> Matrix:
+        """Turn raw inner products with the atoms `index` into Gram rows."""
+        offset = np.multiply.outer(self._total * self.column_mean[index], self.column_mean)
+        rows = (products - offset) * np.multiply.outer(self._unit[index], self._unit)
+        rows[np.arange(len(index)), index] = self.usable[index]
+        return rows
+
+    def fetch(self, index: IndexArray) -> None:
+        """Compute the Gram rows of atoms that are not active."""
+        missing = np.setdiff1d(index, self.active)
+        if len(missing):
+            sides = self.weight[:, None] * self.dictionary.columns(missing)
+            rows = self._scaled(self.dictionary.rmatmat(sides).T, missing)
+            self.active = np.concatenate([self.active, missing])
+            self._rows = np.concatenate([self._rows, rows])
+
+    def rows(self, index: IndexArray) -> Matrix:
+        """Return Gram rows, fetching those not seen before."""
+        self.fetch(index)
+        order = np.argsort(self.active, kind="stable")
+        return self._rows[order[np.searchsorted(self.active, index, sorter=order)]]
+
+    def gram(self, index: IndexArray) -> Matrix:
+        """Return a small Gram block."""
+        return self.rows(index)[:, index]

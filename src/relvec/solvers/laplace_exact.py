@@ -1,0 +1,204 @@
+"""Ascent of the Laplace evidence with exact derivatives, and its certificate.
+
+The curvature of a logistic likelihood moves with the mode, and the mode with the precisions.
+Updates at fixed curvature neglect that, so where they stop the evidence may still have a slope.
+Here derivatives are complete, for active atoms and for those that might enter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from relvec._typing import IndexArray, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.solvers.base import Certificate
+from relvec.solvers.labels import LOG_RANGE, LabelProblem, LabelState
+
+__all__ = ["ExactAscent"]
+
+CANDIDATES = 10
+"""Atoms tried for entry, or for removal, in one round."""
+WEAKER = 12
+"""How often an entering atom's variance is quartered before it is given up."""
+
+
+class ExactAscent:
+    """Climb from a state until its derivatives vanish and no atom would gain.
+
+    Parameters
+    ----------
+    problem : LabelProblem
+        What to maximise.
+    state : LabelState
+        Where to start.
+    tol : float
+        Rise of the objective, in nats, that counts.
+    max_iter : int
+        Rounds of joint ascent, removal and entry.
+    """
+
+    def __init__(self, problem: LabelProblem, state: LabelState, tol: float, max_iter: int) -> None:
+        self.problem = problem
+        self.state = state
+        self.tol = tol
+        self.max_iter = max_iter
+        self.trace: list[float] = []
+        self._best_entry = np.inf
+
+    def run(self) -> bool:
+        """Alternate joint steps, removals and entries until nothing moves."""
+        for _ in range(self.max_iter):
+            before = self.state.objective
+            self._climb()
+            if self._remove() or self._enter():
+                continue
+            if self.state.objective - before < self.tol:
+                return True
+        return False
+
+    def certificate(self) -> Certificate:
+        """Exact derivatives at the end: zero at a local maximum."""
+        least, most = self._bounds(self.state.active)
+        inner = (self.state.log_precision > least + 1e-6) & (self.state.log_precision < most - 1e-6)
+        gradient = self.problem.gradient(self.state.mode, exact=True)[inner]
+        return Certificate(float(np.abs(gradient).max(initial=0.0)), self._best_entry)
+
+    # ------------------------------------------------------------------ moves
+
+    def _climb(self) -> None:
+        """Quasi-Newton steps on the precisions of the active atoms."""
+        state = self.state
+        active = state.active
+        if not len(active):
+            return
+        columns = self.problem.dictionary.columns(active)
+        weights = state.mode.weights
+
+        def cost(log_precision: Vector) -> tuple[float, Vector]:
+            nonlocal weights
+            trial = self.problem.evaluate(active, log_precision, columns, weights)
+            weights = trial.mode.weights
+            return -trial.objective, -self.problem.gradient(trial.mode, exact=True)
+
+        least, most = self._bounds(active)
+        found = minimize(
+            cost,
+            np.clip(state.log_precision, least, most),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(least, most, strict=True)),
+            options={"maxiter": 200, "gtol": 1e-6, "ftol": 1e-14},
+        )
+        self._accept(active, found.x, weights)
+
+    def _accept(self, active: IndexArray, log_precision: Vector, start: Vector) -> bool:
+        columns = self.problem.dictionary.columns(active)
+        trial = self.problem.evaluate(active, log_precision, columns, start)
+        if not trial.objective > self.state.objective:
+            return False
+        self.state = trial
+        self.trace.append(trial.objective)
+        return True
+
+    def _remove(self) -> bool:
+        """Drop an atom if the objective rises by that."""
+        state, k = self.state, len(self.state.active)
+        if not k:
+            return False
+        variance = state.mode.covariance.diagonal()[:k]
+        loss = state.mode.weights[:k] ** 2 / variance + np.log(state.mode.precision[:k] * variance)
+        for place in np.argsort(loss)[:CANDIDATES]:
+            rest = np.delete(np.arange(k), place)
+            active = state.active[rest]
+            if self._accept(active, state.log_precision[rest], state.start_for(active)):
+                return True
+        return False
+
+    def _enter(self) -> bool:
+        """Take in the first atom, by promise, with which the objective rises."""
+        atoms, log_precision, gain = self._entrants()
+        self._best_entry = float(gain.max(initial=0.0))
+        for place in np.argsort(-gain)[:CANDIDATES]:
+            if not gain[place] > self.tol:
+                return False
+            active = np.union1d(self.state.active, atoms[place : place + 1])
+            where = np.searchsorted(active, atoms[place])
+            start = self.state.start_for(active)
+            for weaker in range(WEAKER):
+                entering = log_precision[place] + weaker * np.log(4.0)
+                if self._accept(
+                    active, np.insert(self.state.log_precision, where, entering), start
+                ):
+                    return True
+        return False
+
+    def _entrants(self) -> tuple[IndexArray, Vector, Vector]:
+        """Atoms that raise the evidence from zero variance, where to put them, and their gain.
+
+        The derivative in the variance of an absent atom is ``(theta - s) / 2``, and exact.
+        """
+        problem, mode, k = self.problem, self.state.mode, len(self.state.active)
+        dictionary, labels = problem.dictionary, problem.labels
+        c = problem.smoothness if not problem.is_prior else 0.0
+        drift = mode.drift(c)
+        covariance = mode.covariance
+        bent = drift - mode.curvature * (mode.atoms @ (covariance @ (mode.atoms.T @ drift)))
+        score = mode.curvature * (mode.response - mode.logit + _offset(problem))
+        sides = np.column_stack([score, bent, mode.curvature[:, None] * mode.atoms])
+        products = dictionary.rmatmat(sides)
+        q, u, cross = products[:, 0], products[:, 1], products[:, 2:]
+        raw = dictionary.sq_norms(mode.curvature)
+        s = raw - np.einsum("ij,jk,ik->i", cross, covariance, cross)
+        theta = q * q - q * u
+        if c:
+            theta -= 2.0 * c * np.maximum(s - np.square(cross @ covariance) @ mode.precision, 0.0)
+        price = np.array(problem.min_gain)
+        if problem.smoothness and problem.is_prior:
+            theta -= (
+                2.0
+                * problem.smoothness
+                * _entry_degrees(dictionary, mode.atoms[:, :k], mode, labels)
+            )
+        allowed = (s > 1e-9 * raw) & (theta > s)
+        allowed[self.state.active] = False
+        atoms = np.flatnonzero(allowed)
+        s, theta = s[atoms], theta[atoms]
+        ratio = theta / s
+        gain = 0.5 * (ratio - 1.0 - np.log(ratio)) - price[atoms]
+        return atoms, 2.0 * np.log(s) - np.log(theta - s), gain
+
+    def _bounds(self, active: IndexArray) -> tuple[Vector, Vector]:
+        atoms = self.problem.dictionary.columns(active)
+        spread = (
+            atoms.var(axis=0) if self.problem.labels.has_intercept else np.square(atoms).mean(0)
+        )
+        least = np.log(np.maximum(spread, 1e-300)) - 2.0 * np.log(self.problem.largest_logit)
+        return least, least + LOG_RANGE
+
+
+def _offset(problem: LabelProblem) -> Vector | float:
+    return 0.0 if problem.labels.offset is None else problem.labels.offset
+
+
+def _entry_degrees(dictionary: Dictionary, atoms, mode, labels) -> Vector:
+    """Degrees of freedom an absent atom would add per unit of variance, at the largest curvature."""
+    weight = np.full(dictionary.shape[0], 0.25) if labels.weight is None else 0.25 * labels.weight
+    sides = [weight[:, None] * atoms]
+    mean = None
+    if labels.has_intercept:
+        mean = np.average(atoms, axis=0, weights=weight)
+        sides = [weight[:, None] * (atoms - mean), weight[:, None]]
+    products = dictionary.rmatmat(np.column_stack(sides))
+    k = atoms.shape[1]
+    centred = dictionary.sq_norms(weight)
+    if labels.has_intercept:
+        centred = centred - products[:, -1] ** 2 / weight.sum()
+        atoms = atoms - mean
+    hessian = atoms.T @ (weight[:, None] * atoms)
+    precision = mode.precision[:k]
+    hessian.flat[:: k + 1] += precision
+    covariance = np.linalg.inv(hessian) if k else hessian
+    solved = products[:, :k] @ covariance
+    s0 = centred - np.einsum("ij,ij->i", solved, products[:, :k])
+    return np.maximum(s0 - np.square(solved) @ precision, 0.0)
