@@ -60,6 +60,20 @@ def shifted_cholesky(matrix: Matrix, diagonal: Vector) -> Matrix | None:
     return factor if info == 0 else None
 
 
+def robust_cholesky(matrix: Matrix) -> Matrix:
+    """Lower Cholesky factor of a matrix of unit diagonal that may be singular to rounding."""
+    size = len(matrix)
+    jitter = 0.0
+    while size:
+        factor = shifted_cholesky(matrix, np.full(size, jitter))
+        if factor is not None:
+            return factor
+        if not np.isfinite(matrix).all():
+            raise FloatingPointError("the curvature of the posterior is not finite")
+        jitter = max(10.0 * jitter, 1e-14)
+    return matrix
+
+
 def solve_lower(factor: Matrix, right: Matrix, *, transposed: bool = False) -> Matrix:
     """Solve ``L x = right`` (or ``L' x = right``) for a lower triangular `factor`."""
     solution, info = _trtrs(factor, right, lower=1, trans=int(transposed))

@@ -15,7 +15,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit
 
-from relvec._linalg import inverse_from_cholesky, log_det_cholesky, shifted_cholesky, solve_cholesky
+from relvec._linalg import (
+    inverse_from_cholesky,
+    log_det_cholesky,
+    robust_cholesky,
+    solve_cholesky,
+)
 from relvec._typing import Matrix, Vector
 from relvec.likelihoods.bernoulli import log_likelihood, working_response
 
@@ -157,16 +162,17 @@ def find_mode(
     offset = 0.0 if labels.offset is None else labels.offset
     logit = atoms @ weights + offset
     value = log_likelihood(logit, target, weight) - 0.5 * float(precision @ (weights * weights))
-    for n_steps in range(1, max_steps + 1):
+    n_steps = 0
+    while True:
         curvature, response = working_response(logit, target, weight)
         gradient = (curvature * (response - logit)) @ atoms - precision * weights
         hessian = atoms.T @ (atoms * curvature[:, None])
         hessian.flat[:: len(precision) + 1] += precision
         scale = 1.0 / np.sqrt(np.maximum(hessian.diagonal(), np.finfo(float).tiny))
-        factor = _cholesky(hessian * np.multiply.outer(scale, scale))
+        factor = robust_cholesky(hessian * np.multiply.outer(scale, scale))
         step = scale * solve_cholesky(factor, scale * gradient) if len(scale) else gradient
         rise = float(gradient @ step)
-        if rise < tol:
+        if rise < tol or n_steps >= max_steps:
             break
         change = atoms @ step
         length = 1.0
@@ -180,6 +186,7 @@ def find_mode(
         else:
             break
         weights, logit, value = trial, moved, reached
+        n_steps += 1
     log_det = log_det_cholesky(factor) - 2.0 * float(np.log(scale).sum())
     evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * log_det
     evidence += 0.5 * (len(precision) - k) * math.log(2.0 * math.pi)
@@ -195,17 +202,6 @@ def find_mode(
         evidence,
         n_steps,
     )
-
-
-def _cholesky(matrix: Matrix) -> Matrix:
-    """Factor a matrix of unit diagonal that may be singular to rounding."""
-    size = len(matrix)
-    jitter = 0.0
-    while True:
-        factor = shifted_cholesky(matrix, np.full(size, jitter)) if size else matrix
-        if factor is not None:
-            return factor
-        jitter = max(10.0 * jitter, 1e-14)
 
 
 def bound_degrees(
@@ -235,7 +231,7 @@ def bound_degrees(
     hessian = atoms.T @ weighted
     hessian.flat[:: len(precision) + 1] += precision
     scale = 1.0 / np.sqrt(hessian.diagonal())
-    factor = _cholesky(hessian * np.multiply.outer(scale, scale))
+    factor = robust_cholesky(hessian * np.multiply.outer(scale, scale))
     covariance = inverse_from_cholesky(factor) * np.multiply.outer(scale, scale)
     own = precision * covariance.diagonal()
     slope: Vector = own - precision * ((covariance * covariance) @ precision)

@@ -1,30 +1,98 @@
-"""The problem a classification solver is given and the answer it returns."""
+"""The problem a classification solver is given and the answer it returns.
+
+The search works on blocks: a block is a copy of the dictionary whose atoms enter one logit. Two
+classes have one logit and one block; the softmax has a block for every class. An atom of a
+block has the number ``block * n_atoms + atom``.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.laplace import Labels, Mode, bound_degrees, find_mode
+from relvec.likelihoods.bernoulli import WorkingResponse
 from relvec.priors.base import GammaHyperprior
 from relvec.solvers.base import Certificate, Monitor
 
-__all__ = ["LabelProblem", "LabelSolution", "LabelSolver", "LabelState"]
+__all__ = [
+    "EvidenceProblem",
+    "EvidenceState",
+    "LabelProblem",
+    "LabelSolution",
+    "LabelSolver",
+    "LabelState",
+    "refuse_gamma",
+]
 
 LOG_RANGE = 30.0
 """Precisions may exceed the smallest allowed by a factor of e to this power."""
 
 
+class _Labels(Protocol):
+    """What the search asks of the data."""
+
+    @property
+    def weight(self) -> Vector | None: ...
+    @property
+    def has_intercept(self) -> bool: ...
+
+
+class _Mode(Protocol):
+    """What the search asks of a mode."""
+
+    @property
+    def weights(self) -> Vector: ...
+    @property
+    def precision(self) -> Vector: ...
+    @property
+    def n_atoms(self) -> int: ...
+    @property
+    def covariance(self) -> Matrix: ...
+    @property
+    def log_evidence(self) -> float: ...
+    @property
+    def degrees(self) -> float: ...
+    def gradient(self, c: float, *, exact: bool) -> Vector: ...
+
+
+AnyLabels = TypeVar("AnyLabels", bound=_Labels)
+AnyMode = TypeVar("AnyMode", bound=_Mode)
+
+
 @dataclass(frozen=True)
-class LabelProblem:
-    """Maximise the (penalised) Laplace evidence of two classes over the precisions."""
+class EvidenceState(Generic[AnyMode]):
+    """An active set with its log precisions, evaluated."""
+
+    active: IndexArray
+    """Ascending."""
+    log_precision: Vector
+    mode: AnyMode
+    objective: float
+
+    def start_for(self, active: IndexArray) -> Vector:
+        """Weights of this state for another active set; zero for atoms it does not have."""
+        mine = len(self.active)
+        start = np.zeros(len(active) + len(self.mode.weights) - mine)
+        _, there, here = np.intersect1d(
+            active, self.active, assume_unique=True, return_indices=True
+        )
+        start[there] = self.mode.weights[here]
+        start[len(active) :] = self.mode.weights[mine:]
+        return start
+
+
+@dataclass(frozen=True)
+class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
+    """Maximise the (penalised) Laplace evidence of labels over the precisions."""
 
     dictionary: Dictionary
-    labels: Labels
+    labels: AnyLabels
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
     smoothness: float = 0.0
@@ -39,9 +107,29 @@ class LabelProblem:
 
     def __post_init__(self) -> None:
         """Give every atom its price."""
-        n_atoms = self.dictionary.shape[1]
-        prices = np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,))
+        prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.dictionary.shape[1],))
         object.__setattr__(self, "min_gain", prices)
+
+    n_blocks = 1
+    """Number of logits that atoms may enter."""
+
+    @abstractmethod
+    def find_mode(
+        self, active: IndexArray, log_precision: Vector, atoms: Matrix, start: Vector | None
+    ) -> AnyMode:
+        """Find the mode of the weights of a model whose active atoms are given."""
+
+    @abstractmethod
+    def bound_degrees(self, mode: AnyMode) -> tuple[float, Vector]:
+        """Degrees of freedom at the largest curvature, and minus their gradient."""
+
+    @abstractmethod
+    def regressions(self, mode: AnyMode) -> list[WorkingResponse]:
+        """Return the regression that each block looks like at the mode."""
+
+    def price(self, active: IndexArray) -> float:
+        """What atoms have to bring to be in the model, added up."""
+        return float(self.min_gain[active % self.dictionary.shape[1]].sum())
 
     def evaluate(
         self,
@@ -49,57 +137,68 @@ class LabelProblem:
         log_precision: Vector,
         atoms: Matrix,
         start: Vector | None = None,
-    ) -> LabelState:
+    ) -> EvidenceState[AnyMode]:
         """Find the mode and the objective of a model whose active atoms are given."""
-        mode = find_mode(atoms, log_precision, self.labels, start)
-        objective = mode.log_evidence - float(self.min_gain[active].sum())
+        mode = self.find_mode(active, log_precision, atoms, start)
+        objective = mode.log_evidence - self.price(active)
         if self.smoothness:
             objective -= self.smoothness * self.degrees(mode)
-        return LabelState(active, log_precision, mode, objective)
+        shape, rate = self.hyperprior.shape, self.hyperprior.rate
+        if shape or rate:
+            objective += shape * float(log_precision.sum())
+            objective -= rate * float(np.exp(log_precision).sum())
+        return EvidenceState(active, log_precision, mode, objective)
 
-    def degrees(self, mode: Mode) -> float:
+    def degrees(self, mode: AnyMode) -> float:
         """Degrees of freedom that have a price."""
-        if not self.is_prior:
-            return mode.degrees
-        k = mode.n_atoms
-        return bound_degrees(
-            mode.atoms[:, :k], mode.precision[:k], self.labels.weight, self.labels.has_intercept
-        )[0]
+        return self.bound_degrees(mode)[0] if self.is_prior else mode.degrees
 
-    def gradient(self, mode: Mode, *, exact: bool) -> Vector:
+    def gradient(self, mode: AnyMode, *, exact: bool) -> Vector:
         """Derivative of the objective in the log precisions."""
         c = self.smoothness
-        if not c or not self.is_prior:
-            return mode.gradient(c, exact=exact)
-        k = mode.n_atoms
-        slope = bound_degrees(
-            mode.atoms[:, :k], mode.precision[:k], self.labels.weight, self.labels.has_intercept
-        )[1]
-        result: Vector = mode.gradient(0.0, exact=exact) + c * slope
+        result = mode.gradient(0.0 if self.is_prior else c, exact=exact)
+        if c and self.is_prior:
+            result = result + c * self.bound_degrees(mode)[1]
+        shape, rate = self.hyperprior.shape, self.hyperprior.rate
+        if shape or rate:
+            result = result + shape - rate * mode.precision[: mode.n_atoms]
         return result
+
+    def least_log_precision(self, atoms: Matrix) -> Vector:
+        """Smallest log precisions allowed for some atoms: the bound on logits."""
+        n_rows = len(atoms)
+        share = np.full(n_rows, 1.0 / n_rows)
+        if self.labels.weight is not None:
+            share = self.labels.weight / self.labels.weight.sum()
+        if self.labels.has_intercept:
+            atoms = atoms - share @ atoms
+        square = share @ np.square(atoms)
+        return np.log(np.maximum(square, 1e-300)) - 2.0 * np.log(self.largest_logit)
 
 
 @dataclass(frozen=True)
-class LabelState:
-    """An active set with its log precisions, evaluated."""
+class LabelProblem(EvidenceProblem[Labels, Mode]):
+    """Maximise the (penalised) Laplace evidence of two classes over the precisions."""
 
-    active: IndexArray
-    """Ascending."""
-    log_precision: Vector
-    mode: Mode
-    objective: float
+    def find_mode(
+        self, active: IndexArray, log_precision: Vector, atoms: Matrix, start: Vector | None
+    ) -> Mode:
+        """Find the mode of the weights of a model whose active atoms are given."""
+        return find_mode(atoms, log_precision, self.labels, start)
 
-    def start_for(self, active: IndexArray) -> Vector:
-        """Weights of this state for another active set; zero for atoms it does not have."""
-        n_extra = len(self.mode.weights) - len(self.active)
-        start = np.zeros(len(active) + n_extra)
-        _, there, here = np.intersect1d(
-            active, self.active, assume_unique=True, return_indices=True
+    def bound_degrees(self, mode: Mode) -> tuple[float, Vector]:
+        """Degrees of freedom at the largest curvature, and minus their gradient."""
+        k, labels = mode.n_atoms, self.labels
+        return bound_degrees(
+            mode.atoms[:, :k], mode.precision[:k], labels.weight, labels.has_intercept
         )
-        start[there] = self.mode.weights[here]
-        if n_extra:
-            start[-1] = self.mode.weights[-1]
-        return start
+
+    def regressions(self, mode: Mode) -> list[WorkingResponse]:
+        """Return the one regression that the model looks like at its mode."""
+        return [WorkingResponse(mode.curvature, mode.response)]
+
+
+LabelState: TypeAlias = EvidenceState[Mode]
 
 
 @dataclass(frozen=True)
@@ -112,7 +211,7 @@ class LabelSolution:
     certificate: Certificate
     """Derivatives of the Laplace evidence at the end: exact ones if the solver is."""
     trace: tuple[float, ...] = ()
-    """Objective after each accepted step; it never falls."""
+    """Objective after each accepted step; it never falls unless the solver says it may."""
 
 
 class LabelSolver(Protocol):
@@ -127,3 +226,13 @@ class LabelSolver(Protocol):
     ) -> LabelSolution:
         """Maximise the objective of `problem`."""
         ...
+
+
+def refuse_gamma(hyperprior: GammaHyperprior) -> None:
+    """Raise if a prior on precisions forbids to switch atoms off."""
+    if hyperprior.shape or hyperprior.rate:
+        raise ValueError(
+            "A Gamma prior with positive shape or rate gives an atom that is switched off "
+            "(infinite precision) zero or infinite density, so atoms cannot be added or "
+            'removed one by one. Use solver="mackay" or solver="em".'
+        )

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from relvec._typing import IndexArray, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
+from relvec.laplace import Labels, Mode
 from relvec.solvers.base import Certificate
 from relvec.solvers.labels import LOG_RANGE, LabelProblem, LabelState
 
@@ -169,11 +170,7 @@ class ExactAscent:
         return atoms, 2.0 * np.log(s) - np.log(theta - s), gain
 
     def _bounds(self, active: IndexArray) -> tuple[Vector, Vector]:
-        atoms = self.problem.dictionary.columns(active)
-        spread = (
-            atoms.var(axis=0) if self.problem.labels.has_intercept else np.square(atoms).mean(0)
-        )
-        least = np.log(np.maximum(spread, 1e-300)) - 2.0 * np.log(self.problem.largest_logit)
+        least = self.problem.least_log_precision(self.problem.dictionary.columns(active))
         return least, least + LOG_RANGE
 
 
@@ -181,24 +178,21 @@ def _offset(problem: LabelProblem) -> Vector | float:
     return 0.0 if problem.labels.offset is None else problem.labels.offset
 
 
-def _entry_degrees(dictionary: Dictionary, atoms, mode, labels) -> Vector:
-    """Degrees of freedom an absent atom would add per unit of variance, at the largest curvature."""
-    weight = np.full(dictionary.shape[0], 0.25) if labels.weight is None else 0.25 * labels.weight
-    sides = [weight[:, None] * atoms]
-    mean = None
+def _entry_degrees(dictionary: Dictionary, atoms: Matrix, mode: Mode, labels: Labels) -> Vector:
+    """Degrees of freedom per unit of variance of an absent atom, at the largest curvature."""
+    weight = np.full(len(atoms), 0.25) if labels.weight is None else 0.25 * labels.weight
     if labels.has_intercept:
-        mean = np.average(atoms, axis=0, weights=weight)
-        sides = [weight[:, None] * (atoms - mean), weight[:, None]]
-    products = dictionary.rmatmat(np.column_stack(sides))
+        atoms = atoms - np.average(atoms, axis=0, weights=weight)
+    weighted = weight[:, None] * atoms
+    products = dictionary.rmatmat(np.column_stack([weighted, weight]))
     k = atoms.shape[1]
+    cross, total = products[:, :k], products[:, k]
     centred = dictionary.sq_norms(weight)
     if labels.has_intercept:
-        centred = centred - products[:, -1] ** 2 / weight.sum()
-        atoms = atoms - mean
-    hessian = atoms.T @ (weight[:, None] * atoms)
+        centred = centred - total**2 / weight.sum()
+    hessian = atoms.T @ weighted
     precision = mode.precision[:k]
     hessian.flat[:: k + 1] += precision
-    covariance = np.linalg.inv(hessian) if k else hessian
-    solved = products[:, :k] @ covariance
-    s0 = centred - np.einsum("ij,ij->i", solved, products[:, :k])
+    solved = np.linalg.solve(hessian, cross.T).T if k else cross
+    s0 = centred - np.einsum("ij,ij->i", solved, cross)
     return np.maximum(s0 - np.square(solved) @ precision, 0.0)

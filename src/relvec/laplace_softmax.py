@@ -1,0 +1,279 @@
+"""The Laplace approximation of a softmax model: mode, evidence, gradient, predictions.
+
+The same as `relvec.laplace` for any number of classes. A weight belongs to a pair of an atom and
+a class; only pairs in the model have one, so the Hessian is as small as the model:
+
+    log p(t | w) - w'Aw / 2 + log|A| / 2 - log|H| / 2 + (K - 1) / 2 log(2 pi).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relvec._linalg import solve_lower
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.likelihoods.softmax import (
+    curving_probabilities,
+    log_likelihood,
+    mean_probabilities,
+    probabilities,
+)
+from relvec.pair_design import PairCurvature, PairDesign
+
+__all__ = ["ClassLabels", "SoftmaxMode", "SoftmaxPosterior", "bound_curvature", "find_softmax_mode"]
+
+EPS = float(np.finfo(np.float64).eps)
+ARMIJO = 1e-4
+SHORTEST = 1e-10
+BLOCK_ENTRIES = 1_000_000
+"""Logits drawn at a time when probabilities are averaged over draws."""
+
+
+@dataclass(frozen=True)
+class ClassLabels:
+    """What was observed: one of several classes in every row."""
+
+    target: IndexArray
+    """Classes, coded 0, 1, ..."""
+    n_classes: int
+    weight: Vector | None = None
+    """How often each row counts."""
+    offset: Matrix | None = None
+    """Part of the logits that is given, shape (n_samples, n_classes)."""
+    has_intercept: bool = True
+
+    @property
+    def total_weight(self) -> float:
+        """Number of rows, counted as often as they weigh."""
+        return float(len(self.target)) if self.weight is None else float(self.weight.sum())
+
+    def null_intercepts(self) -> Vector:
+        """Log share of each class less the mean of all, finite also for classes without rows."""
+        count = np.bincount(self.target, weights=self.weight, minlength=self.n_classes)
+        share = np.log(np.maximum(count, 0.5 / self.n_classes))
+        centred: Vector = share - share.mean()
+        return centred
+
+
+@dataclass(frozen=True)
+class SoftmaxMode:
+    """The mode of the posterior of the weights, and the Gaussian around it."""
+
+    curvature: PairCurvature
+    weights: Vector
+    """Of the pairs, class by class, then of the contrasts of the intercepts."""
+    logits: Matrix
+    log_evidence: float
+    n_steps: int
+
+    @property
+    def precision(self) -> Vector:
+        """Prior precision of each weight; zero for intercepts."""
+        return self.curvature.precision
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of weights besides the intercepts."""
+        return self.curvature.design.n_pairs
+
+    @property
+    def covariance(self) -> Matrix:
+        """Posterior covariance of the weights."""
+        return self.curvature.covariance
+
+    @property
+    def degrees(self) -> float:
+        """Effective degrees of freedom at the model's own curvature, intercepts left out."""
+        return self.curvature.degrees
+
+    def gradient(self, c: float, *, exact: bool) -> Vector:
+        """Derivative of the evidence, less `c` per degree of freedom, in the log precisions.
+
+        Parameters
+        ----------
+        c : float
+            Price of one of `degrees`.
+        exact : bool
+            Whether to follow the curvature as it moves with the mode.
+        """
+        precision, n = self.precision, self.n_atoms
+        determined = 1.0 - precision * (self.covariance.diagonal() + self.weights**2)
+        result: Vector = 0.5 * determined[:n]
+        if c:
+            result = result + c * self.curvature.degrees_slope
+        if exact:
+            pull = self.curvature.solve(self.curvature.design.pull(self.curvature.drift(c)))
+            result = result + 0.5 * (precision * self.weights * pull)[:n]
+        return result
+
+    def posterior(self) -> SoftmaxPosterior:
+        """Return what predictions need: nothing that grows with the number of rows."""
+        design = self.curvature.design
+        return SoftmaxPosterior(
+            self.weights, design.sizes, design.contrast, self.curvature.factor, self.curvature.scale
+        )
+
+
+@dataclass(frozen=True)
+class SoftmaxPosterior:
+    """The Gaussian around the mode, without the training data.
+
+    Methods take the atoms of each class at new inputs: a list with an array of shape
+    (n_rows, n_atoms of the class) per class.
+    """
+
+    weights: Vector
+    sizes: tuple[int, ...]
+    contrast: Matrix
+    factor: Matrix
+    """Cholesky factor of the Hessian, scaled to unit diagonal."""
+    scale: Vector
+
+    @property
+    def coefficients(self) -> list[Vector]:
+        """Weights of each class."""
+        n = sum(self.sizes)
+        return np.split(self.weights[:n], np.cumsum(self.sizes)[:-1])
+
+    @property
+    def intercepts(self) -> Vector:
+        """Intercept of each class; they add up to zero."""
+        result: Vector = self.contrast @ self.weights[sum(self.sizes) :]
+        return result
+
+    def logits(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
+        """Logits at the mode, shape (n_rows, n_classes)."""
+        return self._design(atoms_by_class).logits(self.weights)
+
+    def sample_weights(self, n_draws: int, rng: np.random.Generator) -> Matrix:
+        """Draws of the weights, one per column."""
+        noise = rng.standard_normal((len(self.weights), n_draws))
+        if len(self.weights):
+            noise = solve_lower(self.factor, np.asfortranarray(noise), transposed=True)
+        return self.weights[:, None] + self.scale[:, None] * noise
+
+    def sample_logits(
+        self, atoms_by_class: Sequence[Matrix], n_draws: int, rng: np.random.Generator
+    ) -> Matrix:
+        """Joint draws of the logits, shape (n_draws, n_rows, n_classes)."""
+        return self._design(atoms_by_class).logits(self.sample_weights(n_draws, rng))
+
+    def plug_in(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
+        """Probabilities at the mode, which takes the weights to be known."""
+        return probabilities(self.logits(atoms_by_class))
+
+    def probabilities(
+        self, atoms_by_class: Sequence[Matrix], n_draws: int, rng: np.random.Generator
+    ) -> Matrix:
+        """Probabilities averaged over draws of the weights, shape (n_rows, n_classes).
+
+        Shrinking the logit of each class by its own variance instead, as is done for two
+        classes, can change which class is the most probable.
+        """
+        design = self._design(atoms_by_class)
+        weights = self.sample_weights(n_draws, rng)
+        n_rows = len(design.columns)
+        result = np.empty((n_rows, len(self.sizes)))
+        step = max(1, BLOCK_ENTRIES // (n_draws * len(self.sizes)))
+        for start in range(0, n_rows, step):
+            rows = slice(start, start + step)
+            part = PairDesign(design.columns[rows], design.sizes, design.contrast)
+            result[rows] = mean_probabilities(part.logits(weights))
+        return result
+
+    def _design(self, atoms_by_class: Sequence[Matrix]) -> PairDesign:
+        sizes = tuple(np.shape(atoms)[1] for atoms in atoms_by_class)
+        if sizes != self.sizes:
+            raise ValueError(
+                f"atoms_by_class must hold {list(self.sizes)} columns, class by class; "
+                f"got {list(sizes)}."
+            )
+        return PairDesign(np.hstack(atoms_by_class), self.sizes, self.contrast)
+
+
+def find_softmax_mode(
+    columns: Matrix,
+    sizes: tuple[int, ...],
+    log_precision: Vector,
+    labels: ClassLabels,
+    start: Vector | None = None,
+    *,
+    max_steps: int = 100,
+    tol: float = 1e-10,
+) -> SoftmaxMode:
+    """Maximise the posterior of the weights by Newton's method with backtracking.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, n_pairs)
+        The atom of each pair in the model, class by class.
+    sizes : tuple of int
+        Number of pairs of each class.
+    log_precision : ndarray of shape (n_pairs,)
+        Log prior precision of their weights.
+    labels : ClassLabels
+        The data.
+    start : ndarray, optional
+        Weights to start from, contrasts of the intercepts last.
+    max_steps : int, default=100
+        Most steps.
+    tol : float, default=1e-10
+        Rise of the log posterior, as the quadratic model sees it, at which to stop.
+    """
+    design = PairDesign.of(columns, sizes, has_intercept=labels.has_intercept)
+    target, weight = labels.target, labels.weight
+    precision = np.zeros(design.n_weights)
+    precision[: design.n_pairs] = np.exp(log_precision)
+    if start is None:
+        start = np.zeros(design.n_weights)
+        if labels.offset is None:
+            start[design.n_pairs :] = labels.null_intercepts() @ design.contrast
+    weights = start
+    logits = design.logits(weights)
+    if labels.offset is not None:
+        logits = logits + labels.offset
+    value = log_likelihood(logits, target, weight) - 0.5 * float(precision @ weights**2)
+    rows = np.arange(len(target))
+    n_steps = 0
+    while True:
+        curvature = PairCurvature(design, curving_probabilities(logits), weight, precision)
+        residual = -probabilities(logits)
+        residual[rows, target] += 1.0
+        if weight is not None:
+            residual *= weight[:, None]
+        gradient = design.pull(residual) - precision * weights
+        step = curvature.solve(gradient)
+        rise = float(gradient @ step)
+        if rise < tol or n_steps >= max_steps:
+            break
+        change = design.logits(step)
+        length = 1.0
+        while length > SHORTEST:
+            trial, moved = weights + length * step, logits + length * change
+            reached = log_likelihood(moved, target, weight) - 0.5 * float(precision @ trial**2)
+            if reached >= value + ARMIJO * length * rise - 8.0 * EPS * abs(value):
+                break
+            length *= 0.5
+        else:
+            break
+        weights, logits, value = trial, moved, reached
+        n_steps += 1
+    evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * curvature.log_det
+    evidence += 0.5 * design.contrast.shape[1] * math.log(2.0 * math.pi)
+    return SoftmaxMode(curvature, weights, logits, evidence, n_steps)
+
+
+def bound_curvature(mode: SoftmaxMode) -> PairCurvature:
+    """Return the largest curvature there is, for the design and the precisions of a mode.
+
+    Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2. It
+    depends on the atoms and not on the labels, so that a price on degrees of freedom is a prior.
+    """
+    own = mode.curvature
+    n_classes = own.probability.shape[1]
+    equal = np.full_like(own.probability, 1.0 / n_classes)
+    return PairCurvature(own.design, equal, own.weight * (0.5 * n_classes), own.precision)

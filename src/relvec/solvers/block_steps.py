@@ -1,0 +1,133 @@
+"""What the regression that a block looks like at its mode says: a better model, or better atoms.
+
+At the mode of its weights the logit of a block has a quadratic log likelihood: a regression
+with known noise, whose weights are the curvatures and whose target is the working response.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.evidence import best_precision
+from relvec.likelihoods.bernoulli import WorkingResponse
+from relvec.moments.gram import SufficientStatistics
+from relvec.moments.weighted import WeightedMoments
+from relvec.solvers.ascent import Schedule, State, ascend
+from relvec.solvers.base import Problem
+from relvec.solvers.newton import Maximum, Objective, evaluate
+from relvec.solvers.screening import screen
+
+__all__ = ["Block", "Promise", "Proposal", "look", "propose"]
+
+
+class Block(NamedTuple):
+    """One block of a model: its active atoms, numbered in the dictionary, and the regression."""
+
+    active: IndexArray
+    log_precision: Vector
+    regression: WorkingResponse
+    centre: bool
+    """Whether there is an intercept."""
+    smoothness: float
+
+
+class Proposal(NamedTuple):
+    """A model of a block that is better at fixed curvature."""
+
+    active: IndexArray
+    log_precision: Vector
+    gain: float
+    """By how much, net of prices."""
+
+
+class Promise(NamedTuple):
+    """Atoms that would gain at fixed curvature, best first."""
+
+    atoms: IndexArray
+    best_net: float
+    """Largest gain net of the price; zero if nothing gains."""
+
+
+def propose(
+    block: Block, working: IndexArray, atoms: Matrix, min_gain: Vector, schedule: Schedule
+) -> Proposal:
+    """Ascend the evidence of the regression within a working set.
+
+    Parameters
+    ----------
+    block : Block
+        The model now.
+    working : ndarray of shape (n_working,)
+        Atoms that may be in the model, ascending; those that are, among them.
+    atoms : ndarray of shape (n_samples, n_working)
+        Their columns.
+    min_gain : ndarray of shape (n_working,)
+        Their prices.
+    schedule : Schedule
+        How far to go.
+    """
+    statistics = SufficientStatistics(len(working))
+    statistics.update(atoms, block.regression.target, block.regression.curvature)
+    moments = statistics.moments(centre=block.centre)
+    problem = Problem(moments, min_gain=min_gain, smoothness=block.smoothness, noise_variance=1.0)
+    inside = np.searchsorted(working, block.active)
+    norms = 2.0 * np.log(moments.column_norm)
+    start = State(inside, block.log_precision - norms[inside])
+    end = ascend(problem, start, schedule, noise_variance=1.0)
+    gain = end.objective - end.trace[0] if end.trace else 0.0
+    return Proposal(working[end.active], end.theta + norms[end.active], gain)
+
+
+def look(
+    block: Block, dictionary: Dictionary, min_gain: Vector, threshold: float, most: int
+) -> Promise:
+    """Screen every atom of the dictionary.
+
+    Parameters
+    ----------
+    block : Block
+        The model now.
+    dictionary : Dictionary
+        All atoms.
+    min_gain : ndarray of shape (n_atoms,)
+        Their prices.
+    threshold : float
+        Least gain that counts.
+    most : int
+        Length of the list of promising atoms.
+    """
+    curvature, response = block.regression
+    moments = WeightedMoments(
+        dictionary, response, curvature, centre=block.centre, active=block.active
+    )
+    active, c = block.active, block.smoothness
+    theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
+    objective = Objective(moments.n_effective, moments.target_ss, c, 1.0)
+    maximum, quadratic = None, moments.target_ss
+    if len(active):
+        point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
+        if point is None:  # beyond rounding: nothing can be said of other atoms
+            return Promise(np.empty(0, dtype=np.intp), 0.0)
+        maximum = Maximum(theta, np.arange(len(active)), point, None, None, 0, True, 0.0)
+        quadratic = point.quadratic
+    seen = screen(Problem(moments, smoothness=c, noise_variance=1.0), active, maximum)
+    admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
+    admissible[active] = False
+    index = np.flatnonzero(admissible)
+    gain, _ = best_precision(
+        seen.s[index],
+        seen.q[index],
+        None if seen.p is None else seen.p[index],
+        quadratic,
+        moments.n_effective,
+        c,
+        1.0,
+    )
+    net = gain - np.maximum(min_gain[index], threshold)
+    order = np.argsort(-net, kind="stable")[:most]
+    order = order[net[order] > 0.0]
+    return Promise(index[order], max(0.0, float(net.max(initial=0.0))))

@@ -1,0 +1,83 @@
+"""The problem of several classes, and the answer to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.laplace_softmax import ClassLabels, SoftmaxMode, bound_curvature, find_softmax_mode
+from relvec.likelihoods.bernoulli import WorkingResponse
+from relvec.likelihoods.softmax import class_responses
+from relvec.solvers.base import Certificate
+from relvec.solvers.labels import EvidenceProblem, EvidenceState
+
+__all__ = ["SoftmaxProblem", "SoftmaxSolution", "SoftmaxState"]
+
+SoftmaxState: TypeAlias = EvidenceState[SoftmaxMode]
+
+
+@dataclass(frozen=True)
+class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
+    """Maximise the (penalised) Laplace evidence of several classes over the precisions.
+
+    Atom ``i`` in class ``k`` has the number ``k * n_atoms + i`` in an active set.
+    """
+
+    shared: bool = False
+    """Whether an atom is in the logits of all classes with one precision, and pays once, or has
+    a precision and a price in each."""
+
+    @property
+    def n_blocks(self) -> int:  # type: ignore[override]  # one logit in general
+        """Number of classes."""
+        return self.labels.n_classes
+
+    def atoms_by_class(self, active: IndexArray) -> list[IndexArray]:
+        """Return the atoms of each class, numbered in the dictionary."""
+        starts = np.arange(self.n_blocks + 1) * self.dictionary.shape[1]
+        ends = np.searchsorted(active, starts)
+        return [active[ends[k] : ends[k + 1]] - starts[k] for k in range(self.n_blocks)]
+
+    def price(self, active: IndexArray) -> float:
+        """What atoms have to bring to be in the model, added up."""
+        total = super().price(active)
+        return total / self.n_blocks if self.shared else total
+
+    def find_mode(
+        self, active: IndexArray, log_precision: Vector, atoms: Matrix, start: Vector | None
+    ) -> SoftmaxMode:
+        """Find the mode of the weights of a model whose active atoms are given."""
+        sizes = tuple(len(index) for index in self.atoms_by_class(active))
+        return find_softmax_mode(atoms, sizes, log_precision, self.labels, start)
+
+    def bound_degrees(self, mode: SoftmaxMode) -> tuple[float, Vector]:
+        """Degrees of freedom at the largest curvature, and minus their gradient."""
+        curvature = bound_curvature(mode)
+        return curvature.degrees, curvature.degrees_slope
+
+    def regressions(self, mode: SoftmaxMode) -> list[WorkingResponse]:
+        """Return the regression that each class looks like when the others are held."""
+        result = class_responses(mode.logits, self.labels.target, self.labels.weight)
+        offset = self.labels.offset
+        if offset is None:
+            return result
+        return [
+            WorkingResponse(curvature, response - offset[:, k])
+            for k, (curvature, response) in enumerate(result)
+        ]
+
+
+@dataclass(frozen=True)
+class SoftmaxSolution:
+    """The answer of a solver for several classes."""
+
+    state: SoftmaxState
+    n_iter: int
+    converged: bool
+    certificate: Certificate
+    """Derivatives of the Laplace evidence at the end, at fixed curvature."""
+    trace: tuple[float, ...] = ()
+    """Objective after each accepted step; it never falls."""
