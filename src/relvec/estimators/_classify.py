@@ -1,0 +1,244 @@
+"""What every sparse Bayesian classifier shares: validate, wire, expose."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
+from relvec._linalg import fitting_threads
+from relvec._typing import ArrayLike, IndexArray, Vector
+from relvec.bases.base import Basis, BoundBasis
+from relvec.dictionaries.base import Dictionary
+from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
+from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._machine import finish_machine
+from relvec.estimators._panels import OneVersusRest, Panel, TwoClasses
+from relvec.laplace import Labels
+from relvec.moments import STORE_BYTES
+from relvec.priors import resolve_prior
+from relvec.solvers.base import Monitor, Progress
+from relvec.solvers.labels import LabelProblem
+from relvec.solvers.laplace import LaplaceSolver
+
+__all__ = ["BaseSparseBayesClassifier"]
+
+MULTI_CLASS = ("softmax", "shared", "one_vs_rest")
+ERROR_BARS = ("novelty", "plain")
+CURVATURES = ("bound", "model")
+KERNEL_MIN_GAIN = 1e-3
+
+
+class BaseSparseBayesClassifier(
+    DecisionMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
+):
+    """Fit and expose; a subclass says which basis."""
+
+    @abstractmethod
+    def _resolve_basis(self) -> Basis:
+        """Return the basis that the parameters describe."""
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> BaseSparseBayesClassifier:
+        """Find the relevant atoms and their weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs. Sparse matrices are accepted by `LinearBasis`.
+        y : array-like of shape (n_samples,)
+            Class labels: two or more different ones, of any type.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: weight 2 is the row given twice, weight 0 the row left
+            out.
+
+        Returns
+        -------
+        self : object
+        """
+        basis = self._resolve_basis()
+        self._check_options()
+        check_finite_input(X, "X")
+        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
+        if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                'kernel="precomputed" needs a square matrix between the training inputs in fit; '
+                f"got shape {X.shape}. For other design matrices use "
+                "SparseBayesClassifier(PrecomputedBasis())."
+            )
+        check_classification_targets(y)
+        weight = self._weights(y, X, sample_weight)
+        y = np.asarray(y)
+        counted = y if weight is None else y[weight > 0.0]
+        self.classes_ = np.unique(counted)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes; the data contain "
+                f"only one class: {self.classes_[0]!r}."
+            )
+        index = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        bound = basis.bind(
+            X, sample_weight=weight, random_state=check_random_state(self.random_state)
+        )
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        n_samples, n_atoms = bound.dictionary.shape
+        with fitting_threads(float(n_samples) * n_atoms):
+            self.panel_ = self._fit_panel(bound, X, index, weight, self._monitor(context))
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        self._expose(bound)
+        self._warn()
+        return self
+
+    def _fit_panel(
+        self,
+        bound: BoundBasis,
+        X: Any,
+        index: IndexArray,
+        weight: Vector | None,
+        monitor: Monitor | None,
+    ) -> Panel:
+        """Fit one machine for two classes, or one for each of several against the rest."""
+        dictionary = self._stored(bound.dictionary)
+        n_classes = len(self.classes_)
+        machines = []
+        for positive in [1] if n_classes == 2 else range(n_classes):
+            target = (index == positive).astype(np.float64)
+            labels = Labels(target, weight, None, bool(self.fit_intercept))
+            problem = self._problem(dictionary, bound, labels)
+            solution = self._solver().solve(problem, monitor=monitor)
+            machines.append(
+                finish_machine(problem, solution, bound, X, error_bars=self.error_bars)
+            )
+        return TwoClasses(machines[0]) if n_classes == 2 else OneVersusRest(machines, bound)
+
+    def _stored(self, dictionary: Dictionary) -> Dictionary:
+        """Keep the atoms at the training inputs in memory if they fit."""
+        n_samples, n_atoms = dictionary.shape
+        low_memory = self.low_memory
+        if isinstance(low_memory, str):
+            low_memory = 8 * n_samples * n_atoms > STORE_BYTES
+        if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
+            return dictionary
+        return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
+
+    def _solver(self) -> LaplaceSolver:
+        return LaplaceSolver(exact=bool(self.exact))
+
+    def _problem(
+        self, dictionary: Dictionary, bound: BoundBasis, labels: Labels
+    ) -> LabelProblem:
+        prior = resolve_prior(self.prior)
+        smoothness = prior.smoothness(labels.total_weight)
+        return LabelProblem(
+            dictionary,
+            labels,
+            min_gain=self._entry_prices(bound, smoothness, labels),
+            smoothness=smoothness,
+            is_prior=self.price_curvature == "bound",
+            hyperprior=prior.hyperprior(),
+            largest_logit=float(self.largest_logit),
+        )
+
+    def _entry_prices(self, bound: BoundBasis, smoothness: float, labels: Labels) -> Vector:
+        """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
+        localised = bound.is_localised
+        rows = bound.source_row
+        if isinstance(self.min_gain, str):
+            explicit = KERNEL_MIN_GAIN
+            if not smoothness:
+                n_explicit = max(int(np.count_nonzero(~localised)), 1)
+                explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
+            prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
+        else:
+            prices = np.full(len(localised), float(self.min_gain))
+        if labels.weight is not None:  # a row that does not count must not lend its atom either
+            prices[(rows >= 0) & (labels.weight[rows] == 0.0)] = np.inf
+        return prices
+
+    def _weights(self, y: Any, X: Any, sample_weight: Any) -> Vector | None:
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            if not weight.any():
+                raise ValueError("sample_weight must have a positive entry; all are zero.")
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, y)
+            weight = by_class if weight is None else weight * by_class
+        return None if weight is None or (weight == 1.0).all() else weight
+
+    def _check_options(self) -> None:
+        """Find misspelt options before any work is done."""
+        check_choice("multi_class", self.multi_class, MULTI_CLASS)
+        check_choice("error_bars", self.error_bars, ERROR_BARS)
+        check_choice("price_curvature", self.price_curvature, CURVATURES)
+        check_bool("fit_intercept", self.fit_intercept)
+        check_bool("exact", self.exact)
+        check_positive("largest_logit", self.largest_logit)
+        if self.low_memory != "auto":
+            check_bool("low_memory", self.low_memory, also='or "auto"')
+        if isinstance(self.min_gain, str):
+            check_choice("min_gain", self.min_gain, ("auto",))
+        else:
+            check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
+        resolve_prior(self.prior)
+
+    def _monitor(self, context: Any) -> Monitor | None:
+        if not hasattr(self, "_skl_callbacks"):
+            return None
+
+        def tell(progress: Progress) -> bool:
+            task = context.subcontext(task_name=progress.stage)
+            task.call_on_fit_task_begin(estimator=self)
+            return bool(task.call_on_fit_task_end(estimator=self))
+
+        return tell
+
+    def _expose(self, bound: BoundBasis) -> None:
+        """Set the public attributes."""
+        panel = self.panel_
+        rows = bound.source_row
+        self.n_atoms_ = len(rows)
+        self.relevance_ = rows[panel.active] if (rows >= 0).all() else panel.active
+        self.atoms_ = panel.atoms
+        self.coef_ = panel.coef
+        self.intercept_ = panel.intercept
+        self.weight_precision_ = panel.weight_precision
+        self.log_evidence_ = panel.log_evidence
+        self.objective_ = panel.objective
+        self.n_iter_ = max(1, panel.n_iter)
+        self.converged_ = panel.converged
+        self.trace_ = np.array(panel.trace)
+
+    def _warn(self) -> None:
+        if self.converged_ or hasattr(self, "_skl_callbacks"):
+            return
+        gradient, gain = self.panel_.certificate
+        warnings.warn(
+            f"{type(self).__name__} ended its search before it had converged (gradient "
+            f"{gradient:.1e}, gain of another atom {gain:.1e} nats, {len(self.relevance_)} atoms "
+            "active): better models may exist.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare what the estimator accepts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
+        return tags

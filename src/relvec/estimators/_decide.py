@@ -1,0 +1,154 @@
+"""What a fitted classifier can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from relvec._checks import check_bool, check_finite_input, check_positive
+from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.estimators._panels import Panel
+
+__all__ = ["Decision", "DecisionMixin"]
+
+
+class Decision(NamedTuple):
+    """Decisions of least expected loss."""
+
+    labels: np.ndarray
+    """The class decided for; where the decision is refused, the one it would have been."""
+    expected_loss: Vector
+    """Of what was decided, a refusal included."""
+    is_rejected: np.ndarray
+    """Where refusing to decide costs less."""
+
+
+class DecisionMixin:
+    """Probabilities and decisions read from the fitted panel."""
+
+    panel_: Panel
+    classes_: np.ndarray
+
+    def _validated(self, X: Any) -> Any:
+        check_is_fitted(self)
+        check_finite_input(X, "X")
+        return validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        best = np.argmax(self.predict_proba(X), axis=1)
+        labels: np.ndarray = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        moderated : bool, default=True
+            Whether to average over what is not known of the weights, which pulls
+            probabilities away from zero and one. If not, they are those of the most probable
+            weights.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        check_bool("moderated", moderated)
+        X = self._validated(X)
+        return self.panel_.probability(X, moderated=moderated)
+
+    def predict_log_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
+        """Logarithm of `predict_proba`."""
+        tiny = np.finfo(np.float64).tiny
+        return np.log(np.maximum(self.predict_proba(X, moderated=moderated), tiny))
+
+    def decision_function(
+        self, X: Any, return_std: bool = False, *, moderated: bool = True
+    ) -> Any:
+        """Log odds by which decisions are made.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Also return the posterior standard deviation of the logit.
+        moderated : bool, default=True
+            As in `predict_proba`; False gives the posterior mean of the logit.
+
+        Returns
+        -------
+        log_odds : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, of the second; else of each.
+        std : ndarray of the same shape
+            Only if `return_std`.
+        """
+        X = self._validated(X)
+        odds = self.panel_.log_odds(X, moderated=moderated)
+        return (odds, self.panel_.logit(X)[1]) if return_std else odds
+
+    def decide(
+        self, X: Any, cost_matrix: ArrayLike, *, reject_cost: float | None = None
+    ) -> Decision:
+        """Decide so that the expected loss is least.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        cost_matrix : array-like of shape (n_classes, n_classes)
+            Loss of deciding for the class of the column where that of the row is true, in the
+            order of `classes_`.
+        reject_cost : float, optional
+            Loss of not deciding.
+
+        Returns
+        -------
+        decision : Decision
+            Labels, expected losses, and where no decision is better.
+        """
+        check_is_fitted(self)
+        cost = np.asarray(cost_matrix, dtype=np.float64)
+        n_classes = len(self.classes_)
+        if cost.shape != (n_classes, n_classes) or not np.isfinite(cost).all():
+            raise ValueError(
+                f"cost_matrix must be finite and of shape {(n_classes, n_classes)}, true classes "
+                f"in rows and decisions in columns; got shape {cost.shape}."
+            )
+        loss = self.predict_proba(X) @ cost
+        best = np.argmin(loss, axis=1)
+        least = loss[np.arange(len(best)), best]
+        rejected = np.zeros(len(best), dtype=bool)
+        if reject_cost is not None:
+            price = check_positive("reject_cost", reject_cost, allow_zero=True)
+            rejected = least > price
+            least = np.minimum(least, price)
+        return Decision(self.classes_[best], least, rejected)
+
+    def atom_names(self, feature_names: Sequence[str] | None = None) -> list[str]:
+        """Readable names of the relevant atoms, in the order of `relevance_`."""
+        check_is_fitted(self)
+        if feature_names is None:
+            known = getattr(self, "feature_names_in_", None)
+            n_features = getattr(self, "n_features_in_", 0)
+            feature_names = (
+                [f"x{number}" for number in range(n_features)] if known is None else list(known)
+            )
+        return self.panel_.atoms.names(feature_names)

@@ -1,0 +1,99 @@
+"""One fitted two-class machine: the active atoms, their posterior, and what widens its doubt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import IndexArray, Vector
+from relvec.bases.base import Atoms, BoundBasis
+from relvec.error_bars import MAX_ROWS, Novelty, choose_pivots
+from relvec.moments.gram import SufficientStatistics
+from relvec.posterior import Posterior, condition
+from relvec.solvers.labels import LabelProblem, LabelSolution
+
+__all__ = ["FittedMachine", "finish_machine"]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMachine:
+    """Everything needed to answer questions about one logit."""
+
+    active: IndexArray
+    """Atoms in the model, as columns of the dictionary it was fitted on."""
+    atoms: Atoms
+    posterior: Posterior
+    """Of the regression that the model is at its mode; its noise variance is one."""
+    log_precision: Vector
+    log_evidence: float
+    objective: float
+    n_iter: int
+    converged: bool
+    trace: tuple[float, ...]
+    certificate: tuple[float, float]
+    novelty: Novelty | None = None
+
+    def logit(self, X: Any) -> tuple[Vector, Vector]:
+        """Posterior mean and variance of the logit."""
+        atoms = self.atoms.at(X)
+        variance = self.posterior.variance(atoms)
+        if self.novelty is not None:
+            variance = variance + self.novelty.variance(X)
+        return self.posterior.predict(atoms), variance
+
+
+def finish_machine(
+    problem: LabelProblem,
+    solution: LabelSolution,
+    bound: BoundBasis,
+    X: Any,
+    *,
+    error_bars: str,
+) -> FittedMachine:
+    """Keep what predictions need of a solution."""
+    state, labels = solution.state, problem.labels
+    mode, k = state.mode, len(state.active)
+    statistics = SufficientStatistics(k)
+    statistics.update(mode.atoms[:, :k], mode.response, mode.curvature)
+    moments = statistics.moments(centre=labels.has_intercept)
+    posterior = condition(
+        moments,
+        np.arange(k),
+        state.log_precision - 2.0 * np.log(moments.column_norm),
+        has_intercept=labels.has_intercept,
+        noise_variance=1.0,
+    )
+    atoms = bound.atoms.take(state.active)
+    kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
+    novelty = None
+    if kernel is not None and k:
+        novelty = _novelty(kernel, X, labels.weight, float(mode.logit.var()))
+    return FittedMachine(
+        active=state.active,
+        atoms=atoms,
+        posterior=posterior,
+        log_precision=state.log_precision,
+        log_evidence=mode.log_evidence,
+        objective=state.objective,
+        n_iter=solution.n_iter,
+        converged=solution.converged,
+        trace=solution.trace,
+        certificate=(solution.certificate.gradient, solution.certificate.best_gain),
+        novelty=novelty,
+    )
+
+
+def _novelty(kernel: Any, X: Any, weight: Vector | None, amplitude: float) -> Novelty | None:
+    """Doubt away from the data: as much as the logit varies over them, and none among them."""
+    rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0.0)
+    if len(rows) > MAX_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
+    inputs = X[rows]
+    pivots = choose_pivots(kernel, inputs)
+    if pivots is None or not amplitude > 0.0:
+        return None
+    novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
+    offset = min(float(novelty.unexplained(inputs).max()), 0.99)
+    return replace(novelty, offset=offset)

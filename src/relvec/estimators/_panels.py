@@ -1,0 +1,126 @@
+"""How several classes are told apart: by one machine, by one for each class, or jointly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Atoms, BoundBasis
+from relvec.estimators._machine import FittedMachine
+
+__all__ = ["OneVersusRest", "Panel", "TwoClasses"]
+
+
+class Panel(ABC):
+    """A fitted classifier without its labels: classes are numbered from zero."""
+
+    active: IndexArray
+    """Atoms used by any class, as columns of the dictionary the panel was fitted on."""
+    atoms: Atoms
+    """The same atoms as functions of the input."""
+    coef: Matrix
+    """Posterior mean of their weights, one row per logit; zero where a class does not use one."""
+    weight_precision: Matrix
+    """Their prior precisions, shaped like `coef`; infinite where a class does not use one."""
+    intercept: Vector
+    log_evidence: float
+    objective: float
+    n_iter: int
+    converged: bool
+    trace: tuple[float, ...]
+    certificate: tuple[float, float]
+
+    @abstractmethod
+    def probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Probability of each class, shape (n, n_classes)."""
+
+    @abstractmethod
+    def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
+        """What decisions are made by: of class 1 for two classes, else one column per class."""
+
+    @abstractmethod
+    def logit(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Posterior mean and standard deviation of every logit."""
+
+
+class TwoClasses(Panel):
+    """One logit for two classes."""
+
+    def __init__(self, machine: FittedMachine) -> None:
+        self.machine = machine
+        self.active, self.atoms = machine.active, machine.atoms
+        posterior = machine.posterior
+        self.coef = posterior.coef[None]
+        self.weight_precision = np.exp(machine.log_precision)[None]
+        self.intercept = np.array([posterior.intercept])
+        self.log_evidence, self.objective = machine.log_evidence, machine.objective
+        self.n_iter, self.converged = machine.n_iter, machine.converged
+        self.trace, self.certificate = machine.trace, machine.certificate
+
+    def logit(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Posterior mean and standard deviation of the logit of class 1."""
+        mean, variance = self.machine.logit(X)
+        return mean, np.sqrt(variance)
+
+    def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
+        """Log odds of class 1."""
+        return _log_odds(self.machine, X, moderated)
+
+    def probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Probability of each class."""
+        positive = expit(_log_odds(self.machine, X, moderated))
+        return np.column_stack([1.0 - positive, positive])
+
+
+class OneVersusRest(Panel):
+    """A machine for every class, asked whether it is this one or another."""
+
+    def __init__(self, machines: list[FittedMachine], bound: BoundBasis) -> None:
+        self.machines = machines
+        self.active = np.unique(np.concatenate([machine.active for machine in machines]))
+        self.atoms = bound.atoms.take(self.active)
+        self.coef = np.zeros((len(machines), len(self.active)))
+        self.weight_precision = np.full(self.coef.shape, np.inf)
+        for row, machine in enumerate(machines):
+            where = np.searchsorted(self.active, machine.active)
+            self.coef[row, where] = machine.posterior.coef
+            self.weight_precision[row, where] = np.exp(machine.log_precision)
+        self.intercept = np.array([machine.posterior.intercept for machine in machines])
+        self.log_evidence = sum(machine.log_evidence for machine in machines)
+        self.objective = sum(machine.objective for machine in machines)
+        self.n_iter = max(machine.n_iter for machine in machines)
+        self.converged = all(machine.converged for machine in machines)
+        self.trace = machines[0].trace
+        self.certificate = (
+            max(machine.certificate[0] for machine in machines),
+            max(machine.certificate[1] for machine in machines),
+        )
+
+    def logit(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Posterior mean and standard deviation of each class against the rest."""
+        answers = [machine.logit(X) for machine in self.machines]
+        means = np.column_stack([mean for mean, _ in answers])
+        return means, np.sqrt(np.column_stack([variance for _, variance in answers]))
+
+    def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
+        """Log odds of each class against the rest."""
+        return np.column_stack([_log_odds(each, X, moderated) for each in self.machines])
+
+    def probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Probability of each class, made to sum to one."""
+        positive = expit(self.log_odds(X, moderated=moderated))
+        total = positive.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, positive / np.maximum(total, 1e-300), 1.0 / len(self.machines))
+
+
+def _log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
+    """Mean logit; moderated, pulled towards zero by its own uncertainty (MacKay 1992)."""
+    mean, variance = machine.logit(X)
+    if not moderated:
+        return mean
+    odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
+    return odds
