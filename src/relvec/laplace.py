@@ -22,9 +22,10 @@ from relvec._linalg import (
     solve_cholesky,
 )
 from relvec._typing import Matrix, Vector
+from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.bernoulli import log_likelihood, working_response
 
-__all__ = ["Labels", "Mode", "bound_degrees", "find_mode"]
+__all__ = ["Labels", "Mode", "bound_degrees", "bound_entry", "find_mode"]
 
 EPS = float(np.finfo(np.float64).eps)
 ARMIJO = 1e-4
@@ -236,3 +237,43 @@ def bound_degrees(
     own = precision * covariance.diagonal()
     slope: Vector = own - precision * ((covariance * covariance) @ precision)
     return float((1.0 - own).sum()), slope
+
+
+def bound_entry(
+    dictionary: Dictionary,
+    atoms: Matrix,
+    precision: Vector,
+    weight: Vector | None,
+    has_intercept: bool,
+) -> tuple[Vector, Vector]:
+    """Statistics ``s`` and ``r`` of absent atoms at the largest curvature there is.
+
+    An atom that enters with precision ``a`` adds ``r / (a + s)`` to `bound_degrees`.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        All atoms.
+    atoms, precision, weight, has_intercept
+        As for `bound_degrees`.
+
+    Returns
+    -------
+    s, r : ndarray of shape (n_atoms,)
+        Meaningless for active atoms.
+    """
+    rows = np.full(len(atoms), 0.25) if weight is None else 0.25 * weight
+    if has_intercept:
+        atoms = atoms - np.average(atoms, axis=0, weights=rows) if len(precision) else atoms
+    weighted = rows[:, None] * atoms
+    products = dictionary.rmatmat(np.column_stack([weighted, rows]))
+    k = len(precision)
+    cross, total = products[:, :k], products[:, k]
+    s = dictionary.sq_norms(rows)
+    if has_intercept:
+        s = s - total**2 / rows.sum()
+    hessian = atoms.T @ weighted
+    hessian.flat[:: k + 1] += precision
+    solved = np.linalg.solve(hessian, cross.T).T if k else cross
+    s = np.maximum(s - np.einsum("ij,ij->i", solved, cross), 0.0)
+    return s, np.maximum(s - np.square(solved) @ precision, 0.0)

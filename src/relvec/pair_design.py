@@ -126,11 +126,11 @@ class PairCurvature:
         self.expected = design.expected(probability)
         weighted = self.expected * self.weight[:, None]
         n = design.n_pairs
+        sums = self.weight @ self.expected
         hessian = -(self.expected.T @ weighted)
         for k, block in enumerate(design.classes):
-            part = weighted[:, block]
-            hessian[block, block] += design.columns[:, block].T @ part
-            cross = np.multiply.outer(part.sum(axis=0), design.contrast[k])
+            hessian[block, block] += design.columns[:, block].T @ weighted[:, block]
+            cross = np.multiply.outer(sums[block], design.contrast[k])
             hessian[block, n:] += cross
             hessian[n:, block] += cross.T
         total = self.weight @ probability

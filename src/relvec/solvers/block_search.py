@@ -22,9 +22,10 @@ from relvec.solvers.labels import (
     AnyMode,
     EvidenceProblem,
     EvidenceState,
+    Stopped,
 )
 
-__all__ = ["BlockSearch", "Stopped"]
+__all__ = ["BlockSearch"]
 
 SPREAD = 192
 """Atoms of the first working set, spread evenly over all."""
@@ -38,10 +39,6 @@ HOPELESS = 6.0
 """Twice the evidence lost at fixed curvature with an atom that is not worth a try without it."""
 RISE = 1e-9
 """Least rise of the objective that is one."""
-
-
-class Stopped(Exception):
-    """A monitor has seen enough."""
 
 
 class BlockSearch(Generic[AnyLabels, AnyMode]):
@@ -74,6 +71,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         self.max_iter = max_iter
         self.monitor = monitor
         self.n_steps = 0
+        self.is_stopped = False
         self.n_atoms = problem.dictionary.shape[1]
         spread = np.linspace(0, max(self.n_atoms - 1, 0), min(self.n_atoms, SPREAD))
         active, log_precision = np.empty(0, dtype=np.intp), np.empty(0)
@@ -102,7 +100,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
                 if self.state.objective - before < self.tol:
                     return True
         except Stopped:
-            pass
+            self.is_stopped = True
         return False
 
     def certificate(self) -> Certificate:
@@ -115,10 +113,15 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
 
     def look(self) -> list[Promise]:
         """Screen every atom of every block at the curvature of the mode."""
-        problem = self.problem
+        problem, blocks = self.problem, self._blocks()
+        if problem.smoothness and problem.is_prior:
+            bounds = problem.bound_entry(self.state.mode)
+            blocks = [
+                block._replace(bound=bound) for block, bound in zip(blocks, bounds, strict=True)
+            ]
         return [
             look(block, problem.dictionary, problem.min_gain, self.schedule.threshold, PROMISING)
-            for block in self._blocks()
+            for block in blocks
         ]
 
     # ------------------------------------------------------------------ working sets
@@ -184,6 +187,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
     def _take(self, proposals: list[Proposal]) -> bool:
         """Step towards the proposals of all blocks or, if that fails, of one after the other."""
         bounded = [self._numbered(block, *proposal[:2]) for block, proposal in enumerate(proposals)]
+        if len(bounded) > 1 and sum(proposal.gain for proposal in proposals) < self.tol:
+            return False
         # two blocks say the same twice: both steps together go too far
         if len(bounded) != 2 and self.step_towards(*_joined(bounded)):
             return True
@@ -191,6 +196,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
             return False
         rose = False
         for block in sorted(range(len(bounded)), key=lambda b: -proposals[b].gain):
+            if proposals[block].gain < self.tol:
+                break
             others = (self.state.active // self.n_atoms) != block
             model = [(self.state.active[others], self.state.log_precision[others]), bounded[block]]
             rose |= self.step_towards(*_joined(model))

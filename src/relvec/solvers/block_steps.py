@@ -10,14 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from relvec._linalg import inverse_from_cholesky
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.evidence import best_precision
+from relvec.evidence import best_precision, gaussian_objective
 from relvec.likelihoods.bernoulli import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
-from relvec.solvers.ascent import Schedule, State, ascend
+from relvec.solvers.ascent import Schedule, State, ascend, objective_of
 from relvec.solvers.base import Problem
+from relvec.solvers.common_precision import best_common_precision
 from relvec.solvers.newton import Maximum, Objective, evaluate
 from relvec.solvers.screening import screen
 
@@ -33,6 +35,9 @@ class Block(NamedTuple):
     centre: bool
     """Whether there is an intercept."""
     smoothness: float
+    bound: tuple[Vector, Vector] | None = None
+    """If the price of degrees of freedom is a prior: s and r of every atom of the dictionary, at
+    the largest curvature; it would add ``r / (precision + s)`` degrees."""
 
 
 class Proposal(NamedTuple):
@@ -78,8 +83,22 @@ def propose(
     norms = 2.0 * np.log(moments.column_norm)
     start = State(inside, block.log_precision - norms[inside])
     end = ascend(problem, start, schedule, noise_variance=1.0)
-    gain = end.objective - end.trace[0] if end.trace else 0.0
+    gain = end.objective - _value(problem, start)
     return Proposal(working[end.active], end.theta + norms[end.active], gain)
+
+
+def _value(problem: Problem, state: State) -> float:
+    """Objective of a regression where its ascent starts."""
+    objective, active = objective_of(problem, 1.0), state.active
+    moments, c = problem.moments, problem.smoothness
+    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    if point is None:
+        return -np.inf
+    value = gaussian_objective(objective.n_effective, point.quadratic, point.log_det, 1.0)
+    if c:
+        share = point.lam * inverse_from_cholesky(point.factor).diagonal()
+        value -= c * float((1.0 - share).sum())
+    return value - float(problem.min_gain[active].sum())
 
 
 def look(
@@ -118,15 +137,14 @@ def look(
     admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
     admissible[active] = False
     index = np.flatnonzero(admissible)
-    gain, _ = best_precision(
-        seen.s[index],
-        seen.q[index],
-        None if seen.p is None else seen.p[index],
-        quadratic,
-        moments.n_effective,
-        c,
-        1.0,
-    )
+    s, q = seen.s[index], seen.q[index]
+    if c and block.bound is not None:
+        norm = moments.column_norm[index]
+        bound_s, bound_r = (x[index, None] / norm[:, None] ** 2 for x in block.bound)
+        gain, _ = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
+    else:
+        p = None if seen.p is None else seen.p[index]
+        gain, _ = best_precision(s, q, p, quadratic, moments.n_effective, c, 1.0)
     net = gain - np.maximum(min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]
     order = order[net[order] > 0.0]

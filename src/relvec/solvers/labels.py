@@ -15,10 +15,10 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.laplace import Labels, Mode, bound_degrees, find_mode
+from relvec.laplace import Labels, Mode, bound_degrees, bound_entry, find_mode
 from relvec.likelihoods.bernoulli import WorkingResponse
 from relvec.priors.base import GammaHyperprior
-from relvec.solvers.base import Certificate, Monitor
+from relvec.solvers.base import Certificate, Monitor, Progress
 
 __all__ = [
     "EvidenceProblem",
@@ -27,6 +27,8 @@ __all__ = [
     "LabelSolution",
     "LabelSolver",
     "LabelState",
+    "Stopped",
+    "listening",
     "refuse_gamma",
 ]
 
@@ -124,6 +126,13 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         """Degrees of freedom at the largest curvature, and minus their gradient."""
 
     @abstractmethod
+    def bound_entry(self, mode: AnyMode) -> list[tuple[Vector, Vector]]:
+        """Return, for each block, what absent atoms would add to `bound_degrees`.
+
+        An atom that enters with precision ``a`` adds ``r / (a + s)``; the result is s and r.
+        """
+
+    @abstractmethod
     def regressions(self, mode: AnyMode) -> list[WorkingResponse]:
         """Return the regression that each block looks like at the mode."""
 
@@ -193,6 +202,12 @@ class LabelProblem(EvidenceProblem[Labels, Mode]):
             mode.atoms[:, :k], mode.precision[:k], labels.weight, labels.has_intercept
         )
 
+    def bound_entry(self, mode: Mode) -> list[tuple[Vector, Vector]]:
+        """Return what absent atoms would add to `bound_degrees`: s and r of ``r / (a + s)``."""
+        k, labels = mode.n_atoms, self.labels
+        atoms, precision = mode.atoms[:, :k], mode.precision[:k]
+        return [bound_entry(self.dictionary, atoms, precision, labels.weight, labels.has_intercept)]
+
     def regressions(self, mode: Mode) -> list[WorkingResponse]:
         """Return the one regression that the model looks like at its mode."""
         return [WorkingResponse(mode.curvature, mode.response)]
@@ -236,3 +251,24 @@ def refuse_gamma(hyperprior: GammaHyperprior) -> None:
             "(infinite precision) zero or infinite density, so atoms cannot be added or "
             'removed one by one. Use solver="mackay" or solver="em".'
         )
+
+
+class Stopped(Exception):
+    """A monitor has seen enough."""
+
+
+def listening(monitor: Monitor | None) -> Monitor | None:
+    """Return a monitor that, once it has asked to stop, asks again at every later step.
+
+    A solver that searches in several stages then stops in all of them.
+    """
+    if monitor is None:
+        return None
+    stopped = False
+
+    def told(progress: Progress) -> bool:
+        nonlocal stopped
+        stopped = stopped or bool(monitor(progress))
+        return stopped
+
+    return told

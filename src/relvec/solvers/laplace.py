@@ -10,7 +10,7 @@ from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Monitor
 from relvec.solvers.block_search import BlockSearch
-from relvec.solvers.labels import LabelProblem, LabelSolution, refuse_gamma
+from relvec.solvers.labels import LabelProblem, LabelSolution, listening, refuse_gamma
 from relvec.solvers.laplace_exact import ExactAscent
 
 __all__ = ["LaplaceSolver"]
@@ -63,6 +63,7 @@ class LaplaceSolver(BaseEstimator):
         tol = check_positive("tol", self.tol)
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
         refuse_gamma(problem.hyperprior)
+        monitor = listening(monitor)
         if problem.smoothness and warm_start is None:
             # under a price single atoms are hard to find; the free model finds them
             flat = LaplaceSolver(tol=10.0 * tol, max_iter=max_iter)
@@ -71,11 +72,9 @@ class LaplaceSolver(BaseEstimator):
         search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
         converged = search.run()
         certificate = search.certificate()
-        if exact:
-            ascent = ExactAscent(problem, search.state, tol, max_iter)
+        state, trace = search.state, search.trace
+        if exact and not search.is_stopped:
+            ascent = ExactAscent(problem, state, tol, max_iter, monitor, search.n_steps)
             converged = ascent.run()
-            search.state, certificate = ascent.state, ascent.certificate()
-            search.trace += ascent.trace
-        return LabelSolution(
-            search.state, max(1, search.n_steps), converged, certificate, tuple(search.trace)
-        )
+            state, trace, certificate = ascent.state, trace + ascent.trace, ascent.certificate()
+        return LabelSolution(state, max(1, len(trace) - 1), converged, certificate, tuple(trace))

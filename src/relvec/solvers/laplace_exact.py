@@ -10,11 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from relvec._typing import IndexArray, Matrix, Vector
-from relvec.dictionaries.base import Dictionary
-from relvec.laplace import Labels, Mode
-from relvec.solvers.base import Certificate
-from relvec.solvers.labels import LOG_RANGE, LabelProblem, LabelState
+from relvec._typing import IndexArray, Vector
+from relvec.solvers.base import Certificate, Monitor, Progress
+from relvec.solvers.labels import LOG_RANGE, LabelProblem, LabelState, Stopped
 
 __all__ = ["ExactAscent"]
 
@@ -37,25 +35,42 @@ class ExactAscent:
         Rise of the objective, in nats, that counts.
     max_iter : int
         Rounds of joint ascent, removal and entry.
+    monitor : callable or None
+        Told of every step; returning True ends the ascent where it is.
+    n_steps : int
+        Steps that were taken before.
     """
 
-    def __init__(self, problem: LabelProblem, state: LabelState, tol: float, max_iter: int) -> None:
+    def __init__(
+        self,
+        problem: LabelProblem,
+        state: LabelState,
+        tol: float,
+        max_iter: int,
+        monitor: Monitor | None,
+        n_steps: int,
+    ) -> None:
         self.problem = problem
         self.state = state
         self.tol = tol
         self.max_iter = max_iter
+        self.monitor = monitor
+        self.n_steps = n_steps
         self.trace: list[float] = []
         self._best_entry = np.inf
 
     def run(self) -> bool:
         """Alternate joint steps, removals and entries until nothing moves."""
-        for _ in range(self.max_iter):
-            before = self.state.objective
-            self._climb()
-            if self._remove() or self._enter():
-                continue
-            if self.state.objective - before < self.tol:
-                return True
+        try:
+            for _ in range(self.max_iter):
+                before = self.state.objective
+                self._climb()
+                if self._remove() or self._enter():
+                    continue
+                if self.state.objective - before < self.tol:
+                    return True
+        except Stopped:
+            pass
         return False
 
     def certificate(self) -> Certificate:
@@ -100,6 +115,11 @@ class ExactAscent:
             return False
         self.state = trial
         self.trace.append(trial.objective)
+        self.n_steps += 1
+        if self.monitor is not None and self.monitor(
+            Progress("exact", self.n_steps, trial.objective, len(active))
+        ):
+            raise Stopped
         return True
 
     def _remove(self) -> bool:
@@ -139,8 +159,7 @@ class ExactAscent:
 
         The derivative in the variance of an absent atom is ``(theta - s) / 2``, and exact.
         """
-        problem, mode, k = self.problem, self.state.mode, len(self.state.active)
-        dictionary, labels = problem.dictionary, problem.labels
+        problem, mode, dictionary = self.problem, self.state.mode, self.problem.dictionary
         c = problem.smoothness if not problem.is_prior else 0.0
         drift = mode.drift(c)
         covariance = mode.covariance
@@ -156,11 +175,7 @@ class ExactAscent:
             theta -= 2.0 * c * np.maximum(s - np.square(cross @ covariance) @ mode.precision, 0.0)
         price = np.array(problem.min_gain)
         if problem.smoothness and problem.is_prior:
-            theta -= (
-                2.0
-                * problem.smoothness
-                * _entry_degrees(dictionary, mode.atoms[:, :k], mode, labels)
-            )
+            theta -= 2.0 * problem.smoothness * problem.bound_entry(mode)[0][1]
         allowed = (s > 1e-9 * raw) & (theta > s)
         allowed[self.state.active] = False
         atoms = np.flatnonzero(allowed)
@@ -176,23 +191,3 @@ class ExactAscent:
 
 def _offset(problem: LabelProblem) -> Vector | float:
     return 0.0 if problem.labels.offset is None else problem.labels.offset
-
-
-def _entry_degrees(dictionary: Dictionary, atoms: Matrix, mode: Mode, labels: Labels) -> Vector:
-    """Degrees of freedom per unit of variance of an absent atom, at the largest curvature."""
-    weight = np.full(len(atoms), 0.25) if labels.weight is None else 0.25 * labels.weight
-    if labels.has_intercept:
-        atoms = atoms - np.average(atoms, axis=0, weights=weight)
-    weighted = weight[:, None] * atoms
-    products = dictionary.rmatmat(np.column_stack([weighted, weight]))
-    k = atoms.shape[1]
-    cross, total = products[:, :k], products[:, k]
-    centred = dictionary.sq_norms(weight)
-    if labels.has_intercept:
-        centred = centred - total**2 / weight.sum()
-    hessian = atoms.T @ weighted
-    precision = mode.precision[:k]
-    hessian.flat[:: k + 1] += precision
-    solved = np.linalg.solve(hessian, cross.T).T if k else cross
-    s0 = centred - np.einsum("ij,ij->i", solved, cross)
-    return np.maximum(s0 - np.square(solved) @ precision, 0.0)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Monitor
-from relvec.solvers.labels import refuse_gamma
+from relvec.solvers.labels import listening, refuse_gamma
 from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
 from relvec.solvers.softmax_search import PairSearch, SharedSearch
 
@@ -57,6 +57,7 @@ class SoftmaxSolver(BaseEstimator):
         tol = check_positive("tol", self.tol)
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
         refuse_gamma(problem.hyperprior)
+        monitor = listening(monitor)
         if problem.smoothness and warm_start is None:
             # under a price single atoms are hard to find; the free model finds them
             flat = SoftmaxSolver(tol=10.0 * tol, max_iter=max_iter)

@@ -58,6 +58,12 @@ class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
         curvature = bound_curvature(mode)
         return curvature.degrees, curvature.degrees_slope
 
+    def bound_entry(self, mode: SoftmaxMode) -> list[tuple[Vector, Vector]]:
+        """Return what absent pairs would add to `bound_degrees`: s and r of ``r / (a + s)``."""
+        s, r = bound_curvature(mode).entry(self.dictionary, degrees=True)
+        assert r is not None
+        return list(zip(np.maximum(s, 0.0).T, r.T, strict=True))
+
     def regressions(self, mode: SoftmaxMode) -> list[WorkingResponse]:
         """Return the regression that each class looks like when the others are held."""
         result = class_responses(mode.logits, self.labels.target, self.labels.weight)

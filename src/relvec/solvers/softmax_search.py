@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.laplace_softmax import ClassLabels, SoftmaxMode, bound_curvature
+from relvec.laplace_softmax import ClassLabels, SoftmaxMode
 from relvec.likelihoods.softmax import probabilities
-from relvec.solvers.base import Certificate, Monitor
-from relvec.solvers.block_search import HOPELESS, BlockSearch, Stopped
+from relvec.solvers.base import Certificate
+from relvec.solvers.block_search import HOPELESS, BlockSearch
 from relvec.solvers.common_precision import best_common_precision
+from relvec.solvers.labels import Stopped
 from relvec.solvers.softmax_problem import SoftmaxProblem
 
 __all__ = ["PairSearch", "SharedSearch"]
@@ -32,41 +33,26 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
 
     problem: SoftmaxProblem
 
-    def __init__(
-        self,
-        problem: SoftmaxProblem,
-        tol: float,
-        max_iter: int,
-        monitor: Monitor | None,
-        warm_start: tuple[IndexArray, Vector] | None,
-    ) -> None:
-        super().__init__(problem, tol, max_iter, monitor, warm_start)
-        self.best_net = np.inf
-
     def run(self) -> bool:
         """Search by classes, then with all of them, until neither brings a rise."""
         for _ in range(self.max_iter):
             before = self.state.objective
             if not super().run():
                 return False
-            if not self.finish() or self.state.objective - before < self.tol:
-                return not np.isinf(self.best_net)
+            try:
+                self.finish()
+            except Stopped:
+                return False
+            if self.state.objective - before < self.tol:
+                return True
         return False
 
-    def finish(self) -> bool:
-        """Move precisions, remove and enter with all classes at once; whether anything rose."""
-        rose = False
-        try:
-            for _ in range(self.max_iter):
-                before = self.state.objective
-                self.best_net = np.inf
-                self.settle_precisions(self.tol)
-                if not self.enter():
-                    break
-                rose |= self.state.objective - before > self.tol
-        except Stopped:
-            return False
-        return rose
+    def finish(self) -> None:
+        """Move precisions, remove and enter with all classes at once until nothing rises."""
+        for _ in range(self.max_iter):
+            self.settle_precisions(self.tol)
+            if not self.enter():
+                return
 
     def certificate(self) -> Certificate:
         """Derivatives at fixed curvature where the search ended."""
@@ -79,7 +65,7 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
 
     def enter(self) -> bool:
         """Take in the units that promise most, if the objective rises."""
-        units, log_precision, self.best_net = self._promises()
+        units, log_precision, _ = self._promises()
         if not len(units):
             return False
         batch = self._unlike(units)
@@ -98,8 +84,10 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
         new, values = self.expanded(units, log_precision)
         active = np.concatenate([self.state.active, new])
         order = np.argsort(active)
+        active = active[order]
         proposed = np.concatenate([self.state.log_precision, values])[order]
-        return self.step_towards(active[order], proposed)
+        least = self.problem.least_log_precision(self.columns(active))
+        return self.step_towards(active, np.maximum(proposed, least))
 
     def _promises(self) -> tuple[IndexArray, Vector, float]:
         """Units that gain at fixed curvature, best first, where to put them, the best net gain."""
@@ -113,9 +101,8 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
         s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
         priced = (None, None) if r is None else (s, c * r)
         if c and problem.is_prior:
-            bound_s, bound_r = bound_curvature(mode).entry(dictionary, degrees=True)
-            assert bound_r is not None
-            priced = (np.maximum(bound_s, 1e-300), c * bound_r)
+            bound = np.array(problem.bound_entry(mode))
+            priced = (bound[:, 0].T, c * bound[:, 1].T)
         units, gain, log_precision = self._gains(s, q, priced, admissible)
         net = gain - np.maximum(problem.min_gain[units % self.n_atoms], self.schedule.threshold)
         order = np.argsort(-net, kind="stable")
