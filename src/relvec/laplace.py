@@ -25,11 +25,14 @@ from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.bernoulli import log_likelihood, working_response
 
-__all__ = ["Labels", "Mode", "bound_degrees", "bound_entry", "find_mode"]
+__all__ = ["Labels", "Mode", "bound_degrees", "bound_entry", "find_mode", "is_small"]
 
 EPS = float(np.finfo(np.float64).eps)
 ARMIJO = 1e-4
 SHORTEST = 1e-10
+SETTLED = 1e-4
+"""Largest step of a logit at which Newton's method may stop. Where all samples are saturated the
+posterior hardly rises any more, yet the curvature follows every step."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,11 @@ class Mode:
         return self.curvature * (1.0 - 2.0 * expit(self.logit)) * variance
 
 
+def is_small(change: Matrix) -> bool:
+    """Whether a change of the logits leaves their curvatures as they are."""
+    return float(np.abs(change).max(initial=0.0)) < SETTLED
+
+
 def find_mode(
     atoms: Matrix,
     log_precision: Vector,
@@ -173,9 +181,9 @@ def find_mode(
         factor = robust_cholesky(hessian * np.multiply.outer(scale, scale))
         step = scale * solve_cholesky(factor, scale * gradient) if len(scale) else gradient
         rise = float(gradient @ step)
-        if rise < tol or n_steps >= max_steps:
-            break
         change = atoms @ step
+        if (rise < tol and is_small(change)) or n_steps >= max_steps:
+            break
         length = 1.0
         while length > SHORTEST:
             trial, moved = weights + length * step, logit + length * change

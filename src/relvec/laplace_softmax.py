@@ -16,6 +16,7 @@ import numpy as np
 
 from relvec._linalg import solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.laplace import is_small
 from relvec.likelihoods.softmax import (
     curving_probabilities,
     log_likelihood,
@@ -248,9 +249,9 @@ def find_softmax_mode(
         gradient = design.pull(residual) - precision * weights
         step = curvature.solve(gradient)
         rise = float(gradient @ step)
-        if rise < tol or n_steps >= max_steps:
-            break
         change = design.logits(step)
+        if (rise < tol and is_small(change)) or n_steps >= max_steps:
+            break
         length = 1.0
         while length > SHORTEST:
             trial, moved = weights + length * step, logits + length * change
