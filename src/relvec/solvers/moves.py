@@ -33,9 +33,10 @@ PARTNERS = 2
 """Every atom may be merged with this many of the active atoms most like it."""
 WORTHWHILE = 1e-4
 """An end state has to be better by this much to replace another."""
-MAX_ATOMS, MAX_ATOMS_FLAT = 25, 10
-"""Beyond this many active atoms their moves are too many to try. Without a price on degrees of
-freedom recombining end states does as well from fewer atoms on."""
+MAX_ATOMS = 25
+"""Beyond this many active atoms their moves are too many to try."""
+FEW_ATOMS = 12
+"""Up to this many, moves find more than further starts and recombinations do."""
 MAX_MOVES = 100
 Visited = set[tuple[int, ...]]
 """Active sets that were looked at already."""
@@ -49,11 +50,6 @@ class Move(NamedTuple):
     theta: float
     value: float
     """Change of the objective with all other precisions held."""
-
-
-def worth_moving(problem: Problem, state: State) -> bool:
-    """Whether an end state has few enough atoms to try their moves."""
-    return len(state.active) <= (MAX_ATOMS if problem.smoothness else MAX_ATOMS_FLAT)
 
 
 def improve(
