@@ -80,6 +80,9 @@ class SparseBayesRegressor(BaseSparseBayesRegressor):
     converged_ : bool or ndarray of shape (n_outputs,)
     candidates_ : tuple
         The maxima that were compared, best first.
+    components_ : tuple of Component
+        What each basis of a sum does: name, atoms offered and kept, effective degrees of freedom,
+        share of the target's variance. `predict_components` gives their contributions.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
