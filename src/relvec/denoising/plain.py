@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,17 +54,26 @@ class PlainModel:
     @cached_property
     def shrinkage_(self) -> Vector:
         """Factor on each coefficient, between 0 and 1."""
+        if self.noise_variance == 0.0:
+            return (self.coefficients != 0.0).astype(np.float64)
         return shrinkage(self.data * self.data / self.noise_variance, self.c)
 
     @property
     def degrees_of_freedom_(self) -> float:
         """Effective degrees of freedom: the sum of the factors."""
+        if self.noise_variance == 0.0:
+            return float(self.n_components_)
         kept = self.data[self.relevance_]
         return float(shrinkage(kept * kept / self.noise_variance, self.c).sum())
 
     @cached_property
     def objective_(self) -> float:
-        """What was maximised: the log evidence less `c` for each degree of freedom."""
+        """What was maximised: the log evidence less `c` for each degree of freedom.
+
+        Infinite without noise.
+        """
+        if self.noise_variance == 0.0:
+            return math.inf
         return profile_objective(self.noise_variance, self.data * self.data, self.c)
 
     @property
