@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from relvec._checks import check_choice
 from relvec._typing import BoolArray
@@ -16,11 +17,12 @@ __all__ = ["as_mask", "as_numbers", "like", "resolve_channel_axis"]
 
 def as_numbers(signal: Any) -> NDArray[Any]:
     """View the input as an array of numbers, without reading what is on disk."""
-    if isinstance(signal, np.ma.MaskedArray):
-        values = np.array(signal.data, dtype=np.result_type(signal.dtype, np.float16))
-        values[np.ma.getmaskarray(signal)] = np.nan
-        return values
-    values = np.asarray(signal)
+    if issparse(signal):
+        raise TypeError(
+            "signal must be dense: most samples of a sparse one are zero without noise; got a "
+            "sparse matrix. If that is meant, pass signal.toarray()."
+        )
+    values = np.asarray(np.ma.getdata(signal))
     if values.dtype.kind == "O":
         try:
             values = values.astype(np.float64)
@@ -33,6 +35,9 @@ def as_numbers(signal: Any) -> NDArray[Any]:
         raise ValueError(f"signal must hold numbers; got an array of type {values.dtype}.")
     if values.ndim == 0:
         raise ValueError(f"signal must have at least one axis; got the single value {values!r}.")
+    if np.ma.getmask(signal) is not np.ma.nomask:
+        values = np.array(values, dtype=np.result_type(values.dtype, np.float16))
+        values[np.ma.getmaskarray(signal)] = np.nan
     return values
 
 

@@ -22,6 +22,12 @@ __all__ = ["Channel", "Denoised", "denoise_channel"]
 SAFE_EXPONENT = 400
 """Squares of numbers up to two to this power, and of their inverses, are in range."""
 
+NEGLIGIBLE = 1e-60
+"""Noise variance in units of the largest square below which it is lost in rounding."""
+REACH = 1e6
+"""Noise variances of samples may differ by this factor from their median. Rounding errors of
+transforms are far smaller than the least of them, and a sample with more is as good as missing."""
+
 Progress = Callable[[int, int], None]
 """Told how many tiles are done, and of how many."""
 
@@ -133,7 +139,8 @@ class _Piece:
 
 
 def _read(channel: Channel, box: tuple[slice, ...]) -> _Piece:
-    values = np.asarray(channel.values[box], dtype=np.float64)
+    # transforms want memory that may be written to, even if they leave it alone
+    values = np.require(channel.values[box], np.float64, "W")
     observed = None if channel.observed is None else channel.observed[box]
     noise = (
         channel.noise_variance
@@ -150,17 +157,37 @@ def _read(channel: Channel, box: tuple[slice, ...]) -> _Piece:
                 "signal must be finite where it is observed; got infinite values. Replace them "
                 "by NaN, or mark them as False in mask, to have them filled in."
             )
+    if not isinstance(noise, float):
+        noise, observed = _within_reach(noise, observed)
     if observed is not None and not observed.all():
         if not observed.any():
             return _Piece(values, observed, noise, channel.c, 1.0)
         values = fill(values, observed)
     else:
         observed = None
-    exponent = math.frexp(max(float(values.max()), -float(values.min())))[1]
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > 0.0 and np.max(noise) / largest / largest < NEGLIGIBLE:
+        noise = 0.0
+    exponent = min(math.frexp(largest)[1], 1023)
     if abs(exponent) < SAFE_EXPONENT:
         return _Piece(values, observed, noise, channel.c, 1.0)
     scale = 2.0**exponent
     return _Piece(values / scale, observed, noise / scale / scale, channel.c, scale)
+
+
+def _within_reach(
+    noise: Array, observed: BoolArray | None
+) -> tuple[Array | float, BoolArray | None]:
+    """Bring noise variances near each other: samples with too much of it are not observed."""
+    known = noise if observed is None else noise[observed]
+    known = known[known > 0.0]
+    if not known.size:
+        return 0.0, observed
+    typical = float(np.median(known))
+    is_noisy = noise > REACH * typical
+    if is_noisy.any():
+        observed = ~is_noisy if observed is None else observed & ~is_noisy
+    return np.clip(noise, typical / REACH, REACH * typical), observed
 
 
 def _denoise_piece(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_choice, check_integer
-from relvec._signals import like
+from relvec._signals import as_numbers, like
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.canvas import BOUNDARIES
 from relvec.denoising.channel import Channel, Denoised, denoise_channel
@@ -20,8 +21,14 @@ from relvec.denoising.gaps import fill
 from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
 from relvec.denoising.recipes import Recipe, choose_recipes
 from relvec.denoising.tiles import SIDE, stream
-from relvec.estimators._layout import counts_of_observed, read_layout, read_weights
-from relvec.estimators._noise import find_noise, given_variance, pooled, warn_about
+from relvec.estimators._layout import Layout, counts_of_observed, read_layout, read_weights
+from relvec.estimators._noise import (
+    find_noise,
+    given_variance,
+    pooled,
+    variance_of,
+    warn_about,
+)
 from relvec.estimators._progress import Terminal
 from relvec.noise import NoiseLevel
 from relvec.priors import Prior, SmoothnessPrior, resolve_prior
@@ -29,11 +36,13 @@ from relvec.priors import Prior, SmoothnessPrior, resolve_prior
 __all__ = ["SmoothDenoiser", "denoise"]
 
 MODES = ("quality", "plain")
+SPECIAL = ("auto", "cosine")
+"""What may stand for a dictionary besides wavelets."""
 PLAIN = "sym8"
 """Transform of the plain model unless another is asked for."""
 
 
-class SmoothDenoiser(TransformerMixin, BaseEstimator):
+class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Remove white noise from signals, images and volumes, and say how sure it is.
 
     The smooth relevance vector machine of Schmolck and Everson: the signal is a sparse
@@ -192,7 +201,15 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         self._denoise(signal, x, mask, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: None = None, **fit_params: Any) -> Any:
+    def fit_transform(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        x: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Any:
         """Denoise a signal and return it, in the container it came in.
 
         Parameters
@@ -201,10 +218,16 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
             The signal.
         y : None
             Not used.
-        **fit_params : dict
+        x, mask, sample_weight
             As in `fit`.
+
+        Returns
+        -------
+        denoised : array
+            In the container that `X` came in.
         """
-        return like(X)(self.fit(X, y, **fit_params).signal_)
+        self._denoise(X, x, mask, sample_weight)
+        return like(X)(self.signal_)
 
     def transform(
         self,
@@ -230,7 +253,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         other = SmoothDenoiser(**{**self.get_params(), "with_std": False})
-        other._denoise(signal, x, mask, sample_weight, known=self._variances)
+        other._denoise(signal, x, mask, sample_weight, known=(self._layout, self._variances))
         return like(signal)(other.signal_)
 
     @property
@@ -246,6 +269,14 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         models = [_plain_model(channel, transform, self.level) for channel in self._channels]
         return models[0] if self._layout.channel_axis is None and len(models) == 1 else models
 
+    def __sklearn_tags__(self) -> Any:
+        """Declare what is accepted."""
+        tags = super().__sklearn_tags__()
+        # lines are accepted too; the tag for them would say that nothing else is
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = True
+        return tags
+
     # ------------------------------------------------------------------ the work
 
     def _denoise(
@@ -255,9 +286,9 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         mask: Any,
         sample_weight: Any,
         out: Any = None,
-        known: list[float] | None = None,
+        known: tuple[Layout, list[float]] | None = None,
     ) -> None:
-        """Denoise `signal` into `out`; `known` are noise variances of its parts found before."""
+        """Denoise `signal` into `out`, with the noise found before in a signal like it."""
         prior = self._check_options()
         layout, values, observed = read_layout(
             signal, self.channel_axis, x, mask, check_bool("decorrelate", self.decorrelate)
@@ -268,10 +299,10 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         prices = [prior.smoothness(count) for count in counts_of_observed(parts, observed)]
         given = given_variance(self.noise_std, layout.shape, layout.channel_axis)
         levels = None
-        if known is not None:
-            variances = list(known)
-        elif given is not None:
+        if given is not None:
             variances = layout.split_variances(given)
+        elif known is not None:
+            variances = known[0].carry_over(known[1], layout)
         else:
             transform = recipes[0].transform if self.mode == "plain" else PLAIN
             levels = [
@@ -279,13 +310,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 for part, c in zip(parts, prices, strict=True)
             ]
             levels = levels if not layout.is_complex else pooled(levels)
-            variances = [level.std**2 for level in levels]
-            warn_about(levels, parts, layout)
-        if len(variances) != len(parts):
-            raise ValueError(
-                f"The fitted signal has {len(variances)} real parts, this one {len(parts)}: "
-                "transform needs signals with the same channels."
-            )
+            variances = [variance_of(level.std) for level in levels]
+            warn_about(levels, parts, observed, layout)
         self._layout, self._recipes, self._variances = layout, recipes, variances
         self._channels = [
             Channel(part, variance if weights is None else variance / weights, c, observed)
@@ -334,12 +360,16 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         ]
 
     def _resolve_recipes(self, shape: tuple[int, ...]) -> list[Recipe]:
-        names = [self.dictionary] if isinstance(self.dictionary, str) else list(self.dictionary)
+        given: Any = self.dictionary
+        names = [given] if isinstance(given, str) else list(given) if np.iterable(given) else []
         if not names or not all(isinstance(name, str) for name in names):
             raise ValueError(
                 'dictionary must be "auto", a wavelet, "cosine" or a list of these; '
                 f"got {self.dictionary!r}."
             )
+        for name in names:
+            if difflib.get_close_matches(name, SPECIAL, cutoff=0.75):
+                check_choice("dictionary", name, SPECIAL)
         if self.mode == "plain":
             if len(names) > 1:
                 raise ValueError(
@@ -348,7 +378,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 )
             names = [PLAIN] if names == ["auto"] else names
             return [Recipe(names[0], 1)]
-        if self.neighbours == "auto":
+        if isinstance(self.neighbours, str):
+            check_choice("neighbours", self.neighbours, ("auto",))
             width = None
         else:
             width = check_integer("neighbours", self.neighbours, minimum=1)
@@ -362,6 +393,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         check_choice("mode", self.mode, MODES)
         check_choice("boundary", self.boundary, BOUNDARIES)
         check_bool("with_std", self.with_std)
+        if not callable(self.progress):
+            check_bool("progress", self.progress, also="or a function")
         if self.level is not None:
             check_integer("level", self.level, minimum=0)
             if self.mode != "plain":
@@ -439,7 +472,12 @@ def denoise(
         return _denoise_stream(signal, n_samples, options)
     if n_samples is not None:
         raise ValueError("n_samples is for iterators; the length of this signal is known.")
-    denoiser = SmoothDenoiser(**{"with_std": return_std, **options})
+    if isinstance(out, np.ndarray) and np.shares_memory(out, np.asarray(np.ma.getdata(signal))):
+        raise ValueError(
+            "out must not overlap with the signal, which is read again where tiles overlap. "
+            "Pass another array."
+        )
+    denoiser = SmoothDenoiser(**{**options, "with_std": return_std})
     denoiser._denoise(signal, x, mask, sample_weight, out)
     wrap = like(signal)
     denoised = wrap(denoiser.signal_) if out is None else out
@@ -451,18 +489,40 @@ def _denoise_stream(
 ) -> Iterator[Vector]:
     """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
     denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
+    denoiser._check_options()
+    denoiser._resolve_recipes((SIDE[1],))
+    is_known = not isinstance(denoiser.noise_std, str)
+    if is_known and np.ndim(denoiser.noise_std):
+        raise ValueError(
+            "The noise of a signal that arrives in pieces must be one number or the name of an "
+            f"estimate; got noise_std of shape {np.shape(denoiser.noise_std)}."
+        )
+    given_variance(denoiser.noise_std, (SIDE[1],), None)
     total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
     price = denoiser._check_options().smoothness(total)
     fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
-    known: list[list[float]] = []
+    found: list[tuple[Layout, list[float]]] = []
 
     def work(tile: Vector) -> Vector:
-        fixed._denoise(tile, None, None, None, None, known[0] if known else None)
-        known[:] = [fixed._variances]
+        if (is_known or found) and np.count_nonzero(~np.isnan(tile)) < 2:
+            return tile  # a gap as wide as a tile: nothing is known
+        fixed._denoise(tile, None, None, None, None, found[0] if found else None)
+        found[:] = [(fixed._layout, fixed._variances)]
         denoised: Vector = fixed.signal_
         return denoised
 
-    return stream(pieces, work)
+    return stream(map(_as_line, pieces), work)
+
+
+def _as_line(piece: Any) -> Vector:
+    """View a piece of a stream, or a single sample, as real numbers."""
+    values = as_numbers([piece] if np.ndim(piece) == 0 else piece)
+    if values.ndim > 1 or values.dtype.kind == "c":
+        raise ValueError(
+            "A signal that arrives in pieces must be a line of real numbers; got a piece of "
+            f"shape {values.shape} and type {values.dtype}."
+        )
+    return values.astype(np.float64)
 
 
 def _plain_model(channel: Channel, transform: str, level: int | None) -> PlainModel:
