@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("pywt")
 
-from relvec import SmoothDenoiser
+from relvec import SmoothDenoiser, SparseBayesRegressor
+from relvec.bases import CosineBasis, WaveletBasis
 from relvec.datasets import make_noisy_signal
 from relvec.plotting import SignalDisplay
 
@@ -72,6 +73,33 @@ def test_components_are_drawn_below():
     np.testing.assert_array_equal(display.component_axes_[0].lines[0].get_ydata(), DATA.clean)
     unnamed = SignalDisplay.from_estimator(denoiser, DATA.noisy, components=parts)
     assert unnamed.component_axes_[1].get_title(loc="left") == "component 1"
+
+
+def test_a_regressor_and_the_parts_of_its_basis():
+    x = np.arange(64.0)
+    y = 3.0 * (x >= 32) + np.cos(x) + 0.1 * np.random.default_rng(0).normal(size=64)
+    basis = WaveletBasis("haar", level=6) + CosineBasis()
+    model = SparseBayesRegressor(basis, prior="ric").fit(x[:, np.newaxis], y)
+    display = SignalDisplay.from_estimator(model, y, x=x, components=True)
+    mean, std = model.predict(x[:, np.newaxis], return_std=True, include_noise=False)
+    np.testing.assert_array_equal(display.line_.get_ydata(), mean)
+    np.testing.assert_array_equal(display.std, std)
+    titles = [axes.get_title(loc="left") for axes in display.component_axes_]
+    assert titles == [part.name for part in model.components_]
+    np.testing.assert_allclose(
+        sum(axes.lines[0].get_ydata() for axes in display.component_axes_),
+        mean - y.mean(),
+        atol=1e-9,
+    )
+    assert SignalDisplay.from_estimator(model, y, x=x, components=False).component_axes_ == []
+    with pytest.raises(ValueError, match="x is needed to draw a regressor"):
+        SignalDisplay.from_estimator(model, y)
+
+
+def test_a_denoiser_has_no_parts():
+    denoiser = SmoothDenoiser().fit(DATA.noisy)
+    with pytest.raises(ValueError, match="components=True is for regressors"):
+        SignalDisplay.from_estimator(denoiser, DATA.noisy, components=True)
 
 
 def test_samples_are_drawn_in_the_order_of_x():

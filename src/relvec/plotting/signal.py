@@ -151,25 +151,30 @@ class SignalDisplay:
     @classmethod
     def from_estimator(
         cls,
-        denoiser: SmoothDenoiser,
+        estimator: Any,
         signal: Any,
         *,
         x: ArrayLike | None = None,
         truth: ArrayLike | None = None,
-        components: ArrayLike | None = None,
+        components: ArrayLike | bool | None = None,
         component_names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what a fitted denoiser found.
+        """Draw what a fitted denoiser or regressor found.
 
         Parameters
         ----------
-        denoiser : SmoothDenoiser
-            Fitted to `signal`.
+        estimator : SmoothDenoiser, SparseBayesRegressor or RVMRegressor
+            Fitted to `signal`; a regressor to one input, `x`.
         signal : array-like of shape (n_samples,)
             What was observed.
-        x, truth, components, component_names
+        x : array-like of shape (n_samples,), optional
+            Positions; a regressor needs them.
+        truth, component_names
             As in the class.
+        components : array-like of shape (n_components, n_samples) or bool, optional
+            What to draw below. True draws what each part of a regressor's basis contributes,
+            without its mean.
         ax : matplotlib Axes or sequence of them, optional
             Where to draw; with components one more than there are of them.
 
@@ -177,11 +182,29 @@ class SignalDisplay:
         -------
         display : SignalDisplay
         """
-        check_is_fitted(denoiser)
+        check_is_fitted(estimator)
+        if hasattr(estimator, "signal_"):
+            mean, std = estimator.signal_, getattr(estimator, "std_", None)
+            if isinstance(components, bool):
+                if components:
+                    raise ValueError(
+                        "components=True is for regressors, whose bases have parts; of a denoiser "
+                        "pass the components themselves."
+                    )
+                components = None
+        else:
+            inputs = _column(x)
+            mean, std = estimator.predict(inputs, return_std=True, include_noise=False)
+            if isinstance(components, bool):
+                if components and component_names is None:
+                    component_names = [part.name for part in estimator.components_]
+                components = (
+                    estimator.predict_components(inputs, centred=True).T if components else None
+                )
         display = cls(
             noisy=signal,
-            denoised=denoiser.signal_,
-            std=getattr(denoiser, "std_", None),
+            denoised=mean,
+            std=std,
             x=x,
             truth=truth,
             components=components,
@@ -261,3 +284,10 @@ class SignalDisplay:
             size = float(np.clip(90.0 / np.sqrt(n), 2.0, 5.0))
             style = {"ls": "", "marker": "o", "ms": size, "mew": 0, "color": DATA, "alpha": 0.7}
         return self.ax_.plot(x, noisy, label="observed", **style)[0]
+
+
+def _column(x: Any) -> Any:
+    """Return positions as the one input of a regressor."""
+    if x is None:
+        raise ValueError("x is needed to draw a regressor: pass its one input, as an array.")
+    return check_line("x", x)[:, np.newaxis]
