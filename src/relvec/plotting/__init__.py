@@ -10,6 +10,7 @@ Examples
 
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.images import ImageDisplay
+from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
 
@@ -17,6 +18,7 @@ __all__ = [
     "CoefficientDisplay",
     "CoefficientRow",
     "ImageDisplay",
+    "OptimaDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",
 ]
