@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -153,15 +154,20 @@ def best_of_all(problem):
     best = -np.inf
     for size in range(1, problem.moments.n_atoms + 1):
         for active in combinations(range(problem.moments.n_atoms), size):
+            cost = partial(_cost, problem, np.array(active))
             for start in (-12.0, -5.0):
                 end = minimize(
-                    lambda theta, chosen=np.array(active): -value(problem, chosen, theta),
+                    cost,
                     np.full(size, start),
                     method="L-BFGS-B",
                     bounds=[(-25.0, 15.0)] * size,
                 )
                 best = max(best, -end.fun)
     return best
+
+
+def _cost(problem, active, theta):
+    return -value(problem, active, theta)
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 2.0])
