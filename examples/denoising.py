@@ -44,9 +44,9 @@ def main(picture: Path = PICTURE) -> None:
         "\nerror left: root mean squared error after denoising, as a share of that before."
         "\n95 % band: how much of the truth it holds."
     )
-    print(f"\nThe signal took {denoiser.degrees_of_freedom_:.0f} effective parameters.")
+    print(f"\nThe signal took {denoiser.effective_dof_:.0f} effective parameters.")
     print("Weights of the transforms:")
-    for name, weight in zip(denoiser.transforms_, denoiser.weights_, strict=True):
+    for name, weight in zip(denoiser.transforms_, denoiser.transform_weights_, strict=True):
         print(f"  {name:26}{weight:5.2f}")
 
     figure = pyplot.figure(figsize=(9.0, 6.0), layout="constrained")

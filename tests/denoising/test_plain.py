@@ -47,8 +47,8 @@ def test_dense_formulas(shape, transform, prior):
     mean, variance = smoother @ values.ravel(), np.diagonal(noise * smoother)
     np.testing.assert_allclose(model.mean(), mean.reshape(shape), atol=1e-11)
     np.testing.assert_allclose(model.variance(), variance.reshape(shape), atol=1e-11)
-    assert model.degrees_of_freedom_ == pytest.approx(np.trace(smoother))
-    assert model.degrees_of_freedom_ == pytest.approx(model.shrinkage_.sum())
+    assert model.effective_dof_ == pytest.approx(np.trace(smoother))
+    assert model.effective_dof_ == pytest.approx(model.shrinkage_.sum())
     assert model.objective_ == pytest.approx(evidence - model.c * np.trace(smoother))
     np.testing.assert_array_equal(model.relevance_, np.flatnonzero(prior_variance))
     assert model.n_components_ == np.count_nonzero(prior_variance)
@@ -90,7 +90,7 @@ def test_nothing_but_noise_leaves_nothing():
     values = 0.01 * signal(64)
     model = fitted(values, "sym8", "ric")
     assert model.n_components_ == 0
-    assert model.degrees_of_freedom_ == 0.0
+    assert model.effective_dof_ == 0.0
     np.testing.assert_array_equal(model.mean(), 0.0)
     np.testing.assert_array_equal(model.variance(), 0.0)
 
@@ -100,8 +100,8 @@ def test_without_noise_everything_is_kept():
     model = fitted(values, "haar", "bic", noise=0.0)
     np.testing.assert_allclose(model.mean(), values, atol=1e-13)
     np.testing.assert_array_equal(model.variance(), 0.0)
-    assert model.degrees_of_freedom_ == 32
+    assert model.effective_dof_ == 32
     assert model.objective_ == np.inf
     assert model.log_evidence_ == np.inf
     np.testing.assert_array_equal(model.shrinkage_, 1.0)
-    assert fitted(np.zeros(8), "haar", "bic", noise=0.0).degrees_of_freedom_ == 0.0
+    assert fitted(np.zeros(8), "haar", "bic", noise=0.0).effective_dof_ == 0.0

@@ -13,11 +13,11 @@ from relvec._typing import BoolArray, Vector
 from relvec.denoising.blend import Blend, blend
 from relvec.denoising.frame import Array
 from relvec.denoising.gaps import doubt_in_gaps, fill
-from relvec.denoising.plain import fit_plain, make_dictionary
+from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
 from relvec.denoising.recipes import Recipe
 from relvec.denoising.tiles import fade, needs_tiles, tiles
 
-__all__ = ["Channel", "Denoised", "denoise_channel"]
+__all__ = ["Channel", "Denoised", "denoise_channel", "plain_model"]
 
 SAFE_EXPONENT = 400
 """Squares of numbers up to two to this power, and of their inverses, are in range."""
@@ -187,7 +187,7 @@ def _within_reach(
     is_noisy = noise > REACH * typical
     if is_noisy.any():
         observed = ~is_noisy if observed is None else observed & ~is_noisy
-    return np.clip(noise, typical / REACH, REACH * typical), observed
+    return np.where(is_noisy, typical, np.maximum(noise, typical / REACH)), observed
 
 
 def _denoise_piece(
@@ -239,6 +239,15 @@ def _plain(
     model = fit_plain(values, make_dictionary(values.shape, recipes[0].transform, level), noise, c)
     variance = model.variance() if want_variance else None
     unknown = np.full(1, np.nan)
-    return Denoised(
-        model.mean(), variance, model.degrees_of_freedom_, np.ones(1), unknown, float("nan")
-    )
+    return Denoised(model.mean(), variance, model.effective_dof_, np.ones(1), unknown, float("nan"))
+
+
+def plain_model(channel: Channel, transform: str, level: int | None) -> PlainModel:
+    """Fit one orthonormal transform to a channel, gaps filled and the noise averaged."""
+    values = np.array(channel.values, dtype=np.float64)
+    observed = ~np.isnan(values)
+    if channel.observed is not None:
+        observed &= channel.observed
+    dictionary = make_dictionary(values.shape, transform, level)
+    noise = float(np.mean(channel.noise_variance))
+    return fit_plain(fill(values, observed), dictionary, noise, channel.c)

@@ -20,9 +20,18 @@ from relvec.estimators._layout import Layout
 from relvec.noise import METHODS, NoiseLevel, NoiseLevelWarning, mad, noise_level
 from relvec.solvers.orthonormal import profile_noise
 
-__all__ = ["find_noise", "given_variance", "pooled", "variance_of", "warn_about"]
+__all__ = [
+    "find_noise",
+    "given_variance",
+    "have_equal_noise",
+    "pooled",
+    "variance_of",
+    "warn_about",
+]
 
 NOISE_METHODS = (*METHODS, "profile")
+EQUAL = 1.25
+"""Ratio up to which the noise levels of two channels count as equal."""
 TINIEST, LARGEST = 2e-154, 1e154
 """Range of numbers whose squares have all their digits."""
 
@@ -66,6 +75,22 @@ def variance_of(std: float) -> float:
             "floating-point numbers. Rescale the signal."
         )
     return std**2
+
+
+def have_equal_noise(values: Any, layout: Layout, noise_std: Any) -> bool:
+    """Whether the channels have about the same noise, as far as is known or quickly seen."""
+    axis = 0 if layout.channel_axis is None else layout.channel_axis
+    if isinstance(noise_std, str):
+        channels = np.moveaxis(values, axis, 0)
+        try:
+            stds = np.array([noise_level(channel, method="mad").std for channel in channels])
+        except ValueError:  # what is wrong will be said in its place
+            return True
+    else:
+        stds = np.ravel(noise_std)
+        if stds.dtype.kind not in "iuf" or stds.size != values.shape[axis]:
+            return True
+    return bool(stds.max() <= EQUAL * stds.min())
 
 
 def find_noise(

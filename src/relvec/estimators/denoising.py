@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -12,28 +13,28 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._checks import check_bool, check_choice, check_integer
-from relvec._signals import as_numbers, like
-from relvec._typing import ArrayLike, Vector
+from relvec._checks import check_bool, check_choice, check_integer, check_positive
+from relvec._signals import like
+from relvec._typing import ArrayLike
 from relvec.denoising.canvas import BOUNDARIES
-from relvec.denoising.channel import Channel, Denoised, denoise_channel
-from relvec.denoising.gaps import fill
-from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
+from relvec.denoising.channel import Channel, Denoised, denoise_channel, plain_model
+from relvec.denoising.plain import PlainModel
 from relvec.denoising.recipes import Recipe, choose_recipes
-from relvec.denoising.tiles import SIDE, stream
 from relvec.estimators._layout import Layout, counts_of_observed, read_layout, read_weights
 from relvec.estimators._noise import (
     find_noise,
     given_variance,
+    have_equal_noise,
     pooled,
     variance_of,
     warn_about,
 )
 from relvec.estimators._progress import Terminal
+from relvec.likelihoods import GaussianPrediction
 from relvec.noise import NoiseLevel
-from relvec.priors import Prior, SmoothnessPrior, resolve_prior
+from relvec.priors import Prior, resolve_prior
 
-__all__ = ["SmoothDenoiser", "denoise"]
+__all__ = ["SmoothDenoiser"]
 
 MODES = ("quality", "plain")
 SPECIAL = ("auto", "cosine")
@@ -82,9 +83,10 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         images of a stack. "auto" is the last axis of an array with three axes if that has three
         or four entries: pass None if such an array is a volume.
     decorrelate : bool, default=True
-        Denoise brightness and two colour differences instead of red, green and blue.
+        Denoise brightness and two colour differences instead of red, green and blue, if the
+        noise of all three is about equal.
     with_std : bool, default=True
-        Whether to compute `std_`, which costs about as much as the rest.
+        Whether to compute `std_`, which costs up to half as much again.
     n_jobs : int, optional
         Channels denoised at the same time; -1 uses all processors.
     progress : bool or callable, default=False
@@ -102,16 +104,18 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         so.
     noise_level_ : NoiseLevel, list of NoiseLevel or None
         What is known about the reliability of an estimated noise level; None if it was given.
-    degrees_of_freedom_ : float
+    effective_dof_ : float
         Effective number of parameters spent.
     transforms_ : list of str
         The transforms that were tried.
-    weights_ : ndarray of shape (n_transforms,) or (n_parts, n_transforms)
+    transform_weights_ : ndarray of shape (n_transforms,) or (n_parts, n_transforms)
         Their weights in the blend, for each part if the signal has several: channels, real
         and imaginary parts, or brightness and two colour differences.
-    expected_errors_ : ndarray, shaped like `weights_`
+    transform_errors_ : ndarray, shaped like `transform_weights_`
         Unbiased estimate of the mean squared error of each transform alone. The estimates
         share most of their own error: compare them with each other. NaN in plain mode.
+    expected_error_ : float or ndarray of shape (n_parts,)
+        The same for the blend.
 
     See Also
     --------
@@ -137,6 +141,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     >>> bool(error < 0.1)
     True
     """
+
+    _models: list[PlainModel] | None
 
     def __init__(
         self,
@@ -265,9 +271,35 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         channels.
         """
         check_is_fitted(self)
-        transform = self._recipes[0].transform if self.mode == "plain" else PLAIN
-        models = [_plain_model(channel, transform, self.level) for channel in self._channels]
-        return models[0] if self._layout.channel_axis is None and len(models) == 1 else models
+        if self._models is None:
+            transform = self._recipes[0].transform if self.mode == "plain" else PLAIN
+            self._models = [
+                plain_model(channel, transform, self.level) for channel in self._channels
+            ]
+        return self._models[0] if len(self._models) == 1 else self._models
+
+    def predict_interval(self, coverage: float = 0.95) -> np.ndarray:
+        """Interval around every sample of `signal_` that holds the true signal.
+
+        Parameters
+        ----------
+        coverage : float, default=0.95
+            Probability with which it does, between 0 and 1.
+
+        Returns
+        -------
+        interval : ndarray of shape (*signal.shape, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "std_"):
+            raise AttributeError("Intervals need with_std=True in SmoothDenoiser.")
+        if np.iscomplexobj(self.signal_):
+            raise ValueError("A complex signal has no intervals; std_ is the radius of a disc.")
+        share = check_positive("coverage", coverage)
+        if share >= 1.0:
+            raise ValueError(f"coverage must be below 1; got {coverage!r}.")
+        return GaussianPrediction(self.signal_, self.std_**2).interval(share)
 
     def __sklearn_tags__(self) -> Any:
         """Declare what is accepted."""
@@ -293,6 +325,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         layout, values, observed = read_layout(
             signal, self.channel_axis, x, mask, check_bool("decorrelate", self.decorrelate)
         )
+        if layout.is_rotated and not have_equal_noise(values, layout, self.noise_std):
+            layout = replace(layout, is_rotated=False)  # white noise would not stay white
         weights, observed = read_weights(sample_weight, layout, observed)
         parts = layout.split(values)
         recipes = self._resolve_recipes(layout.spatial_shape)
@@ -351,13 +385,13 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             del self.std_
         self.noise_std_ = layout.noise_std([channel.noise_variance for channel in self._channels])
         self.noise_level_ = levels[0] if levels is not None and len(levels) == 1 else levels
-        self.degrees_of_freedom_ = sum(result.freedom for result in results)
+        self.effective_dof_ = sum(result.freedom for result in results)
         self.transforms_ = [recipe.label for recipe in self._recipes]
-        is_single = len(results) == 1
-        self.weights_ = np.array([result.weights for result in results])[0 if is_single else ...]
-        self.expected_errors_ = np.array([result.errors for result in results])[
-            0 if is_single else ...
-        ]
+        each = 0 if len(results) == 1 else slice(None)
+        self.transform_weights_ = np.array([result.weights for result in results])[each]
+        self.transform_errors_ = np.array([result.errors for result in results])[each]
+        self.expected_error_ = np.array([result.error for result in results])[each]
+        self._models = None
 
     def _resolve_recipes(self, shape: tuple[int, ...]) -> list[Recipe]:
         given: Any = self.dictionary
@@ -393,6 +427,11 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         check_choice("mode", self.mode, MODES)
         check_choice("boundary", self.boundary, BOUNDARIES)
         check_bool("with_std", self.with_std)
+        if self.mode == "plain" and self.neighbours not in ("auto", 1):
+            raise ValueError(
+                "The plain mode gives every coefficient a precision of its own; leave neighbours "
+                f'out, or use mode="quality". Got neighbours={self.neighbours!r}.'
+            )
         if not callable(self.progress):
             check_bool("progress", self.progress, also="or a function")
         if self.level is not None:
@@ -407,129 +446,3 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
                 'prior="bic", another SmoothnessPrior, or "flat".'
             )
         return prior
-
-
-def denoise(
-    signal: Any,
-    *,
-    return_std: bool = False,
-    x: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    out: Any = None,
-    n_samples: int | None = None,
-    **options: Any,
-) -> Any:
-    """Remove white noise from a signal, image or volume.
-
-    Parameters
-    ----------
-    signal : array-like or iterator
-        Samples at equal distances in one, two or more dimensions: a list, an array of any
-        numbers, a pandas or polars Series, a colour image, a memory-mapped file. NaN counts as
-        missing. An iterator of consecutive pieces of a line gives an iterator of pieces.
-    return_std : bool, default=False
-        Also return the posterior standard deviation of every sample.
-    x, mask, sample_weight
-        Positions, gaps and relative precisions: see `SmoothDenoiser.fit`.
-    out : array, optional
-        Where to put the result, for instance a memory-mapped file as large as the signal.
-    n_samples : int, optional
-        Length of the whole signal, for an iterator: the price of a component depends on it.
-    **options : dict
-        Parameters of `SmoothDenoiser`: ``mode``, ``dictionary``, ``prior``, ``noise_std``,
-        ``neighbours``, ``boundary``, ``channel_axis``, ``n_jobs``, ``progress``, ...
-
-    Returns
-    -------
-    denoised : array
-        In the container the signal came in, as floating-point numbers.
-    std : array
-        Only if `return_std`.
-
-    See Also
-    --------
-    SmoothDenoiser : The same as an estimator, with everything it found.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from relvec import denoise
-    >>> rng = np.random.default_rng(0)
-    >>> t = np.linspace(0, 1, 2000)
-    >>> noisy = np.sin(2 * np.pi * 3 * t) + 0.3 * rng.normal(size=2000)
-    >>> clean = denoise(noisy)
-    >>> bool(np.mean((clean - np.sin(2 * np.pi * 3 * t)) ** 2) < 0.002)
-    True
-    """
-    check_bool("return_std", return_std)
-    if isinstance(signal, Iterator):
-        if return_std or out is not None or any(v is not None for v in (x, mask, sample_weight)):
-            raise ValueError(
-                "A signal that arrives in pieces takes none of return_std, out, x, mask and "
-                "sample_weight; mark missing samples by NaN."
-            )
-        return _denoise_stream(signal, n_samples, options)
-    if n_samples is not None:
-        raise ValueError("n_samples is for iterators; the length of this signal is known.")
-    if isinstance(out, np.ndarray) and np.shares_memory(out, np.asarray(np.ma.getdata(signal))):
-        raise ValueError(
-            "out must not overlap with the signal, which is read again where tiles overlap. "
-            "Pass another array."
-        )
-    denoiser = SmoothDenoiser(**{**options, "with_std": return_std})
-    denoiser._denoise(signal, x, mask, sample_weight, out)
-    wrap = like(signal)
-    denoised = wrap(denoiser.signal_) if out is None else out
-    return (denoised, wrap(denoiser.std_)) if return_std else denoised
-
-
-def _denoise_stream(
-    pieces: Iterator[Any], n_samples: int | None, options: dict[str, Any]
-) -> Iterator[Vector]:
-    """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
-    denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
-    denoiser._check_options()
-    denoiser._resolve_recipes((SIDE[1],))
-    is_known = not isinstance(denoiser.noise_std, str)
-    if is_known and np.ndim(denoiser.noise_std):
-        raise ValueError(
-            "The noise of a signal that arrives in pieces must be one number or the name of an "
-            f"estimate; got noise_std of shape {np.shape(denoiser.noise_std)}."
-        )
-    given_variance(denoiser.noise_std, (SIDE[1],), None)
-    total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
-    price = denoiser._check_options().smoothness(total)
-    fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
-    found: list[tuple[Layout, list[float]]] = []
-
-    def work(tile: Vector) -> Vector:
-        if (is_known or found) and np.count_nonzero(~np.isnan(tile)) < 2:
-            return tile  # a gap as wide as a tile: nothing is known
-        fixed._denoise(tile, None, None, None, None, found[0] if found else None)
-        found[:] = [(fixed._layout, fixed._variances)]
-        denoised: Vector = fixed.signal_
-        return denoised
-
-    return stream(map(_as_line, pieces), work)
-
-
-def _as_line(piece: Any) -> Vector:
-    """View a piece of a stream, or a single sample, as real numbers."""
-    values = as_numbers([piece] if np.ndim(piece) == 0 else piece)
-    if values.ndim > 1 or values.dtype.kind == "c":
-        raise ValueError(
-            "A signal that arrives in pieces must be a line of real numbers; got a piece of "
-            f"shape {values.shape} and type {values.dtype}."
-        )
-    return values.astype(np.float64)
-
-
-def _plain_model(channel: Channel, transform: str, level: int | None) -> PlainModel:
-    values = np.array(channel.values, dtype=np.float64)
-    observed = ~np.isnan(values)
-    if channel.observed is not None:
-        observed &= channel.observed
-    dictionary = make_dictionary(values.shape, transform, level)
-    noise = float(np.mean(channel.noise_variance))
-    return fit_plain(fill(values, observed), dictionary, noise, channel.c)
