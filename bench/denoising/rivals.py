@@ -108,13 +108,15 @@ def transform(values: Array, shrink: Shrink, noise: float | None = None) -> Arra
     return pywt.waverec([coarse, *kept], WAVELET, mode=MODE)
 
 
-def spin(values: Array, shrink: Shrink, noise: float | None = None) -> Array:
+def spin(
+    values: Array, shrink: Shrink, noise: float | None = None, wavelet: str = WAVELET
+) -> Array:
     """Shrink the details of all shifts and average: the undecimated transform."""
     n = len(values)
-    coarse, *details = pywt.swt(values, WAVELET, level=depth(n), trim_approx=True)
+    coarse, *details = pywt.swt(values, wavelet, level=depth(n), trim_approx=True)
     noise = noise or mad(details[-1])
     kept = [noise * shrink(each / noise, n) for each in details]
-    return pywt.iswt([coarse, *kept], WAVELET)
+    return pywt.iswt([coarse, *kept], wavelet)
 
 
 def _of(how: Callable[..., Array], shrink: Shrink) -> Callable[..., Array]:
@@ -160,6 +162,9 @@ RIVALS: dict[str, Rival] = {
     "SureShrink, all shifts": Rival(_of(spin, sure_shrink), True),
     "BayesShrink, all shifts": Rival(_of(spin, bayes_shrink), True),
     "EbayesThresh, all shifts": Rival(_of(spin, ebayes_median), True),
+    "EbayesThresh Haar, all shifts": Rival(
+        lambda x, s=None: spin(x, ebayes_median, s, "haar"), True
+    ),
     "skimage BayesShrink, 17 shifts": Rival(
         lambda x, s=None: skimage_spun(x, SHIFTS, sigma=s), True
     ),
