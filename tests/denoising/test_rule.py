@@ -85,6 +85,7 @@ CASES = [
     ((1, 6, 7), (1, 2), True, 3),
     ((2, 6, 2, 7), (1, 3), False, 5),
     ((1, 5, 4, 5), (1, 2, 3), True, 3),
+    ((1, 9, 2, 4), (1, 2, 3), True, 5),
     ((3, 10), (), True, 3),
 ]
 
@@ -96,14 +97,13 @@ def test_windows_against_padding(shape, axes, wraps, width, heteroscedastic):
     values = 2.0 * random.normal(size=shape)
     noise = random.uniform(0.5, 2.0, size=shape) if heteroscedastic else 0.8
     result = shrink_band(values, noise, np.ones(shape), 1.0, band(axes, wraps), width, price=1.0)
-    width = min([width, *(shape[axis] - (shape[axis] + 1) % 2 for axis in axes)])
-    margins = [(width // 2,) * 2 if axis in axes else (0, 0) for axis in range(len(shape))]
+    window = [min(width, n - (n + 1) % 2) if axis in axes else 1 for axis, n in enumerate(shape)]
+    margins = [(each // 2,) * 2 for each in window]
     padded = np.pad(values**2 / noise, margins, mode="wrap" if wraps else "symmetric")
-    window = [width if axis in axes else 1 for axis in range(len(shape))]
     means = np.lib.stride_tricks.sliding_window_view(padded, window).mean(
         axis=tuple(range(-len(shape), 0))
     )
-    expected = shrinkage(means, 1.0 / width ** len(axes))
+    expected = shrinkage(means, 1.0 / np.prod(window))
     np.testing.assert_allclose(result.factor, expected, atol=1e-12)
 
 

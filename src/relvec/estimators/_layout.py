@@ -181,8 +181,10 @@ def read_layout(
     is_colour = axis is not None and values.shape[axis] == 3 and len(spatial) == 2
     is_rotated = decorrelate and is_colour and not is_complex
     if is_rotated and values.dtype.kind == "f":
+        # rotated, infinite values would pass as missing
         missing = np.isnan(values)
         is_rotated = bool((missing.any(axis=axis) == missing.all(axis=axis)).all())
+        is_rotated = is_rotated and not np.isinf(values).any()
     return Layout(values.shape, axis, is_complex, order, is_rotated), values, observed
 
 
