@@ -143,9 +143,29 @@ def test_input_is_left_alone(line):
         for values in (line.copy(), noisy_colours()[1]):
             kept = values.copy()
             values.setflags(write=False)
-            options = {} if values.ndim > 1 else {"mask": mask, "sample_weight": weights}
+            options = {} if values.ndim > 1 else {"mask": mask}
+            if options and mode == "quality":
+                options["sample_weight"] = weights
             SmoothDenoiser(mode).fit(values, **options)
             np.testing.assert_array_equal(values, kept)
+
+
+@pytest.mark.parametrize(
+    ("options", "fit_options"),
+    [
+        ({"noise_std": np.linspace(0.1, 0.2, 600)}, {}),
+        ({}, {"sample_weight": np.linspace(1, 2, 600)}),
+    ],
+)
+def test_plain_mode_has_one_noise_level(line, options, fit_options):
+    with pytest.raises(ValueError, match="one noise level for all samples"):
+        SmoothDenoiser("plain", **options).fit(line, **fit_options)
+
+
+def test_blends_are_of_few_transforms(line):
+    names = [f"db{order}" for order in range(2, 11)]
+    with pytest.raises(ValueError, match="At most 8 transforms can be blended; got 9"):
+        denoise(line, dictionary=names)
 
 
 def test_nothing_fitted_changes_with_the_input(line):

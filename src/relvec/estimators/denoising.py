@@ -39,6 +39,8 @@ __all__ = ["SmoothDenoiser"]
 MODES = ("quality", "plain")
 SPECIAL = ("auto", "cosine")
 """What may stand for a dictionary besides wavelets."""
+MOST = 8
+"""Transforms in a blend: the search for their weights doubles with each."""
 PLAIN = "sym8"
 """Transform of the plain model unless another is asked for."""
 
@@ -346,6 +348,13 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             levels = levels if not layout.is_complex else pooled(levels)
             variances = [variance_of(level.std) for level in levels]
             warn_about(levels, parts, observed, layout)
+        if self.mode == "plain" and (
+            weights is not None or not all(isinstance(each, float) for each in variances)
+        ):
+            raise ValueError(
+                "The plain mode has one noise level for all samples; for noise_std per sample, or "
+                'sample_weight, use mode="quality".'
+            )
         self._layout, self._recipes, self._variances = layout, recipes, variances
         self._channels = [
             Channel(part, variance if weights is None else variance / weights, c, observed)
@@ -401,6 +410,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
                 'dictionary must be "auto", a wavelet, "cosine" or a list of these; '
                 f"got {self.dictionary!r}."
             )
+        if len(names) > MOST:
+            raise ValueError(f"At most {MOST} transforms can be blended; got {len(names)}.")
         for name in names:
             if difflib.get_close_matches(name, SPECIAL, cutoff=0.75):
                 check_choice("dictionary", name, SPECIAL)
