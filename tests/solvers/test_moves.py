@@ -149,6 +149,33 @@ def test_a_model_without_atoms_or_with_one_has_nothing_to_merge():
         assert shifts(problem, single, None).active.shape[1] == 1
 
 
+def test_shifts_name_every_atom_once_and_no_unusable_one():
+    rng = np.random.default_rng(0)
+    x = np.linspace(-5, 5, 30)
+    Phi = spline(x / 2, np.linspace(-5, 5, 6) / 2)
+    Phi[:, 3] = 1.0  # constant
+    Phi[:, 4] = -2.0 * Phi[:, 1]  # a copy
+    problem = dense_problem(Phi, np.sinc(x / 3) + 0.1 * rng.standard_normal(30))
+    for active in ([0, 1, 2, 5], [0, 1], [1]):
+        state = State(np.array(active), np.full(len(active), -3.0), 0.0)
+        found = shifts(problem, state, None)
+        assert len(found.active)
+        for atoms in found.active:
+            assert len(set(atoms)) == len(active)
+            assert 3 not in atoms
+            assert atoms.tolist() != [4]
+
+
+def test_nothing_moves_where_rounding_decides():
+    x = np.linspace(-5, 5, 30)
+    problem = dense_problem(spline(x / 2, x / 2), np.sinc(x / 3))
+    end = SequentialSolver().solve(problem)  # no noise: down to its floor
+    assert end.noise_variance < 1e-6
+    state = State(end.active, end.log_lam - 40.0, end.objective)
+    assert np.isfinite(shifts(problem, state, None).value).all()
+    assert all(np.isfinite(move.value) for move in proposals(problem, state, None))
+
+
 def best_of_all(problem):
     """Maximise numerically over the precisions of every active set there is."""
     best = -np.inf

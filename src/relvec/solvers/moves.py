@@ -18,7 +18,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import best_precision
 from relvec.solvers.ascent import State, objective_of, settle
 from relvec.solvers.base import Problem
-from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, evaluate
+from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 from relvec.solvers.shifts import shifts
 
 HOPELESS = -3.0
@@ -155,7 +155,11 @@ def proposals(problem: Problem, state: State, noise_variance: float | None) -> l
     active = state.active
     if not len(active):
         return []
-    known = _Landscape(problem, objective, active, state.theta)
+    moments = problem.moments
+    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    if point is None:
+        return []
+    known = _Landscape(problem, objective, active, point)
     sets = [np.array([j]) for j in range(len(active))]
     sets += [np.array(pair) for pair in _neighbours(known.gram)]
     gain, lam, loss = known.without(sets)
@@ -181,13 +185,11 @@ class _Landscape:
     """What every atom would bring to a model from which some of its atoms are taken out."""
 
     def __init__(
-        self, problem: Problem, objective: Objective, active: IndexArray, theta: Vector
+        self, problem: Problem, objective: Objective, active: IndexArray, point: Point
     ) -> None:
         moments = problem.moments
         self.problem, self.objective, self.active = problem, objective, active
         self.gram = moments.gram(active)
-        point = evaluate(self.gram, moments.correlation[active], theta, objective)
-        assert point is not None
         self.lam = point.lam
         self.quadratic = point.quadratic
         rows = moments.rows(active)
