@@ -13,6 +13,7 @@ from relvec._typing import BoolArray, Vector
 from relvec.denoising.blend import Blend, blend
 from relvec.denoising.frame import Array
 from relvec.denoising.gaps import doubt_in_gaps, fill
+from relvec.denoising.mapped import let_go
 from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
 from relvec.denoising.recipes import Recipe
 from relvec.denoising.tiles import fade, needs_tiles, tiles
@@ -120,6 +121,8 @@ def denoise_channel(
         errors = errors + share * result.errors
         error += share * result.error
         freedom += share * result.freedom * math.prod(values.shape) / result.mean.size
+        let_go(values)
+        let_go(out)
         if progress is not None:
             progress(done, len(plan))
     return Denoised(mean, variance, freedom, weights, errors, error)
