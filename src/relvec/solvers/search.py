@@ -18,6 +18,8 @@ SMALL = 600
 """Up to this many atoms the whole Gram is at hand and every start is affordable."""
 COSTLY_ROWS = 1e7
 """From this many entries of the dictionary on, Gram rows are worth saving."""
+RAISED = (3.0, 10.0)
+"""Factors by which the noise is raised while the parts of a union divide the work."""
 SAME = 1e-4
 """End states whose objectives differ by less, with equally many atoms, are the same one."""
 
@@ -244,11 +246,19 @@ class _Search:
                 ends.append(self.climb(f"part {number} by itself", state, self.polish))
         if self.effort == "fast" or len(found) < 2:
             return ends
-        favours = [np.full(len(found), 1.0 / len(found))]
-        favours += [0.5 * (one + favours[0]) for one in np.eye(len(found))]
-        for shares in favours:
-            start = recombine(found, self.problem.moments.n_atoms, shares.tolist())
-            ends.append(self.climb("parts averaged", start, self.polish))
+        equal = np.full(len(found), 1.0 / len(found))
+        favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
+        starts = [
+            recombine(found, self.problem.moments.n_atoms, shares.tolist()) for shares in favours
+        ]
+        ends += [self.climb("parts averaged", start, self.polish) for start in starts]
+        # Under more noise than there is, only what one part does much better than the others
+        # stays, so that they divide the work before the details come in.
+        noise = max(ends, key=_rank).noise_variance
+        for factor in RAISED:
+            label = f"parts averaged, noise raised {factor:g} times"
+            coarse = self.climb(label, starts[0], self.hold, factor * noise)
+            ends.append(self.climb(label, coarse, self.polish))
         return ends
 
     def _hand_over(self, best: State, n_rounds: int) -> State:
