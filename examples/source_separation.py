@@ -4,7 +4,8 @@ The signal is steps in its left half and a smooth curve in its right half, under
 (BlocksSinc, after Schmolck 2008, section 2.6.5). Haar wavelets build steps out of a few
 atoms and curves out of staircases; thin-plate splines do the reverse. Offered both, with a
 price on degrees of freedom, the model takes each for what it does best, and
-`predict_components` hands the two contributions back.
+`predict_components` hands the two contributions back. With other noise the two may trade
+bends in the left half, where both can make up for each other; their sum hardly changes.
 
 Run it with ``python examples/source_separation.py [picture.png]``.
 """
