@@ -63,7 +63,7 @@ def target_table(targets: Sequence[Target]) -> Table:
     rows = [
         [
             target.what,
-            f"{target.measured:.3g}{target.unit}",
+            f"{target.measured:.4g}{target.unit}",
             f"{'≥' if target.at_least else '≤'} {target.limit:g}{target.unit}",
             "met" if target.is_met else "**not met**",
         ]

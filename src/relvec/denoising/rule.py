@@ -55,7 +55,7 @@ def group_price(c: float, size: int) -> float:
     >>> group_price(3.0, 1)
     3.0
     >>> round(group_price(3.0, 3), 2)
-    4.37
+    4.39
     """
     if size == 1:
         return c

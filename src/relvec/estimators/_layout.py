@@ -170,7 +170,7 @@ def read_layout(
         The mask in the order of the channels.
     """
     values = as_numbers(signal)
-    axis = resolve_channel_axis(values.shape, channel_axis)
+    axis = resolve_channel_axis(signal, values.shape, channel_axis)
     spatial = values.shape if axis is None else values.shape[:axis] + values.shape[axis + 1 :]
     _check_size(values.shape, spatial)
     observed = None if mask is None else as_mask(mask, spatial)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_bool, check_integer
+from relvec._checks import check_bool, check_integer, nearest
 from relvec._signals import as_numbers, like
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.tiles import SIDE, stream
 from relvec.estimators._layout import Layout
 from relvec.estimators._noise import given_variance
+from relvec.estimators._progress import Terminal
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.priors import SmoothnessPrior
 
@@ -46,6 +48,7 @@ def denoise(
         Where to put the result, for instance a memory-mapped file as large as the signal.
     n_samples : int, optional
         Length of the whole signal, for an iterator: the price of a component depends on it.
+        Without it the price is that of a million samples.
     **options : dict
         Parameters of `SmoothDenoiser`: ``mode``, ``dictionary``, ``prior``, ``noise_std``,
         ``neighbours``, ``boundary``, ``channel_axis``, ``n_jobs``, ``progress``, ...
@@ -73,6 +76,14 @@ def denoise(
     True
     """
     check_bool("return_std", return_std)
+    known = SmoothDenoiser._get_param_names()
+    for name in options:
+        if name not in known:
+            hint = nearest(name, known)
+            raise TypeError(
+                f"denoise() has no option {name!r}."
+                + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(known)}.")
+            )
     if isinstance(signal, Iterator):
         if return_std or out is not None or any(v is not None for v in (x, mask, sample_weight)):
             raise ValueError(
@@ -112,8 +123,19 @@ def _denoise_stream(
     price = denoiser._check_options().smoothness(total)
     fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
     found: list[tuple[Layout, list[float]]] = []
+    progress = Terminal() if denoiser.progress is True else denoiser.progress or None
+    n_tiles = 0 if n_samples is None else math.ceil(total / SIDE[1])
+    n_done = 0
 
     def work(tile: Vector) -> Vector:
+        nonlocal n_done
+        n_done += 1
+        denoised = denoise_tile(tile)
+        if progress is not None:
+            progress(n_done, max(n_tiles, n_done) if n_tiles else 0)
+        return denoised
+
+    def denoise_tile(tile: Vector) -> Vector:
         if (is_known or found) and np.count_nonzero(~np.isnan(tile)) < 2:
             return tile  # a gap as wide as a tile: nothing is known
         fixed._denoise(tile, None, None, None, None, found[0] if found else None)

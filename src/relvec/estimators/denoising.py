@@ -82,8 +82,9 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         How the signal goes on beyond its ends. The plain mode is always periodic.
     channel_axis : int, None or "auto", default="auto"
         Axis of colours or channels, each denoised by itself; also the axis that counts the
-        images of a stack. "auto" is the last axis of an array with three axes if that has three
-        or four entries: pass None if such an array is a volume.
+        images of a stack. "auto" finds colours (the last of three axes, of three or four
+        entries), the columns of a data frame, and the two to four columns of a long array. Pass
+        None if all axes are positions.
     decorrelate : bool, default=True
         Denoise brightness and two colour differences instead of red, green and blue, if the
         noise of all three is about equal.
@@ -260,7 +261,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             In the container that `signal` came in.
         """
         check_is_fitted(self)
-        other = SmoothDenoiser(**{**self.get_params(), "with_std": False})
+        settings = {"with_std": False, "channel_axis": self._layout.channel_axis}
+        other = SmoothDenoiser(**{**self.get_params(), **settings})
         other._denoise(signal, x, mask, sample_weight, known=(self._layout, self._variances))
         return like(signal)(other.signal_)
 

@@ -14,7 +14,7 @@ from relvec._compat import optional
 from relvec._typing import BoolArray
 from relvec.noise.envelope import Envelope, lower_envelope
 from relvec.noise.patches import patch_scale
-from relvec.noise.reading import complete_boxes, is_planar, is_stuck, read_boxes
+from relvec.noise.reading import complete_boxes, is_planar, is_stuck, read_boxes, share_of_equals
 from relvec.noise.regions import difference_regions, line_regions, plane_regions
 from relvec.noise.report import FEW_SAMPLES, NoiseLevel
 from relvec.noise.scale import mad
@@ -41,6 +41,8 @@ _CORE_OF_LINES, _CORE_OF_PLANES, _CORE_SCATTER = 0.945, 0.86, 0.7
 _QUIET_SHARE, _NULL_SHARE = 0.40, 0.40
 _DISAGREE = 0.12
 _WEAK_ERROR = 0.06
+_MOST_EQUAL = 0.3
+"""Share of neighbours that are exactly equal from which samples were repeated or rounded."""
 
 
 def noise_level(
@@ -96,7 +98,8 @@ def noise_level(
     level = _estimate(boxes, usable, method)
     if level.std <= tiny:
         return _none(n_usable)
-    return replace(level, std=math.ldexp(level.std, exponent))
+    is_reliable = level.is_reliable and share_of_equals(boxes, usable) < _MOST_EQUAL
+    return replace(level, std=math.ldexp(level.std, exponent), is_reliable=is_reliable)
 
 
 def _none(n_samples: int) -> NoiseLevel:

@@ -248,7 +248,7 @@ class ImageDisplay:
 
 def _channels_last(values: Any, channel_axis: Any) -> np.ndarray:
     array = np.asarray(values)
-    axis = resolve_channel_axis(array.shape, channel_axis)
+    axis = resolve_channel_axis(None, array.shape, channel_axis)
     return array if axis is None else np.moveaxis(array, axis, -1)
 
 
