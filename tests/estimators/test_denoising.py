@@ -1186,3 +1186,35 @@ def test_pieces_report_progress(line):
     assert told == [(1, 0)]
     list(denoise(iter([line]), n_samples=len(line), progress=lambda *state: told.append(state)))
     assert told[1:] == [(1, 1)]
+
+
+@pytest.mark.parametrize("missing", [np.nan, complex(0.0, np.nan), complex(np.nan, np.nan)])
+def test_complex_gaps(missing):
+    random = np.random.default_rng(0)
+    clean = 3.0 * np.exp(7j * np.linspace(0.0, 1.0, 512))
+    noisy = clean + 0.3 * (random.normal(size=512) + 1j * random.normal(size=512))
+    noisy[100:130] = missing
+    found, std = denoise(noisy, return_std=True)
+    gap = slice(100, 130)
+    assert np.abs(found - clean)[gap].max() < 0.6
+    assert std[gap].mean() > 1.1 * np.median(std)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1e9])
+def test_weights_may_have_any_scale(scale):
+    random = np.random.default_rng(0)
+    clean = make_signal("HeaviSine", 1000)
+    weights = random.uniform(1.0, 4.0, 1000)
+    noisy = clean + 0.6 * random.normal(size=1000) / np.sqrt(weights)
+    plain = SmoothDenoiser().fit(noisy, sample_weight=weights)
+    scaled = SmoothDenoiser().fit(noisy, sample_weight=scale * weights)
+    np.testing.assert_allclose(scaled.signal_, plain.signal_, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(scaled.noise_std_, plain.noise_std_, rtol=1e-6)
+
+
+def test_plain_mode_with_a_large_offset():
+    random = np.random.default_rng(0)
+    noisy = np.sin(np.linspace(0.0, 9.0, 512)) + 0.3 * random.normal(size=512)
+    options = {"mode": "plain", "noise_std": 0.3}
+    found = denoise(noisy + 1e12, **options) - 1e12
+    assert np.sqrt(np.mean((found - denoise(noisy, **options)) ** 2)) < 0.1

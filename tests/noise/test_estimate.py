@@ -167,3 +167,13 @@ def test_few_columns_are_channels():
     found = estimate_noise(stereo)
     np.testing.assert_allclose(found, [0.1, 0.3], rtol=0.1)
     assert np.ndim(estimate_noise(stereo[:, :1] * [1.0, -1.0], channel_axis=None)) == 0
+
+
+@pytest.mark.parametrize("share", [0.005, 0.02])
+@pytest.mark.filterwarnings("ignore::relvec.noise.NoiseLevelWarning")
+def test_fields_of_stars(share):
+    random = np.random.default_rng(0)
+    stars = 100.0 * (random.random((256, 256)) < share)
+    assert estimate_noise(stars + 10.0 * random.normal(size=stars.shape)) == pytest.approx(
+        10, rel=0.1
+    )

@@ -20,6 +20,8 @@ from relvec.denoising.tiles import fade, needs_tiles, tiles
 
 __all__ = ["Channel", "Denoised", "denoise_channel", "plain_model"]
 
+FILTER_ROUNDING = 1e-9
+"""How far, with some room, a wavelet transform of a constant may miss being constant."""
 SAFE_EXPONENT = 400
 """Squares of numbers up to two to this power, and of their inverses, are in range."""
 
@@ -239,10 +241,15 @@ def _plain(
     level: int | None,
     want_variance: bool,
 ) -> Denoised:
-    model = fit_plain(values, make_dictionary(values.shape, recipes[0].transform, level), noise, c)
+    # filters are rounded: a large offset would leak into every coefficient
+    offset = float(values.mean())
+    offset = offset if abs(offset) * FILTER_ROUNDING > math.sqrt(noise) else 0.0
+    dictionary = make_dictionary(values.shape, recipes[0].transform, level)
+    model = fit_plain(values - offset if offset else values, dictionary, noise, c)
     variance = model.variance() if want_variance else None
+    mean = model.mean() + offset if offset else model.mean()
     unknown = np.full(1, np.nan)
-    return Denoised(model.mean(), variance, model.effective_dof_, np.ones(1), unknown, float("nan"))
+    return Denoised(mean, variance, model.effective_dof_, np.ones(1), unknown, float("nan"))
 
 
 def plain_model(channel: Channel, transform: str, level: int | None) -> PlainModel:

@@ -51,7 +51,7 @@ class Layout:
         if self.order is not None:
             channels = [channel[self.order] for channel in channels]
         if self.is_complex:
-            channels = [part for each in channels for part in (each.real, each.imag)]
+            channels = [part for each in channels for part in _real_and_imaginary(each)]
         if self.is_rotated:
             channels = list(np.tensordot(COLOURS, np.stack(channels).astype(np.float64), 1))
         return channels
@@ -268,6 +268,14 @@ def _described(out: Any) -> str:
     if not isinstance(out, np.ndarray):
         return f"an object of type {type(out).__name__}"
     return f"shape {out.shape} and type {out.dtype}"
+
+
+def _real_and_imaginary(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both parts, missing together: NumPy writes NaN as ``nan + 0j``."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values.real, values.imag
+    return np.where(missing, np.nan, values.real), np.where(missing, np.nan, values.imag)
 
 
 def _as_number(part: Array) -> Any:

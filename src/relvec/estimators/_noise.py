@@ -104,7 +104,11 @@ def find_noise(
 ) -> NoiseLevel:
     """Estimate the noise level of one real part of a signal, at unit weight."""
     if weights is not None:
-        values = _with_even_noise(values, observed, weights, c)
+        # in units of a typical weight, so that weights may have any scale
+        typical = float(np.median(weights))
+        even = _with_even_noise(values, observed, weights / typical, c)
+        level_there = find_noise(even, observed, None, method, transform, level, c)
+        return replace(level_there, std=level_there.std * math.sqrt(typical))
     if method != "profile":
         return noise_level(values, observed=observed, method=method)
     known = ~np.isnan(values)

@@ -89,7 +89,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Denoise brightness and two colour differences instead of red, green and blue, if the
         noise of all three is about equal.
     with_std : bool, default=True
-        Whether to compute `std_`, which costs up to half as much again.
+        Whether to compute `std_`, which costs half to four fifths as much again.
     n_jobs : int, optional
         Channels denoised at the same time; -1 uses all processors.
     progress : bool or callable, default=False

@@ -173,6 +173,8 @@ def _from_planes(planes: Array, method: str) -> NoiseLevel:
     if planes.size >= COMPARABLE_FROM:
         agree = abs(scale - level.std) <= _DISAGREE * max(scale, level.std)
         level = replace(level, is_reliable=level.is_reliable and agree)
+        if method == "auto" and not agree and scale > level.std:
+            return level  # a signal only adds to either; no patch is flat in a field of stars
     if method == "auto" and planes.size < PATCHES_FROM:
         return level
     return replace(level, std=scale, method="patches", source="flat patches")
