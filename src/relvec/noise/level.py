@@ -14,7 +14,14 @@ from relvec._compat import optional
 from relvec._typing import BoolArray
 from relvec.noise.envelope import Envelope, lower_envelope
 from relvec.noise.patches import patch_scale
-from relvec.noise.reading import complete_boxes, is_planar, is_stuck, read_boxes, share_of_equals
+from relvec.noise.reading import (
+    MOST_SAMPLES,
+    complete_boxes,
+    is_planar,
+    is_stuck,
+    read_boxes,
+    share_of_equals,
+)
 from relvec.noise.regions import difference_regions, line_regions, plane_regions
 from relvec.noise.report import FEW_SAMPLES, NoiseLevel
 from relvec.noise.scale import mad
@@ -78,6 +85,8 @@ def noise_level(
             'method="patches" needs an image: at least two axes of 16 or more entries; got an '
             f'array of shape {values.shape}. Use method="auto".'
         )
+    if method == "mad" and observed is None and _is_plain_line(values):
+        return _from_finest(values[np.newaxis])  # nothing but a transform and a median
     boxes, usable = _read(values, observed)
     n_usable = int(np.count_nonzero(usable))
     if n_usable < 2:
@@ -86,7 +95,7 @@ def noise_level(
             f"of shape {values.shape}. Pass more data, or the noise itself as noise_std."
         )
     if method == "mad" and usable.all() and min(boxes.shape[1:]) >= SHORTEST_ENVELOPE:
-        return _from_finest(boxes)  # nothing but a transform and a median
+        return _from_finest(boxes)
     boxes, exponent, tiny = _normalised(boxes, usable, values.dtype)
     moving = usable & ~is_stuck(boxes)
     # A few loose samples between stuck ones are as likely jumps as noise.
@@ -100,6 +109,16 @@ def noise_level(
         return _none(n_usable)
     is_reliable = level.is_reliable and share_of_equals(boxes, usable) < _MOST_EQUAL
     return replace(level, std=math.ldexp(level.std, exponent), is_reliable=is_reliable)
+
+
+def _is_plain_line(values: Any) -> bool:
+    """Whether a signal can be used as it is: no part to choose, nothing missing."""
+    return (
+        values.ndim == 1
+        and values.dtype == np.float64
+        and SHORTEST_ENVELOPE <= values.size <= MOST_SAMPLES
+        and bool(np.isfinite(values.sum()))
+    )
 
 
 def _none(n_samples: int) -> NoiseLevel:
