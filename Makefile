@@ -12,10 +12,10 @@ export RELVEC_DATA ?= $(abspath ../shared/data)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers unit bench clean
+.PHONY: help demo test lint types layers unit bench reproduce clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.dev ## fit a relevance vector machine and show what it found
 	$(BIN)/python examples/quickstart.py
@@ -38,6 +38,9 @@ unit: $(VENV)/.dev ## pytest, one process per core
 
 bench: $(VENV)/.bench ## compare with other implementations (minutes; see bench/README.md)
 	$(BIN)/python -m bench regression
+
+reproduce: $(VENV)/.dev ## list the published tables that can be computed again (see reproduce/README.md)
+	$(BIN)/python -m reproduce
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

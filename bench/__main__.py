@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from bench import regression, report, scaling
+from bench.denoising import suite as denoising
 from bench.methods import METHODS
 from bench.problems import PROBLEMS
 from bench.runner import Record, run_jobs
@@ -19,15 +20,21 @@ from bench.worker import Job
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("suite", choices=("regression", "scaling"))
+    parser.add_argument("suite", choices=("regression", "scaling", "denoise"))
     parser.add_argument("--quick", action="store_true", help="small problems, one draw")
-    parser.add_argument("--repeats", type=int, help="fresh draws per problem (default 3; quick 1)")
+    parser.add_argument("--repeats", type=int, help="fresh draws per problem (default 3, quick 1)")
     parser.add_argument("--seed", type=int, default=1000, help="seed of the first draw")
     parser.add_argument("--limit", type=float, default=120, help="CPU seconds allowed to one fit")
     parser.add_argument(
         "--problems", type=_names(PROBLEMS), help="of the regression suite, comma-separated"
     )
     parser.add_argument("--methods", type=_names(METHODS), help="comma-separated")
+    parser.add_argument(
+        "--parts",
+        type=_names(denoising.PARTS),
+        default=denoising.DEFAULT_PARTS,
+        help=f"of the denoise suite, comma-separated: {', '.join(denoising.PARTS)}",
+    )
     parser.add_argument("--output", type=Path, help="write the report (.md) or raw records (.json)")
     parser.add_argument("--write-readme", action="store_true", help="fill in bench/README.md")
     return parser.parse_args(arguments)
@@ -62,20 +69,49 @@ def plan(options: argparse.Namespace) -> Iterator[Job]:
 def main(arguments: Sequence[str]) -> int:
     """Run a suite and report; the exit code is 1 if a fit failed other than by its limit."""
     options = parse(arguments)
+    if options.suite == "denoise":
+        return denoise(options, arguments)
     records: list[Record] = list(run_jobs(plan(options)))
     suite = regression if options.suite == "regression" else scaling
     tables = suite.tables(records)
     notes = regression.notes(records) if suite is regression else []
     report.show(tables)
     print("\n".join(notes))
-    command = shlex.join(["python", "-m", "bench", *arguments])
-    text = report.markdown(tables, report.machine(records, command), notes)
+    text = report.markdown(tables, report.machine(records, command_line(arguments)), notes)
     if options.output:
         raw = json.dumps(records, indent=1) if options.output.suffix == ".json" else text
         options.output.write_text(raw, encoding="utf-8")
     if options.write_readme:
         report.write_readme(options.suite, text)
     return int(any(record["status"] == "failed" for record in records))
+
+
+def denoise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run parts of the denoising suite; each has a place of its own in the page."""
+    everything: list[Record] = []
+    texts = []
+    for name in options.parts:
+        records = list(denoising.run_part(name, options.seed, options.repeats, options.quick))
+        everything += records
+        tables = denoising.tables(name, records)
+        report.show(tables)
+        facts = report.machine(records, command_line(arguments), denoising.PACKAGES)
+        texts.append(report.markdown(tables, facts, []))
+        if options.write_readme:
+            report.write_readme(f"denoise-{name}", texts[-1])
+    if options.output:
+        as_json = options.output.suffix == ".json"
+        text = json.dumps(everything, indent=1) if as_json else "\n".join(texts)
+        options.output.write_text(text, encoding="utf-8")
+    return int(any(record["status"] == "failed" for record in everything))
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """Return the command that was given, without where its output went."""
+    kept = [
+        a for a, before in zip(arguments, ["", *arguments], strict=False) if before != "--output"
+    ]
+    return shlex.join(["python", "-m", "bench", *(a for a in kept if a != "--output")])
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def show(tables: Sequence[Table]) -> None:
         console.print(drawn)
 
 
-def machine(records: Sequence[Record], command: str) -> str:
+def machine(records: Sequence[Record], command: str, packages: Sequence[str] = PACKAGES) -> str:
     """Return what the figures depend on: machine, versions, date, command."""
     blas = sorted(
         {
@@ -88,7 +88,7 @@ def machine(records: Sequence[Record], command: str) -> str:
             for library in record.get("blas", ())
         }
     )
-    versions = [f"{name} {version}" for name in PACKAGES if (version := _version(name))]
+    versions = [f"{name} {version}" for name in packages if (version := _version(name))]
     lines = (
         f"{datetime.date.today().isoformat()}, `{command}`",
         f"{_cpu_model()}, {os.cpu_count()} cores, one BLAS thread per process, {platform.system()}",

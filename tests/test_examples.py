@@ -43,3 +43,33 @@ def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
     assert last.startswith("kernels of x0 + terms")
     weights = {term: float(weight) for weight, term in re.findall(r"(-?[\d.]+) (x[\w^]+)", last)}
     assert weights["x1"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pywt")
+    picture = tmp_path / "new" / "separation.png"
+    runpy.run_path(str(EXAMPLES / "source_separation.py"))["main"](picture)
+    assert picture.stat().st_size > 10_000
+    said = capsys.readouterr().out
+    errors = [float(row.split()[-4]) for row in said.splitlines()[3:6]]
+    assert errors[2] < 0.7 * min(errors[:2])
+    correlations = [float(text) for text in re.findall(r"where that is ([\d.]+)", said)]
+    assert len(correlations) == 2
+    assert min(correlations) > 0.95
+
+
+def test_denoising(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pywt")
+    example = runpy.run_path(str(EXAMPLES / "denoising.py"))
+    picture = tmp_path / "new" / "denoising.png"
+    example["main"](picture)
+    assert picture.stat().st_size > 10_000
+    said = capsys.readouterr().out
+    rows = re.findall(r"([\d.]+)\s+([\d.]+)\s+(\d+)%\s+([\d.]+)%", said)
+    assert len(rows) == 2
+    for noise, found, left, inside in ([float(entry) for entry in row] for row in rows):
+        assert found == pytest.approx(noise, rel=0.1)
+        assert left < 50
+        assert 85 < inside < 99

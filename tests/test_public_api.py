@@ -72,7 +72,21 @@ def test_unknown_name(name):
         exec(f"from relvec import {name}")
 
 
-@pytest.mark.parametrize("room", ["bases", "kernels", "priors", "solvers", "estimators"])
+ROOMS = [
+    "bases",
+    "datasets",
+    "dictionaries",
+    "estimators",
+    "kernels",
+    "noise",
+    "plotting",
+    "priors",
+    "solvers",
+    "testing",
+]
+
+
+@pytest.mark.parametrize("room", ROOMS)
 def test_rooms_export_what_they_promise(room):
     module = importlib.import_module(f"relvec.{room}")
     for name in module.__all__:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from relvec.estimators import RVMRegressor, SmoothDenoiser, SparseBayesRegressor, denoise
+    from relvec.estimators import (
+        RVMRegressor,
+        SmoothDenoiser,
+        SparseBayesRegressor,
+        denoise,
+        explore_optima,
+    )
     from relvec.noise import estimate_noise
 
 _HOMES = {
@@ -21,6 +27,7 @@ _HOMES = {
     "SparseBayesRegressor": "relvec.estimators",
     "denoise": "relvec.estimators",
     "estimate_noise": "relvec.noise",
+    "explore_optima": "relvec.estimators",
 }
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "__version__",
     "denoise",
     "estimate_noise",
+    "explore_optima",
 ]
 
 

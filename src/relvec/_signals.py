@@ -7,20 +7,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from relvec._checks import check_choice
 from relvec._typing import BoolArray
 
 __all__ = ["as_mask", "as_numbers", "like", "resolve_channel_axis"]
 
+LONG = 32
+"""Rows from which an array with two to four columns holds signals, not an image."""
+
 
 def as_numbers(signal: Any) -> NDArray[Any]:
     """View the input as an array of numbers, without reading what is on disk."""
-    if isinstance(signal, np.ma.MaskedArray):
-        values = np.array(signal.data, dtype=np.result_type(signal.dtype, np.float16))
-        values[np.ma.getmaskarray(signal)] = np.nan
-        return values
-    values = np.asarray(signal)
+    if issparse(signal):
+        raise TypeError(
+            "signal must be dense: most samples of a sparse one are zero without noise; got a "
+            "sparse matrix. If that is meant, pass signal.toarray()."
+        )
+    values = np.asarray(np.ma.getdata(signal))
     if values.dtype.kind == "O":
         try:
             values = values.astype(np.float64)
@@ -33,6 +38,9 @@ def as_numbers(signal: Any) -> NDArray[Any]:
         raise ValueError(f"signal must hold numbers; got an array of type {values.dtype}.")
     if values.ndim == 0:
         raise ValueError(f"signal must have at least one axis; got the single value {values!r}.")
+    if np.ma.getmask(signal) is not np.ma.nomask:
+        values = np.array(values, dtype=np.result_type(values.dtype, np.float16))
+        values[np.ma.getmaskarray(signal)] = np.nan
     return values
 
 
@@ -52,20 +60,27 @@ def as_mask(mask: Any, shape: tuple[int, ...]) -> BoolArray:
     return observed
 
 
-def resolve_channel_axis(shape: tuple[int, ...], channel_axis: Any) -> int | None:
+def resolve_channel_axis(signal: Any, shape: tuple[int, ...], channel_axis: Any) -> int | None:
     """Axis of channels as a number from zero up, or None.
+
+    "auto" finds the colours of an image, the columns of a data frame, and the two to four columns
+    of a long array, which would be no image.
 
     Examples
     --------
-    >>> resolve_channel_axis((64, 64, 3), "auto"), resolve_channel_axis((64, 64), "auto")
-    (2, None)
+    >>> [resolve_channel_axis(None, shape, "auto") for shape in [(64, 64, 3), (64, 64), (64, 2)]]
+    [2, None, 1]
     """
     n_axes = len(shape)
     if channel_axis is None:
         return None
     if isinstance(channel_axis, str):
         check_choice("channel_axis", channel_axis, ("auto",))
-        return 2 if n_axes == 3 and shape[2] in (3, 4) else None
+        if n_axes == 3:
+            return 2 if shape[2] in (3, 4) else None
+        if n_axes == 2 and (_is_table(signal) or (shape[1] in (2, 3, 4) and shape[0] >= LONG)):
+            return 1
+        return None
     is_integer = isinstance(channel_axis, (int, np.integer)) and not isinstance(channel_axis, bool)
     if not is_integer or not -n_axes <= channel_axis < n_axes:
         raise ValueError(
@@ -78,6 +93,11 @@ def resolve_channel_axis(shape: tuple[int, ...], channel_axis: Any) -> int | Non
             "Use channel_axis=None."
         )
     return int(channel_axis) % n_axes
+
+
+def _is_table(signal: Any) -> bool:
+    kind = type(signal)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith(("pandas", "polars"))
 
 
 def like(signal: Any) -> Callable[[NDArray[Any]], Any]:
@@ -94,4 +114,6 @@ def like(signal: Any) -> Callable[[NDArray[Any]], Any]:
         return lambda values: kind(values, index=signal.index, columns=signal.columns)
     if library == "polars" and kind.__name__ == "Series":
         return lambda values: kind(signal.name, values)
+    if library == "polars" and kind.__name__ == "DataFrame":
+        return lambda values: kind(values, schema=signal.columns)
     return lambda values: values

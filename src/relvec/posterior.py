@@ -110,6 +110,36 @@ class Posterior:
         white = self._whiten(atoms)
         return self.noise_variance * (white.T @ white + self._offset_variance)
 
+    def component(
+        self, atoms: Matrix, index: IndexArray, *, centred: bool
+    ) -> tuple[Vector, Vector]:
+        """Mean and variance of what some of the active atoms contribute.
+
+        Parameters
+        ----------
+        atoms : ndarray of shape (n, len(index))
+            These atoms, raw.
+        index : ndarray of int
+            Their positions among the active ones.
+        centred : bool
+            Take off the mean of the contribution over the training rows (an intercept takes it
+            up); without an intercept this changes nothing.
+        """
+        unit = (atoms - self.column_mean[index] if centred else atoms) / self.column_norm[index]
+        block = inverse_from_cholesky(self.factor)[np.ix_(index, index)]
+        spread = np.einsum("ij,jk,ik->i", unit, block, unit, optimize=True)
+        return unit @ self.unit_mean[index], self.noise_variance * spread
+
+    def component_variance(self, index: IndexArray) -> float:
+        """Variance of a component over the training rows; no data needed.
+
+        The factor holds the Gram matrix of the active atoms: ``G = L L' - Lam``.
+        """
+        mean, lam = self.unit_mean[index], self.lam[index]
+        white = self.factor[index].T @ mean
+        squares = float(white @ white) - float(mean @ (lam * mean))
+        return max(squares, 0.0) / max(self.n_effective, 1.0)
+
     def sample(self, atoms: Matrix, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions: shape (n, n_draws)."""
         scale = math.sqrt(self.noise_variance)

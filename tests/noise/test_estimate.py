@@ -81,7 +81,7 @@ def test_unreliable_is_said():
     random = np.random.default_rng(0)
     walk = np.cumsum(random.normal(size=4096)) * 0.02
     walk += np.convolve(random.normal(size=4200), 0.7 ** np.arange(30), "valid")[:4096]
-    with pytest.warns(NoiseLevelWarning, match="may be too high: no part of the signal looks like"):
+    with pytest.warns(NoiseLevelWarning, match="may be far from the truth: no part"):
         _, report = estimate_noise(walk, return_report=True)
     assert not report.is_reliable
     assert "pass its standard deviation as noise_std" in report.advice()
@@ -150,3 +150,30 @@ def test_memory_mapped(tmp_path):
     path = tmp_path / "long.npy"
     np.save(path, np.random.default_rng(0).normal(size=200_000).astype(np.float32))
     assert estimate_noise(np.load(path, mmap_mode="r")) == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize("times", [2, 3, 4])
+def test_repeated_samples_are_not_trusted(times):
+    x = np.linspace(0.0, 6.0, 1500)
+    noisy = np.sin(x) + 0.3 * np.random.default_rng(0).normal(size=1500)
+    with pytest.warns(NoiseLevelWarning, match="repeated, rounded or filtered"):
+        _, report = estimate_noise(np.repeat(noisy, times), return_report=True)
+    assert not report.is_reliable
+
+
+def test_few_columns_are_channels():
+    random = np.random.default_rng(0)
+    stereo = random.normal(size=(2000, 2)) * [0.1, 0.3]
+    found = estimate_noise(stereo)
+    np.testing.assert_allclose(found, [0.1, 0.3], rtol=0.1)
+    assert np.ndim(estimate_noise(stereo[:, :1] * [1.0, -1.0], channel_axis=None)) == 0
+
+
+@pytest.mark.parametrize("share", [0.005, 0.02])
+@pytest.mark.filterwarnings("ignore::relvec.noise.NoiseLevelWarning")
+def test_fields_of_stars(share):
+    random = np.random.default_rng(0)
+    stars = 100.0 * (random.random((256, 256)) < share)
+    assert estimate_noise(stars + 10.0 * random.normal(size=stars.shape)) == pytest.approx(
+        10, rel=0.1
+    )

@@ -43,6 +43,13 @@ class Atoms(ABC):
         return None
 
 
+class BasisPart(NamedTuple):
+    """One of several bases side by side."""
+
+    name: str
+    n_atoms: int
+
+
 class BoundBasis(NamedTuple):
     """A basis that has met its inputs."""
 
@@ -56,6 +63,8 @@ class BoundBasis(NamedTuple):
     the world and is charged for (see ``min_gain``)."""
     source_row: IndexArray
     """Per atom: the training row it is centred on, or -1."""
+    parts: tuple[BasisPart, ...] = ()
+    """What the atoms consist of, in order; empty if they are all of one kind."""
 
 
 class Basis(BaseEstimator, ABC):

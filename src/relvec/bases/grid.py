@@ -20,7 +20,8 @@ __all__ = ["RegularGrid", "bind_transform", "regular_grid"]
 UNEVEN = 1e-3
 """Largest distance of an input from its grid point, in steps: room for rounded time stamps."""
 ELSEWHERE = (
-    "For other inputs use relvec.denoise(signal, x=...), which interpolates, or a KernelBasis."
+    "For other inputs use relvec.denoise(signal, x=...), which only needs their order, or a "
+    "KernelBasis."
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.bases.base import Atoms, Basis, BasisPart, BoundBasis
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels import KernelLike, kernel_block
 
@@ -171,6 +171,10 @@ class UnionBasis(Basis):
             atoms=UnionAtoms(atoms, np.arange(sum(len(part) for part in atoms))),
             is_localised=np.concatenate([part.is_localised for part in bound]),
             source_row=np.concatenate([part.source_row for part in bound]),
+            parts=tuple(
+                BasisPart(name, len(part))
+                for name, part in zip(_part_names(self.bases), atoms, strict=True)
+            ),
         )
 
     def _checked(self) -> Sequence[Basis]:
@@ -183,3 +187,11 @@ class UnionBasis(Basis):
                     f"bases[{number}] is {basis!r} of type {type(basis).__name__}."
                 )
         return self.bases
+
+
+def _part_names(bases: Sequence[Basis]) -> list[str]:
+    """Name each basis by its class, with its position where two are of one class."""
+    kinds = [type(basis).__name__ for basis in bases]
+    return [
+        kind if kinds.count(kind) == 1 else f"{kind} {number}" for number, kind in enumerate(kinds)
+    ]

@@ -116,6 +116,13 @@ def blend(
     recipes : sequence of Recipe
         What to try.
     """
+    shape = values.shape
+    if 1 in shape:  # continued along such an axis, noise would repeat itself and pass as signal
+        values = values.squeeze()
+        noise = noise if isinstance(noise, float) else noise.squeeze()
+        flat = blend(values, noise, c, recipes, boundary, want_variance=want_variance)
+        variance = None if flat.variance is None else flat.variance.reshape(shape)
+        return flat._replace(mean=flat.mean.reshape(shape), variance=variance)
     level = values.mean()
     centred = values - level
     attempts = [

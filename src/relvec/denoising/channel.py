@@ -13,14 +13,23 @@ from relvec._typing import BoolArray, Vector
 from relvec.denoising.blend import Blend, blend
 from relvec.denoising.frame import Array
 from relvec.denoising.gaps import doubt_in_gaps, fill
-from relvec.denoising.plain import fit_plain, make_dictionary
+from relvec.denoising.mapped import let_go
+from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
 from relvec.denoising.recipes import Recipe
 from relvec.denoising.tiles import fade, needs_tiles, tiles
 
-__all__ = ["Channel", "Denoised", "denoise_channel"]
+__all__ = ["Channel", "Denoised", "denoise_channel", "plain_model"]
 
+FILTER_ROUNDING = 1e-9
+"""How far, with some room, a wavelet transform of a constant may miss being constant."""
 SAFE_EXPONENT = 400
 """Squares of numbers up to two to this power, and of their inverses, are in range."""
+
+NEGLIGIBLE = 1e-60
+"""Noise variance in units of the largest square below which it is lost in rounding."""
+REACH = 1e6
+"""Noise variances of samples may differ by this factor from their median. Rounding errors of
+transforms are far smaller than the least of them, and a sample with more is as good as missing."""
 
 Progress = Callable[[int, int], None]
 """Told how many tiles are done, and of how many."""
@@ -114,6 +123,8 @@ def denoise_channel(
         errors = errors + share * result.errors
         error += share * result.error
         freedom += share * result.freedom * math.prod(values.shape) / result.mean.size
+        let_go(values)
+        let_go(out)
         if progress is not None:
             progress(done, len(plan))
     return Denoised(mean, variance, freedom, weights, errors, error)
@@ -133,7 +144,8 @@ class _Piece:
 
 
 def _read(channel: Channel, box: tuple[slice, ...]) -> _Piece:
-    values = np.asarray(channel.values[box], dtype=np.float64)
+    # transforms want memory that may be written to, even if they leave it alone
+    values = np.require(channel.values[box], np.float64, "W")
     observed = None if channel.observed is None else channel.observed[box]
     noise = (
         channel.noise_variance
@@ -150,17 +162,37 @@ def _read(channel: Channel, box: tuple[slice, ...]) -> _Piece:
                 "signal must be finite where it is observed; got infinite values. Replace them "
                 "by NaN, or mark them as False in mask, to have them filled in."
             )
+    if not isinstance(noise, float):
+        noise, observed = _within_reach(noise, observed)
     if observed is not None and not observed.all():
         if not observed.any():
             return _Piece(values, observed, noise, channel.c, 1.0)
         values = fill(values, observed)
     else:
         observed = None
-    exponent = math.frexp(max(float(values.max()), -float(values.min())))[1]
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > 0.0 and np.max(noise) / largest / largest < NEGLIGIBLE:
+        noise = 0.0
+    exponent = min(math.frexp(largest)[1], 1023)
     if abs(exponent) < SAFE_EXPONENT:
         return _Piece(values, observed, noise, channel.c, 1.0)
     scale = 2.0**exponent
     return _Piece(values / scale, observed, noise / scale / scale, channel.c, scale)
+
+
+def _within_reach(
+    noise: Array, observed: BoolArray | None
+) -> tuple[Array | float, BoolArray | None]:
+    """Bring noise variances near each other: samples with too much of it are not observed."""
+    known = noise if observed is None else noise[observed]
+    known = known[known > 0.0]
+    if not known.size:
+        return 0.0, observed
+    typical = float(np.median(known))
+    is_noisy = noise > REACH * typical
+    if is_noisy.any():
+        observed = ~is_noisy if observed is None else observed & ~is_noisy
+    return np.where(is_noisy, typical, np.maximum(noise, typical / REACH)), observed
 
 
 def _denoise_piece(
@@ -209,9 +241,23 @@ def _plain(
     level: int | None,
     want_variance: bool,
 ) -> Denoised:
-    model = fit_plain(values, make_dictionary(values.shape, recipes[0].transform, level), noise, c)
+    # filters are rounded: a large offset would leak into every coefficient
+    offset = float(values.mean())
+    offset = offset if abs(offset) * FILTER_ROUNDING > math.sqrt(noise) else 0.0
+    dictionary = make_dictionary(values.shape, recipes[0].transform, level)
+    model = fit_plain(values - offset if offset else values, dictionary, noise, c)
     variance = model.variance() if want_variance else None
+    mean = model.mean() + offset if offset else model.mean()
     unknown = np.full(1, np.nan)
-    return Denoised(
-        model.mean(), variance, model.degrees_of_freedom_, np.ones(1), unknown, float("nan")
-    )
+    return Denoised(mean, variance, model.effective_dof_, np.ones(1), unknown, float("nan"))
+
+
+def plain_model(channel: Channel, transform: str, level: int | None) -> PlainModel:
+    """Fit one orthonormal transform to a channel, gaps filled and the noise averaged."""
+    values = np.array(channel.values, dtype=np.float64)
+    observed = ~np.isnan(values)
+    if channel.observed is not None:
+        observed &= channel.observed
+    dictionary = make_dictionary(values.shape, transform, level)
+    noise = float(np.mean(channel.noise_variance))
+    return fit_plain(fill(values, observed), dictionary, noise, channel.c)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.denoising.frame import Array
+from relvec.denoising.frame import Array, Bands
+from relvec.denoising.shifted_wavelets import WaveletFrame
 from relvec.dictionaries.transform import CosineDictionary, TransformDictionary, WaveletDictionary
 from relvec.solvers.orthonormal import profile_objective, shrink, shrinkage
 
@@ -53,23 +55,32 @@ class PlainModel:
     @cached_property
     def shrinkage_(self) -> Vector:
         """Factor on each coefficient, between 0 and 1."""
+        if self.noise_variance == 0.0:
+            return (self.coefficients != 0.0).astype(np.float64)
         return shrinkage(self.data * self.data / self.noise_variance, self.c)
 
     @property
-    def degrees_of_freedom_(self) -> float:
+    def effective_dof_(self) -> float:
         """Effective degrees of freedom: the sum of the factors."""
+        if self.noise_variance == 0.0:
+            return float(self.n_components_)
         kept = self.data[self.relevance_]
         return float(shrinkage(kept * kept / self.noise_variance, self.c).sum())
 
     @cached_property
     def objective_(self) -> float:
-        """What was maximised: the log evidence less `c` for each degree of freedom."""
+        """What was maximised: the log evidence less `c` for each degree of freedom.
+
+        Infinite without noise.
+        """
+        if self.noise_variance == 0.0:
+            return math.inf
         return profile_objective(self.noise_variance, self.data * self.data, self.c)
 
     @property
     def log_evidence_(self) -> float:
         """Log marginal likelihood of the data at the precisions found."""
-        return self.objective_ + self.c * self.degrees_of_freedom_
+        return self.objective_ + self.c * self.effective_dof_
 
     def mean(self) -> Array:
         """Denoised signal."""
@@ -77,6 +88,9 @@ class PlainModel:
 
     def variance(self) -> Array:
         """Posterior variance of every sample: ``sum_k atom_k(i)^2 * kappa_k * sigma^2``."""
+        bands = self._as_bands(self.shrinkage_)
+        if bands is not None:
+            return self.noise_variance * bands[0].spread(bands[1])
         kept = self.relevance_
         total = np.zeros(self.dictionary.shape[0])
         block = max(1, (1 << 22) // len(total))
@@ -84,6 +98,31 @@ class PlainModel:
             index = kept[start : start + block]
             total += np.square(self.dictionary.columns(index)) @ self.shrinkage_[index]
         return self.noise_variance * total.reshape(self.dictionary.grid_shape)
+
+    def _as_bands(self, values: Vector) -> tuple[WaveletFrame, Bands] | None:
+        """Coefficients as the bands of a frame with one shift, where axes halve evenly."""
+        dictionary = self.dictionary
+        if not isinstance(dictionary, WaveletDictionary):
+            return None
+        shape = dictionary.grid_shape
+        coarsest = dictionary.subbands[0].shape
+        levels = tuple(
+            int(math.log2(size / left)) for size, left in zip(shape, coarsest, strict=True)
+        )
+        if any(
+            left << level != size for size, left, level in zip(shape, coarsest, levels, strict=True)
+        ):
+            return None
+        by_name = {
+            (band.level, band.orientation): values[band.slice].reshape(1, *band.shape)
+            for band in dictionary.subbands
+        }
+        frame = WaveletFrame(shape, dictionary.wavelet, levels, n_doublings=0)
+        top = frame.layout[0][1]
+        bands = [
+            by_name[(0 if letters == top else level, letters)] for level, letters in frame.layout
+        ]
+        return frame, bands
 
 
 def fit_plain(

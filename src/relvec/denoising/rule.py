@@ -8,6 +8,7 @@ disjoint groups; here every coefficient has the group centred on it.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ def group_price(c: float, size: int) -> float:
     >>> group_price(3.0, 1)
     3.0
     >>> round(group_price(3.0, 3), 2)
-    4.37
+    4.39
     """
     if size == 1:
         return c
@@ -92,11 +93,11 @@ def shrink_band(
         allows for each peak of the noise being seen by several overlapping groups. The first
         suits dense content, the second sparse content.
     """
-    width = min([width, *(_largest_odd(values.shape[axis]) for axis in band.axes)])
-    size = width ** len(band.axes)
+    widths = tuple(min(width, _largest_odd(values.shape[axis])) for axis in band.axes)
+    size = math.prod(widths)
     if price is None:
-        price = _better_price(values, noise, inside, c, band, width)
-    squares, means, own = _group_squares(values, noise, band, width)
+        price = _better_price(values, noise, inside, c, band, widths)
+    squares, means, own = _group_squares(values, noise, band, widths)
     factor = shrinkage(means, price / size)
     _, slope = _residual_and_slope(factor, squares, own)
     return Shrunk(
@@ -109,16 +110,21 @@ def shrink_band(
 
 
 def _better_price(
-    values: Array, noise: Array | float, inside: Array, c: float, band: Band, width: int
+    values: Array,
+    noise: Array | float,
+    inside: Array,
+    c: float,
+    band: Band,
+    widths: tuple[int, ...],
 ) -> float:
     """Compare the two prices of a group by Stein's estimate, on a sample if there are many."""
-    size = width ** len(band.axes)
+    size = math.prod(widths)
     if size == 1:
         return c
     # the first axis counts shifts, or frames: a few of them speak for all
     rows = slice(max(1, SAMPLE * len(values) // values.size))
     part = noise if isinstance(noise, float) else noise[rows]
-    squares, means, own = _group_squares(values[rows], part, band, width)
+    squares, means, own = _group_squares(values[rows], part, band, widths)
     risks = {}
     for price in (c, group_price(c, size)):
         left, slope = _residual_and_slope(shrinkage(means, price / size), squares, own)
@@ -127,7 +133,7 @@ def _better_price(
 
 
 def _group_squares(
-    values: Array, noise: Array | float, band: Band, width: int
+    values: Array, noise: Array | float, band: Band, widths: tuple[int, ...]
 ) -> tuple[Array, Array, Array]:
     """Squares of coefficients, their means over neighbourhoods, and each one's own share in it.
 
@@ -136,9 +142,9 @@ def _group_squares(
     squares = values * values
     squares /= noise
     means, own = squares, np.ones(1)
-    size = width ** len(band.axes)
+    size = math.prod(widths)
     if size > 1:
-        for axis in band.axes:
+        for axis, width in zip(band.axes, widths, strict=True):
             means = _window_sum(means, axis, width, band.wraps)
             weight = _own_weight(values.shape[axis], width, band.wraps)
             own = own * weight.reshape([-1 if at == axis else 1 for at in range(values.ndim)])

@@ -72,7 +72,7 @@ class WaveletFrame(Frame):
         """Approximation first, then details from the finest level on."""
         axes = tuple(range(1, len(self.shape) + 1))
         described = []
-        for level, letters in self._layout:
+        for level, letters in self.layout:
             is_smooth = "d" not in letters
             kind = "approximation" if is_smooth else f"level {level} {letters}"
             share = 1.0 / Phases(self.shape, self.levels, level, self.n_doublings).n_phases
@@ -104,7 +104,7 @@ class WaveletFrame(Frame):
         """Average over the shifts of the signals with these coefficients."""
         approximation = bands[0]
         by_level: dict[int, dict[str, Array]] = {}
-        for (level, letters), band in zip(self._layout[1:], bands[1:], strict=True):
+        for (level, letters), band in zip(self.layout[1:], bands[1:], strict=True):
             by_level.setdefault(level, {})[letters] = band
         for level in range(self.depth, 0, -1):
             parts = {"a" * len(self.shape): approximation, **by_level.pop(level)}
@@ -126,7 +126,7 @@ class WaveletFrame(Frame):
     def spread(self, bands: Bands) -> Array:
         """Sum of the squared atoms, weighted by `bands` and their shares."""
         total: np.ndarray | float = 0.0
-        for (level, letters), band, values in zip(self._layout, self.bands, bands, strict=True):
+        for (level, letters), band, values in zip(self.layout, self.bands, bands, strict=True):
             phases = Phases(self.shape, self.levels, level, self.n_doublings)
             spectrum = self._spectrum_of_squares(level, letters)
             total = total + band.share * rfftn(phases.to_grid(values)) * spectrum
@@ -135,7 +135,7 @@ class WaveletFrame(Frame):
     def gather(self, values: Array) -> Iterator[Array]:
         """Weigh the samples of `values` by every squared atom."""
         transformed = rfftn(values)
-        for level, letters in self._layout:
+        for level, letters in self.layout:
             spectrum = self._spectrum_of_squares(level, letters)
             on_grid = irfftn(transformed * spectrum.conj(), s=self.shape)
             phases = Phases(self.shape, self.levels, level, self.n_doublings)
@@ -143,7 +143,7 @@ class WaveletFrame(Frame):
 
     def inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
         """Share of every atom's energy that lies in a box of the grid."""
-        for level, letters in self._layout:
+        for level, letters in self.layout:
             factors = [
                 squared.inside(part, size)
                 for squared, part, size in zip(
@@ -156,7 +156,7 @@ class WaveletFrame(Frame):
     # ------------------------------------------------------------------ parts
 
     @property
-    def _layout(self) -> list[tuple[int, str]]:
+    def layout(self) -> list[tuple[int, str]]:
         """Level of each band, and per axis whether it is smooth ("a") or detailed ("d")."""
         layout = [(self.depth, "a" * len(self.shape))]
         for level in range(1, self.depth + 1):

@@ -21,12 +21,44 @@ OVERLAP = {1: 1 << 12, 2: 32, 3: 8}
 again beyond it."""
 
 
-class Tile(NamedTuple):
-    """A box of the signal and the part of it a tile is responsible for."""
+class Cut(NamedTuple):
+    """An interval of one axis, and how it fades into its neighbours."""
 
-    box: tuple[slice, ...]
-    weights: tuple[Vector, ...]
-    """Along each axis; over all tiles they sum to one at every sample."""
+    part: slice
+    fades_in: bool
+    fades_out: bool
+    overlap: int
+
+    def weight(self) -> Vector:
+        """Weight of every sample; over all intervals they sum to one."""
+        weight = np.ones(self.part.stop - self.part.start)
+        ramp = _ramp(self.overlap)
+        if self.fades_in:
+            weight[: self.overlap] = 0.0
+            weight[self.overlap : 3 * self.overlap] = ramp
+        if self.fades_out:
+            weight[-self.overlap :] = 0.0
+            weight[-3 * self.overlap : -self.overlap] = ramp[::-1]
+        return weight
+
+
+class Tile(NamedTuple):
+    """A box of the signal."""
+
+    cuts: tuple[Cut, ...]
+
+    @property
+    def box(self) -> tuple[slice, ...]:
+        """Where it lies."""
+        return tuple(cut.part for cut in self.cuts)
+
+    @property
+    def weights(self) -> tuple[Vector, ...]:
+        """Part of it that the tile is responsible for, along each axis.
+
+        Made when asked for: those of all tiles together are as large as the signal.
+        """
+        return tuple(cut.weight() for cut in self.cuts)
 
 
 def needs_tiles(shape: tuple[int, ...]) -> bool:
@@ -38,11 +70,8 @@ def tiles(shape: tuple[int, ...]) -> Iterator[Tile]:
     """Cut a shape into overlapping tiles."""
     n_axes = len(shape)
     side, overlap = _side(n_axes), OVERLAP.get(n_axes, 4)
-    parts = [_cuts(length, side, overlap) for length in shape]
-    for combination in itertools.product(*parts):
-        yield Tile(
-            tuple(part for part, _ in combination), tuple(weight for _, weight in combination)
-        )
+    for cuts in itertools.product(*(_cuts(length, side, overlap) for length in shape)):
+        yield Tile(cuts)
 
 
 def fade(values: Array, tile: Tile) -> Array:
@@ -132,22 +161,18 @@ def _ramp(overlap: int) -> Vector:
     return (np.arange(2 * overlap) + 0.5) / (2 * overlap)
 
 
-def _cuts(length: int, side: int, overlap: int) -> list[tuple[slice, Vector]]:
-    """Intervals along one axis, each with the weights of its samples."""
+def _cuts(length: int, side: int, overlap: int) -> list[Cut]:
+    """Intervals along one axis."""
     if length <= 1.5 * side:
-        return [(slice(0, length), np.ones(length))]
+        return [Cut(slice(0, length), False, False, overlap)]
     n_parts = math.ceil(length / side)
     edges = [length * part // n_parts for part in range(n_parts + 1)]
-    ramp = _ramp(overlap)
-    result = []
-    for start, stop in itertools.pairwise(edges):
-        first, last = max(0, start - 2 * overlap), min(length, stop + 2 * overlap)
-        weight = np.ones(last - first)
-        if start > 0:
-            weight[:overlap] = 0.0
-            weight[overlap : 3 * overlap] = ramp
-        if stop < length:
-            weight[-overlap:] = 0.0
-            weight[-3 * overlap : -overlap] = ramp[::-1]
-        result.append((slice(first, last), weight))
-    return result
+    return [
+        Cut(
+            slice(max(0, start - 2 * overlap), min(length, stop + 2 * overlap)),
+            start > 0,
+            stop < length,
+            overlap,
+        )
+        for start, stop in itertools.pairwise(edges)
+    ]

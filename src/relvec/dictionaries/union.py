@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,8 +53,7 @@ class UnionDictionary(Dictionary):
     @property
     def slices(self) -> tuple[slice, ...]:
         """Which atoms belong to each part."""
-        bounds = self._offsets.tolist()
-        return tuple(slice(*pair) for pair in zip(bounds[:-1], bounds[1:], strict=True))
+        return tuple(slice(*pair) for pair in pairwise(self._offsets.tolist()))
 
     def columns(self, index: IndexArray) -> Matrix:
         """Return the atoms `index`, asking each part once for its own."""

@@ -1,6 +1,15 @@
 """The scikit-learn front."""
 
-from relvec.estimators.denoising import SmoothDenoiser, denoise
+from relvec.estimators.denoise_function import denoise
+from relvec.estimators.denoising import SmoothDenoiser
+from relvec.estimators.optima import OptimaReport, explore_optima
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 
-__all__ = ["RVMRegressor", "SmoothDenoiser", "SparseBayesRegressor", "denoise"]
+__all__ = [
+    "OptimaReport",
+    "RVMRegressor",
+    "SmoothDenoiser",
+    "SparseBayesRegressor",
+    "denoise",
+    "explore_optima",
+]

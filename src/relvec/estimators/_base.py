@@ -18,9 +18,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._linalg import fitting_threads
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.bases.base import Basis, BoundBasis
+from relvec.bases.base import Basis, BasisPart, BoundBasis
+from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
-from relvec.estimators._predict import PredictionMixin
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import resolve_prior
 from relvec.solvers import (
@@ -45,7 +45,7 @@ LARGEST = 1e140
 
 
 class BaseSparseBayesRegressor(
-    PredictionMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC
+    ComponentsMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC
 ):
     """Fit, predict and explain; a subclass says which basis."""
 
@@ -254,6 +254,8 @@ class BaseSparseBayesRegressor(
         self._single = single
         union = np.unique(np.concatenate([output.active for output in outputs]))
         self.n_atoms_ = bound.dictionary.shape[1]
+        whole = BasisPart(type(self._resolve_basis()).__name__, self.n_atoms_)
+        self._parts = bound.parts or (whole,)
         rows = bound.source_row
         self.relevance_ = rows[union] if (rows >= 0).all() else union
         coef = np.zeros((len(outputs), len(union)))

@@ -51,7 +51,7 @@ class Layout:
         if self.order is not None:
             channels = [channel[self.order] for channel in channels]
         if self.is_complex:
-            channels = [part for each in channels for part in (each.real, each.imag)]
+            channels = [part for each in channels for part in _real_and_imaginary(each)]
         if self.is_rotated:
             channels = list(np.tensordot(COLOURS, np.stack(channels).astype(np.float64), 1))
         return channels
@@ -69,10 +69,16 @@ class Layout:
 
     def split_out(self, out: Any) -> list[Any]:
         """Places for the results, which must be views of `out`."""
-        if out.shape != self.shape or self.is_complex or self.is_rotated or self.order is not None:
+        is_array = isinstance(out, np.ndarray) and out.dtype.kind == "f"
+        if not is_array or out.shape != self.shape:
             raise ValueError(
-                f"out must have the shape of the signal, {self.shape}, and takes real signals "
-                f"given in order, colours with decorrelate=False; got shape {out.shape}."
+                f"out must be an array of floating-point numbers in the shape of the signal, "
+                f"{self.shape}; got {_described(out)}."
+            )
+        if self.is_complex or self.is_rotated or self.order is not None:
+            raise ValueError(
+                "out is for real signals whose samples are given in order, and for colours with "
+                "decorrelate=False: others are put together in memory. Leave out out."
             )
         return self.split(out)
 
@@ -88,6 +94,25 @@ class Layout:
         if self.is_rotated:
             parts = list(np.tensordot(COLOURS**2, np.stack(parts), 1))
         return [_as_number(part) for part in parts]
+
+    def carry_over(self, variances: list[float], other: Layout) -> list[float]:
+        """Noise variances of the parts of another signal, which has the noise of this one."""
+        if other._kind != self._kind:
+            raise ValueError(
+                "transform needs signals with the axes and channels of the fitted one, of shape "
+                f"{self.shape}{' (complex)' * self.is_complex}; "
+                f"got shape {other.shape}{' (complex)' * other.is_complex}. Reshape your data, "
+                "or fit it by itself."
+            )
+        if other.is_rotated == self.is_rotated:
+            return list(variances)
+        mixing = COLOURS**2 if other.is_rotated else COLOURS.T**2
+        return [float(variance) for variance in mixing @ variances]
+
+    @property
+    def _kind(self) -> tuple[int, int | None, bool]:
+        n_channels = None if self.channel_axis is None else self.shape[self.channel_axis]
+        return len(self.spatial_shape), n_channels, self.is_complex
 
     def join_variances(self, parts: list[Array]) -> Array:
         """Variances of the output, given those of the parts."""
@@ -145,7 +170,7 @@ def read_layout(
         The mask in the order of the channels.
     """
     values = as_numbers(signal)
-    axis = resolve_channel_axis(values.shape, channel_axis)
+    axis = resolve_channel_axis(signal, values.shape, channel_axis)
     spatial = values.shape if axis is None else values.shape[:axis] + values.shape[axis + 1 :]
     _check_size(values.shape, spatial)
     observed = None if mask is None else as_mask(mask, spatial)
@@ -156,8 +181,10 @@ def read_layout(
     is_colour = axis is not None and values.shape[axis] == 3 and len(spatial) == 2
     is_rotated = decorrelate and is_colour and not is_complex
     if is_rotated and values.dtype.kind == "f":
+        # rotated, infinite values would pass as missing
         missing = np.isnan(values)
         is_rotated = bool((missing.any(axis=axis) == missing.all(axis=axis)).all())
+        is_rotated = is_rotated and not np.isinf(values).any()
     return Layout(values.shape, axis, is_complex, order, is_rotated), values, observed
 
 
@@ -182,7 +209,7 @@ def _order(x: Any, spatial: tuple[int, ...]) -> IndexArray | None:
             f"x must hold one position for each of the {spatial[0]} samples; got an array of "
             f"shape {places.shape} and type {places.dtype}."
         )
-    if places.dtype.kind == "f" and not np.isfinite(places).all():
+    if not np.isfinite(places).all():  # nor is NaT
         raise ValueError("x must be finite: every sample needs a position.")
     if (places[1:] >= places[:-1]).all():
         return None
@@ -208,17 +235,20 @@ def read_weights(
     if layout.order is not None:
         weights = weights[layout.order]
     known = weights > 0.0
+    if not known.any():
+        raise ValueError("sample_weight must not be zero everywhere: nothing would be observed.")
     if not known.all():
         observed = known if observed is None else observed & known
-        weights = np.where(known, weights, weights[known].min() if known.any() else 1.0)
+        weights = np.where(known, weights, weights[known].min())
     return weights, observed
 
 
 def _count_observed(part: Any, observed: BoolArray | None) -> int:
     if part.size > MANY:
         return int(part.size)
-    if observed is None and not np.isnan(part.sum()):
-        return int(part.size)
+    with np.errstate(all="ignore"):
+        if observed is None and not np.isnan(part.sum()):
+            return int(part.size)
     known = ~np.isnan(part)
     return int(np.count_nonzero(known if observed is None else known & observed))
 
@@ -232,6 +262,20 @@ def counts_of_observed(parts: list[Any], observed: BoolArray | None) -> list[int
             f"got {min(counts)} in an array of shape {parts[0].shape}."
         )
     return counts
+
+
+def _described(out: Any) -> str:
+    if not isinstance(out, np.ndarray):
+        return f"an object of type {type(out).__name__}"
+    return f"shape {out.shape} and type {out.dtype}"
+
+
+def _real_and_imaginary(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both parts, missing together: NumPy writes NaN as ``nan + 0j``."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values.real, values.imag
+    return np.where(missing, np.nan, values.real), np.where(missing, np.nan, values.imag)
 
 
 def _as_number(part: Array) -> Any:

@@ -20,9 +20,20 @@ from relvec.estimators._layout import Layout
 from relvec.noise import METHODS, NoiseLevel, NoiseLevelWarning, mad, noise_level
 from relvec.solvers.orthonormal import profile_noise
 
-__all__ = ["find_noise", "given_variance", "pooled", "warn_about"]
+__all__ = [
+    "find_noise",
+    "given_variance",
+    "have_equal_noise",
+    "pooled",
+    "variance_of",
+    "warn_about",
+]
 
 NOISE_METHODS = (*METHODS, "profile")
+EQUAL = 1.25
+"""Ratio up to which the noise levels of two channels count as equal."""
+TINIEST, LARGEST = 2e-154, 1e154
+"""Range of numbers whose squares have all their digits."""
 
 
 def given_variance(
@@ -42,8 +53,9 @@ def given_variance(
             f"per channel, or one per sample; got {noise_std!r}."
         )
     if std.ndim == 0:
-        return float(std) ** 2
+        return variance_of(float(std))
     std = std.astype(np.float64)
+    variance_of(float(std.max(initial=0.0)))
     if channel_axis is not None and std.shape == (shape[channel_axis],):
         std = std.reshape([-1 if axis == channel_axis else 1 for axis in range(len(shape))])
     try:
@@ -53,6 +65,32 @@ def given_variance(
             "noise_std must be a number, one per channel, or fit the shape of the signal, "
             f"{shape}; got shape {std.shape}."
         ) from error
+
+
+def variance_of(std: float) -> float:
+    """Square a standard deviation, if that is a number."""
+    if 0.0 < std < TINIEST or std > LARGEST:
+        raise ValueError(
+            f"The noise level, {std:g}, leaves the range of numbers whose squares are "
+            "floating-point numbers. Rescale the signal."
+        )
+    return std**2
+
+
+def have_equal_noise(values: Any, layout: Layout, noise_std: Any) -> bool:
+    """Whether the channels have about the same noise, as far as is known or quickly seen."""
+    axis = 0 if layout.channel_axis is None else layout.channel_axis
+    if isinstance(noise_std, str):
+        channels = np.moveaxis(values, axis, 0)
+        try:
+            stds = np.array([noise_level(channel, method="mad").std for channel in channels])
+        except ValueError:  # what is wrong will be said in its place
+            return True
+    else:
+        stds = np.ravel(noise_std)
+        if stds.dtype.kind not in "iuf" or stds.size != values.shape[axis]:
+            return True
+    return bool(stds.max() <= EQUAL * stds.min())
 
 
 def find_noise(
@@ -66,7 +104,11 @@ def find_noise(
 ) -> NoiseLevel:
     """Estimate the noise level of one real part of a signal, at unit weight."""
     if weights is not None:
-        values = _with_even_noise(values, observed, weights, c)
+        # in units of a typical weight, so that weights may have any scale
+        typical = float(np.median(weights))
+        even = _with_even_noise(values, observed, weights / typical, c)
+        level_there = find_noise(even, observed, None, method, transform, level, c)
+        return replace(level_there, std=level_there.std * math.sqrt(typical))
     if method != "profile":
         return noise_level(values, observed=observed, method=method)
     known = ~np.isnan(values)
@@ -121,11 +163,18 @@ def pooled(levels: list[NoiseLevel]) -> list[NoiseLevel]:
     return result
 
 
-def warn_about(levels: list[NoiseLevel], parts: list[Any], layout: Layout) -> None:
+def warn_about(
+    levels: list[NoiseLevel], parts: list[Any], observed: BoolArray | None, layout: Layout
+) -> None:
     """Warn of noise levels that may be far from the truth."""
     for number, (level, part) in enumerate(zip(levels, parts, strict=True)):
         text = level.warning()
-        if text is None or (level.is_degenerate and np.ptp(part) == 0.0):
+        if text is None or (level.is_degenerate and _is_constant(part, observed)):
             continue  # a constant signal has no noise, and nobody need be told
         where = "" if len(parts) == 1 else f"{layout.part_name(number)}: "
-        warnings.warn(where + text, NoiseLevelWarning, stacklevel=5)
+        warnings.warn(where + text, NoiseLevelWarning, stacklevel=4)
+
+
+def _is_constant(part: Any, observed: BoolArray | None) -> bool:
+    known = part[~np.isnan(part) if observed is None else observed & ~np.isnan(part)]
+    return bool((known == known[0]).all())

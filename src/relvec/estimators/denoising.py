@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -11,29 +13,39 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._checks import check_bool, check_choice, check_integer
+from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec._signals import like
-from relvec._typing import ArrayLike, Vector
+from relvec._typing import ArrayLike
 from relvec.denoising.canvas import BOUNDARIES
-from relvec.denoising.channel import Channel, Denoised, denoise_channel
-from relvec.denoising.gaps import fill
-from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
+from relvec.denoising.channel import Channel, Denoised, denoise_channel, plain_model
+from relvec.denoising.plain import PlainModel
 from relvec.denoising.recipes import Recipe, choose_recipes
-from relvec.denoising.tiles import SIDE, stream
-from relvec.estimators._layout import counts_of_observed, read_layout, read_weights
-from relvec.estimators._noise import find_noise, given_variance, pooled, warn_about
+from relvec.estimators._layout import Layout, counts_of_observed, read_layout, read_weights
+from relvec.estimators._noise import (
+    find_noise,
+    given_variance,
+    have_equal_noise,
+    pooled,
+    variance_of,
+    warn_about,
+)
 from relvec.estimators._progress import Terminal
+from relvec.likelihoods import GaussianPrediction
 from relvec.noise import NoiseLevel
-from relvec.priors import Prior, SmoothnessPrior, resolve_prior
+from relvec.priors import Prior, resolve_prior
 
-__all__ = ["SmoothDenoiser", "denoise"]
+__all__ = ["SmoothDenoiser"]
 
 MODES = ("quality", "plain")
+SPECIAL = ("auto", "cosine")
+"""What may stand for a dictionary besides wavelets."""
+MOST = 8
+"""Transforms in a blend: the search for their weights doubles with each."""
 PLAIN = "sym8"
 """Transform of the plain model unless another is asked for."""
 
 
-class SmoothDenoiser(TransformerMixin, BaseEstimator):
+class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Remove white noise from signals, images and volumes, and say how sure it is.
 
     The smooth relevance vector machine of Schmolck and Everson: the signal is a sparse
@@ -70,12 +82,14 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         How the signal goes on beyond its ends. The plain mode is always periodic.
     channel_axis : int, None or "auto", default="auto"
         Axis of colours or channels, each denoised by itself; also the axis that counts the
-        images of a stack. "auto" is the last axis of an array with three axes if that has three
-        or four entries: pass None if such an array is a volume.
+        images of a stack. "auto" finds colours (the last of three axes, of three or four
+        entries), the columns of a data frame, and the two to four columns of a long array. Pass
+        None if all axes are positions.
     decorrelate : bool, default=True
-        Denoise brightness and two colour differences instead of red, green and blue.
+        Denoise brightness and two colour differences instead of red, green and blue, if the
+        noise of all three is about equal.
     with_std : bool, default=True
-        Whether to compute `std_`, which costs about as much as the rest.
+        Whether to compute `std_`, which costs half to four fifths as much again.
     n_jobs : int, optional
         Channels denoised at the same time; -1 uses all processors.
     progress : bool or callable, default=False
@@ -93,16 +107,18 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         so.
     noise_level_ : NoiseLevel, list of NoiseLevel or None
         What is known about the reliability of an estimated noise level; None if it was given.
-    degrees_of_freedom_ : float
+    effective_dof_ : float
         Effective number of parameters spent.
     transforms_ : list of str
         The transforms that were tried.
-    weights_ : ndarray of shape (n_transforms,) or (n_parts, n_transforms)
+    transform_weights_ : ndarray of shape (n_transforms,) or (n_parts, n_transforms)
         Their weights in the blend, for each part if the signal has several: channels, real
         and imaginary parts, or brightness and two colour differences.
-    expected_errors_ : ndarray, shaped like `weights_`
+    transform_errors_ : ndarray, shaped like `transform_weights_`
         Unbiased estimate of the mean squared error of each transform alone. The estimates
         share most of their own error: compare them with each other. NaN in plain mode.
+    expected_error_ : float or ndarray of shape (n_parts,)
+        The same for the blend.
 
     See Also
     --------
@@ -128,6 +144,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
     >>> bool(error < 0.1)
     True
     """
+
+    _models: list[PlainModel] | None
 
     def __init__(
         self,
@@ -192,7 +210,15 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         self._denoise(signal, x, mask, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: None = None, **fit_params: Any) -> Any:
+    def fit_transform(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        x: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Any:
         """Denoise a signal and return it, in the container it came in.
 
         Parameters
@@ -201,10 +227,16 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
             The signal.
         y : None
             Not used.
-        **fit_params : dict
+        x, mask, sample_weight
             As in `fit`.
+
+        Returns
+        -------
+        denoised : array
+            In the container that `X` came in.
         """
-        return like(X)(self.fit(X, y, **fit_params).signal_)
+        self._denoise(X, x, mask, sample_weight)
+        return like(X)(self.signal_)
 
     def transform(
         self,
@@ -229,8 +261,9 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
             In the container that `signal` came in.
         """
         check_is_fitted(self)
-        other = SmoothDenoiser(**{**self.get_params(), "with_std": False})
-        other._denoise(signal, x, mask, sample_weight, known=self._variances)
+        settings = {"with_std": False, "channel_axis": self._layout.channel_axis}
+        other = SmoothDenoiser(**{**self.get_params(), **settings})
+        other._denoise(signal, x, mask, sample_weight, known=(self._layout, self._variances))
         return like(signal)(other.signal_)
 
     @property
@@ -242,9 +275,43 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         channels.
         """
         check_is_fitted(self)
-        transform = self._recipes[0].transform if self.mode == "plain" else PLAIN
-        models = [_plain_model(channel, transform, self.level) for channel in self._channels]
-        return models[0] if self._layout.channel_axis is None and len(models) == 1 else models
+        if self._models is None:
+            transform = self._recipes[0].transform if self.mode == "plain" else PLAIN
+            self._models = [
+                plain_model(channel, transform, self.level) for channel in self._channels
+            ]
+        return self._models[0] if len(self._models) == 1 else self._models
+
+    def predict_interval(self, coverage: float = 0.95) -> np.ndarray:
+        """Interval around every sample of `signal_` that holds the true signal.
+
+        Parameters
+        ----------
+        coverage : float, default=0.95
+            Probability with which it does, between 0 and 1.
+
+        Returns
+        -------
+        interval : ndarray of shape (*signal.shape, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "std_"):
+            raise AttributeError("Intervals need with_std=True in SmoothDenoiser.")
+        if np.iscomplexobj(self.signal_):
+            raise ValueError("A complex signal has no intervals; std_ is the radius of a disc.")
+        share = check_positive("coverage", coverage)
+        if share >= 1.0:
+            raise ValueError(f"coverage must be below 1; got {coverage!r}.")
+        return GaussianPrediction(self.signal_, self.std_**2).interval(share)
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare what is accepted."""
+        tags = super().__sklearn_tags__()
+        # lines are accepted too; the tag for them would say that nothing else is
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = True
+        return tags
 
     # ------------------------------------------------------------------ the work
 
@@ -255,23 +322,25 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         mask: Any,
         sample_weight: Any,
         out: Any = None,
-        known: list[float] | None = None,
+        known: tuple[Layout, list[float]] | None = None,
     ) -> None:
-        """Denoise `signal` into `out`; `known` are noise variances of its parts found before."""
+        """Denoise `signal` into `out`, with the noise found before in a signal like it."""
         prior = self._check_options()
         layout, values, observed = read_layout(
             signal, self.channel_axis, x, mask, check_bool("decorrelate", self.decorrelate)
         )
+        if layout.is_rotated and not have_equal_noise(values, layout, self.noise_std):
+            layout = replace(layout, is_rotated=False)  # white noise would not stay white
         weights, observed = read_weights(sample_weight, layout, observed)
         parts = layout.split(values)
         recipes = self._resolve_recipes(layout.spatial_shape)
         prices = [prior.smoothness(count) for count in counts_of_observed(parts, observed)]
         given = given_variance(self.noise_std, layout.shape, layout.channel_axis)
         levels = None
-        if known is not None:
-            variances = list(known)
-        elif given is not None:
+        if given is not None:
             variances = layout.split_variances(given)
+        elif known is not None:
+            variances = known[0].carry_over(known[1], layout)
         else:
             transform = recipes[0].transform if self.mode == "plain" else PLAIN
             levels = [
@@ -279,12 +348,14 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 for part, c in zip(parts, prices, strict=True)
             ]
             levels = levels if not layout.is_complex else pooled(levels)
-            variances = [level.std**2 for level in levels]
-            warn_about(levels, parts, layout)
-        if len(variances) != len(parts):
+            variances = [variance_of(level.std) for level in levels]
+            warn_about(levels, parts, observed, layout)
+        if self.mode == "plain" and (
+            weights is not None or not all(isinstance(each, float) for each in variances)
+        ):
             raise ValueError(
-                f"The fitted signal has {len(variances)} real parts, this one {len(parts)}: "
-                "transform needs signals with the same channels."
+                "The plain mode has one noise level for all samples; for noise_std per sample, or "
+                'sample_weight, use mode="quality".'
             )
         self._layout, self._recipes, self._variances = layout, recipes, variances
         self._channels = [
@@ -325,21 +396,27 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
             del self.std_
         self.noise_std_ = layout.noise_std([channel.noise_variance for channel in self._channels])
         self.noise_level_ = levels[0] if levels is not None and len(levels) == 1 else levels
-        self.degrees_of_freedom_ = sum(result.freedom for result in results)
+        self.effective_dof_ = sum(result.freedom for result in results)
         self.transforms_ = [recipe.label for recipe in self._recipes]
-        is_single = len(results) == 1
-        self.weights_ = np.array([result.weights for result in results])[0 if is_single else ...]
-        self.expected_errors_ = np.array([result.errors for result in results])[
-            0 if is_single else ...
-        ]
+        each = 0 if len(results) == 1 else slice(None)
+        self.transform_weights_ = np.array([result.weights for result in results])[each]
+        self.transform_errors_ = np.array([result.errors for result in results])[each]
+        self.expected_error_ = np.array([result.error for result in results])[each]
+        self._models = None
 
     def _resolve_recipes(self, shape: tuple[int, ...]) -> list[Recipe]:
-        names = [self.dictionary] if isinstance(self.dictionary, str) else list(self.dictionary)
+        given: Any = self.dictionary
+        names = [given] if isinstance(given, str) else list(given) if np.iterable(given) else []
         if not names or not all(isinstance(name, str) for name in names):
             raise ValueError(
                 'dictionary must be "auto", a wavelet, "cosine" or a list of these; '
                 f"got {self.dictionary!r}."
             )
+        if len(names) > MOST:
+            raise ValueError(f"At most {MOST} transforms can be blended; got {len(names)}.")
+        for name in names:
+            if difflib.get_close_matches(name, SPECIAL, cutoff=0.75):
+                check_choice("dictionary", name, SPECIAL)
         if self.mode == "plain":
             if len(names) > 1:
                 raise ValueError(
@@ -348,7 +425,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 )
             names = [PLAIN] if names == ["auto"] else names
             return [Recipe(names[0], 1)]
-        if self.neighbours == "auto":
+        if isinstance(self.neighbours, str):
+            check_choice("neighbours", self.neighbours, ("auto",))
             width = None
         else:
             width = check_integer("neighbours", self.neighbours, minimum=1)
@@ -362,6 +440,13 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
         check_choice("mode", self.mode, MODES)
         check_choice("boundary", self.boundary, BOUNDARIES)
         check_bool("with_std", self.with_std)
+        if self.mode == "plain" and self.neighbours not in ("auto", 1):
+            raise ValueError(
+                "The plain mode gives every coefficient a precision of its own; leave neighbours "
+                f'out, or use mode="quality". Got neighbours={self.neighbours!r}.'
+            )
+        if not callable(self.progress):
+            check_bool("progress", self.progress, also="or a function")
         if self.level is not None:
             check_integer("level", self.level, minimum=0)
             if self.mode != "plain":
@@ -374,102 +459,3 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator):
                 'prior="bic", another SmoothnessPrior, or "flat".'
             )
         return prior
-
-
-def denoise(
-    signal: Any,
-    *,
-    return_std: bool = False,
-    x: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    out: Any = None,
-    n_samples: int | None = None,
-    **options: Any,
-) -> Any:
-    """Remove white noise from a signal, image or volume.
-
-    Parameters
-    ----------
-    signal : array-like or iterator
-        Samples at equal distances in one, two or more dimensions: a list, an array of any
-        numbers, a pandas or polars Series, a colour image, a memory-mapped file. NaN counts as
-        missing. An iterator of consecutive pieces of a line gives an iterator of pieces.
-    return_std : bool, default=False
-        Also return the posterior standard deviation of every sample.
-    x, mask, sample_weight
-        Positions, gaps and relative precisions: see `SmoothDenoiser.fit`.
-    out : array, optional
-        Where to put the result, for instance a memory-mapped file as large as the signal.
-    n_samples : int, optional
-        Length of the whole signal, for an iterator: the price of a component depends on it.
-    **options : dict
-        Parameters of `SmoothDenoiser`: ``mode``, ``dictionary``, ``prior``, ``noise_std``,
-        ``neighbours``, ``boundary``, ``channel_axis``, ``n_jobs``, ``progress``, ...
-
-    Returns
-    -------
-    denoised : array
-        In the container the signal came in, as floating-point numbers.
-    std : array
-        Only if `return_std`.
-
-    See Also
-    --------
-    SmoothDenoiser : The same as an estimator, with everything it found.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from relvec import denoise
-    >>> rng = np.random.default_rng(0)
-    >>> t = np.linspace(0, 1, 2000)
-    >>> noisy = np.sin(2 * np.pi * 3 * t) + 0.3 * rng.normal(size=2000)
-    >>> clean = denoise(noisy)
-    >>> bool(np.mean((clean - np.sin(2 * np.pi * 3 * t)) ** 2) < 0.002)
-    True
-    """
-    check_bool("return_std", return_std)
-    if isinstance(signal, Iterator):
-        if return_std or out is not None or any(v is not None for v in (x, mask, sample_weight)):
-            raise ValueError(
-                "A signal that arrives in pieces takes none of return_std, out, x, mask and "
-                "sample_weight; mark missing samples by NaN."
-            )
-        return _denoise_stream(signal, n_samples, options)
-    if n_samples is not None:
-        raise ValueError("n_samples is for iterators; the length of this signal is known.")
-    denoiser = SmoothDenoiser(**{"with_std": return_std, **options})
-    denoiser._denoise(signal, x, mask, sample_weight, out)
-    wrap = like(signal)
-    denoised = wrap(denoiser.signal_) if out is None else out
-    return (denoised, wrap(denoiser.std_)) if return_std else denoised
-
-
-def _denoise_stream(
-    pieces: Iterator[Any], n_samples: int | None, options: dict[str, Any]
-) -> Iterator[Vector]:
-    """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
-    denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
-    total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
-    price = denoiser._check_options().smoothness(total)
-    fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
-    known: list[list[float]] = []
-
-    def work(tile: Vector) -> Vector:
-        fixed._denoise(tile, None, None, None, None, known[0] if known else None)
-        known[:] = [fixed._variances]
-        denoised: Vector = fixed.signal_
-        return denoised
-
-    return stream(pieces, work)
-
-
-def _plain_model(channel: Channel, transform: str, level: int | None) -> PlainModel:
-    values = np.array(channel.values, dtype=np.float64)
-    observed = ~np.isnan(values)
-    if channel.observed is not None:
-        observed &= channel.observed
-    dictionary = make_dictionary(values.shape, transform, level)
-    noise = float(np.mean(channel.noise_variance))
-    return fit_plain(fill(values, observed), dictionary, noise, channel.c)

@@ -28,9 +28,11 @@ class SparseBayesRegressor(BaseSparseBayesRegressor):
     prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
         Prior of the precisions. "aic", "bic" and "ric" charge for effective degrees of freedom
         and give smoother, sparser models.
-    solver : {"auto", "sequential", "mackay", "em", "textbook"} or Solver, default="auto"
+    solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
+or Solver, default="auto"
         "sequential" is the fast one, "mackay" and "em" are Tipping's (2001) fixed points from
-        all atoms, "textbook" is Tipping and Faul's (2003) sequence of single steps.
+        all atoms, "textbook" is Tipping and Faul's (2003) sequence of single steps, "random_order"
+        the same in random order; "orthonormal" insists on the closed form of orthonormal bases.
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How hard the sequential solver looks for a better maximum of the evidence.
     noise_variance : float, optional
@@ -80,6 +82,9 @@ class SparseBayesRegressor(BaseSparseBayesRegressor):
     converged_ : bool or ndarray of shape (n_outputs,)
     candidates_ : tuple
         The maxima that were compared, best first.
+    components_ : tuple of Component
+        What each basis of a sum does: name, atoms offered and kept, effective degrees of freedom,
+        share of the target's variance. `predict_components` gives their contributions.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -168,7 +173,8 @@ class RVMRegressor(BaseSparseBayesRegressor):
         How a number of centres is chosen.
     prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
         "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
-    solver : {"auto", "sequential", "mackay", "em", "textbook"} or Solver, default="auto"
+    solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
+or Solver, default="auto"
         The fast certified search, or one of the published algorithms.
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How hard the search looks for a better maximum of the evidence.

@@ -67,8 +67,9 @@ def estimate_noise(
         True where a value may be used. If few unbroken stretches are left, differences of
         neighbours are used, which may give too large a level.
     channel_axis : int, None or "auto", default="auto"
-        Axis of colours or channels, each of which has a noise level of its own. "auto" is the
-        last axis of an array with three axes if that has three or four entries.
+        Axis of colours or channels, each of which has a noise level of its own. "auto" finds
+        colours (the last of three axes, of three or four entries), the columns of a data frame,
+        and the two to four columns of a long array.
     return_report : bool, default=False
         Also return what is known about the reliability.
 
@@ -109,7 +110,7 @@ def estimate_noise(
     check_choice("method", method, METHODS)
     check_bool("return_report", return_report)
     values = as_numbers(signal)
-    axis = resolve_channel_axis(values.shape, channel_axis)
+    axis = resolve_channel_axis(signal, values.shape, channel_axis)
     spatial = values.shape if axis is None else values.shape[:axis] + values.shape[axis + 1 :]
     observed = None if mask is None else as_mask(mask, spatial)
     if axis is None:

@@ -14,7 +14,14 @@ from relvec._compat import optional
 from relvec._typing import BoolArray
 from relvec.noise.envelope import Envelope, lower_envelope
 from relvec.noise.patches import patch_scale
-from relvec.noise.reading import complete_boxes, is_planar, is_stuck, read_boxes
+from relvec.noise.reading import (
+    MOST_SAMPLES,
+    complete_boxes,
+    is_planar,
+    is_stuck,
+    read_boxes,
+    share_of_equals,
+)
 from relvec.noise.regions import difference_regions, line_regions, plane_regions
 from relvec.noise.report import FEW_SAMPLES, NoiseLevel
 from relvec.noise.scale import mad
@@ -41,6 +48,8 @@ _CORE_OF_LINES, _CORE_OF_PLANES, _CORE_SCATTER = 0.945, 0.86, 0.7
 _QUIET_SHARE, _NULL_SHARE = 0.40, 0.40
 _DISAGREE = 0.12
 _WEAK_ERROR = 0.06
+_MOST_EQUAL = 0.3
+"""Share of neighbours that are exactly equal from which samples were repeated or rounded."""
 
 
 def noise_level(
@@ -76,6 +85,8 @@ def noise_level(
             'method="patches" needs an image: at least two axes of 16 or more entries; got an '
             f'array of shape {values.shape}. Use method="auto".'
         )
+    if method == "mad" and observed is None and _is_plain_line(values):
+        return _from_finest(values[np.newaxis])  # nothing but a transform and a median
     boxes, usable = _read(values, observed)
     n_usable = int(np.count_nonzero(usable))
     if n_usable < 2:
@@ -84,7 +95,7 @@ def noise_level(
             f"of shape {values.shape}. Pass more data, or the noise itself as noise_std."
         )
     if method == "mad" and usable.all() and min(boxes.shape[1:]) >= SHORTEST_ENVELOPE:
-        return _from_finest(boxes)  # nothing but a transform and a median
+        return _from_finest(boxes)
     boxes, exponent, tiny = _normalised(boxes, usable, values.dtype)
     moving = usable & ~is_stuck(boxes)
     # A few loose samples between stuck ones are as likely jumps as noise.
@@ -96,7 +107,18 @@ def noise_level(
     level = _estimate(boxes, usable, method)
     if level.std <= tiny:
         return _none(n_usable)
-    return replace(level, std=math.ldexp(level.std, exponent))
+    is_reliable = level.is_reliable and share_of_equals(boxes, usable) < _MOST_EQUAL
+    return replace(level, std=math.ldexp(level.std, exponent), is_reliable=is_reliable)
+
+
+def _is_plain_line(values: Any) -> bool:
+    """Whether a signal can be used as it is: no part to choose, nothing missing."""
+    return (
+        values.ndim == 1
+        and values.dtype == np.float64
+        and SHORTEST_ENVELOPE <= values.size <= MOST_SAMPLES
+        and bool(np.isfinite(values.sum()))
+    )
 
 
 def _none(n_samples: int) -> NoiseLevel:
@@ -170,6 +192,8 @@ def _from_planes(planes: Array, method: str) -> NoiseLevel:
     if planes.size >= COMPARABLE_FROM:
         agree = abs(scale - level.std) <= _DISAGREE * max(scale, level.std)
         level = replace(level, is_reliable=level.is_reliable and agree)
+        if method == "auto" and not agree and scale > level.std:
+            return level  # a signal only adds to either; no patch is flat in a field of stars
     if method == "auto" and planes.size < PATCHES_FROM:
         return level
     return replace(level, std=scale, method="patches", source="flat patches")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from relvec._typing import BoolArray
 
-__all__ = ["FLATTEST", "complete_boxes", "is_planar", "is_stuck", "read_boxes"]
+__all__ = ["FLATTEST", "complete_boxes", "is_planar", "is_stuck", "read_boxes", "share_of_equals"]
 
 Array = NDArray[np.float64]
 
@@ -144,6 +144,14 @@ def is_stuck(boxes: Array) -> BoolArray:
         mark[..., 1:] |= long_run
         mark[..., :-1] |= long_run
     return stuck
+
+
+def share_of_equals(boxes: Array, usable: BoolArray) -> float:
+    """Share of observed neighbours along the last axis that are exactly equal."""
+    both = usable[..., 1:] & usable[..., :-1]
+    n_pairs = int(np.count_nonzero(both))
+    n_equal = int(np.count_nonzero(both & (boxes[..., 1:] == boxes[..., :-1])))
+    return n_equal / max(n_pairs, 1)
 
 
 def complete_boxes(boxes: Array, observed: BoolArray) -> Array | None:

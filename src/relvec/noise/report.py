@@ -71,12 +71,13 @@ class NoiseLevel:
         """
         if self.is_degenerate:
             return (
-                "No noise was found: the signal is constant, exact, or rounded to steps larger "
-                f"than the noise. {self.advice()}"
+                "No noise was found: the signal is constant, exact, repeats itself, or is rounded "
+                f"to steps larger than the noise. {self.advice()}"
             )
         if not self.is_reliable and self.n_samples >= FEW_SAMPLES:
             return (
-                f"The noise level {self.std:.3g} may be too high: no part of the signal looks like "
-                f"white noise alone. {self.advice()}"
+                f"The noise level {self.std:.3g} may be far from the truth: no part of the signal "
+                "looks like white noise alone. It is too high if the signal is everywhere, and too "
+                f"low if samples are repeated, rounded or filtered. {self.advice()}"
             )
         return None

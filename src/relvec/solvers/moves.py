@@ -18,7 +18,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import best_precision
 from relvec.solvers.ascent import State, objective_of, settle
 from relvec.solvers.base import Problem
-from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, evaluate
+from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 from relvec.solvers.shifts import shifts
 
 HOPELESS = -3.0
@@ -33,9 +33,10 @@ PARTNERS = 2
 """Every atom may be merged with this many of the active atoms most like it."""
 WORTHWHILE = 1e-4
 """An end state has to be better by this much to replace another."""
-MAX_ATOMS, MAX_ATOMS_FLAT = 25, 10
-"""Beyond this many active atoms their moves are too many to try. Without a price on degrees of
-freedom recombining end states does as well from fewer atoms on."""
+MAX_ATOMS = 25
+"""Beyond this many active atoms their moves are too many to try."""
+FEW_ATOMS = 12
+"""Up to this many, moves find more than further starts and recombinations do."""
 MAX_MOVES = 100
 Visited = set[tuple[int, ...]]
 """Active sets that were looked at already."""
@@ -49,11 +50,6 @@ class Move(NamedTuple):
     theta: float
     value: float
     """Change of the objective with all other precisions held."""
-
-
-def worth_moving(problem: Problem, state: State) -> bool:
-    """Whether an end state has few enough atoms to try their moves."""
-    return len(state.active) <= (MAX_ATOMS if problem.smoothness else MAX_ATOMS_FLAT)
 
 
 def improve(
@@ -159,7 +155,11 @@ def proposals(problem: Problem, state: State, noise_variance: float | None) -> l
     active = state.active
     if not len(active):
         return []
-    known = _Landscape(problem, objective, active, state.theta)
+    moments = problem.moments
+    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    if point is None:
+        return []
+    known = _Landscape(problem, objective, active, point)
     sets = [np.array([j]) for j in range(len(active))]
     sets += [np.array(pair) for pair in _neighbours(known.gram)]
     gain, lam, loss = known.without(sets)
@@ -185,13 +185,11 @@ class _Landscape:
     """What every atom would bring to a model from which some of its atoms are taken out."""
 
     def __init__(
-        self, problem: Problem, objective: Objective, active: IndexArray, theta: Vector
+        self, problem: Problem, objective: Objective, active: IndexArray, point: Point
     ) -> None:
         moments = problem.moments
         self.problem, self.objective, self.active = problem, objective, active
         self.gram = moments.gram(active)
-        point = evaluate(self.gram, moments.correlation[active], theta, objective)
-        assert point is not None
         self.lam = point.lam
         self.quadratic = point.quadratic
         rows = moments.rows(active)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.ascent import CHARGED, EMPTY, Schedule, State, ascend, empty_state
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
-from relvec.solvers.moves import Visited, improve, worth_moving
+from relvec.solvers.moves import FEW_ATOMS, MAX_ATOMS, Visited, improve
 from relvec.solvers.orthonormal import OrthonormalSolver, applies
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.unions import alone, leftover, replaced
@@ -18,6 +18,8 @@ SMALL = 600
 """Up to this many atoms the whole Gram is at hand and every start is affordable."""
 COSTLY_ROWS = 1e7
 """From this many entries of the dictionary on, Gram rows are worth saving."""
+RAISED = (3.0, 10.0)
+"""Factors by which the noise is raised while the parts of a union divide the work."""
 SAME = 1e-4
 """End states whose objectives differ by less, with equally many atoms, are the same one."""
 
@@ -174,6 +176,8 @@ class _Search:
 
     def rearrange(self, states: list[State], count: int) -> list[State]:
         """Shift, swap and merge atoms of the best of several end states."""
+        # Without a price on degrees of freedom many atoms are near ties, not worth the time.
+        limit = MAX_ATOMS if self.problem.smoothness else FEW_ATOMS
         label = "atoms moved"
 
         def again(start: State) -> State:
@@ -184,9 +188,8 @@ class _Search:
 
         moved: list[State] = []
         for state in sorted(states, key=_rank, reverse=True):
-            if len(moved) == count or not worth_moving(self.problem, state):
-                break
-            if tuple(state.active) in self.visited:
+            seen = tuple(state.active) in self.visited
+            if len(moved) == count or seen or len(state.active) > limit:
                 continue
             end = improve(self.problem, state, again, self.visited, noise_variance=self.held)
             moved.append(end)
@@ -243,11 +246,19 @@ class _Search:
                 ends.append(self.climb(f"part {number} by itself", state, self.polish))
         if self.effort == "fast" or len(found) < 2:
             return ends
-        favours = [np.full(len(found), 1.0 / len(found))]
-        favours += [0.5 * (one + favours[0]) for one in np.eye(len(found))]
-        for shares in favours:
-            start = recombine(found, self.problem.moments.n_atoms, shares.tolist())
-            ends.append(self.climb("parts averaged", start, self.polish))
+        equal = np.full(len(found), 1.0 / len(found))
+        favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
+        starts = [
+            recombine(found, self.problem.moments.n_atoms, shares.tolist()) for shares in favours
+        ]
+        ends += [self.climb("parts averaged", start, self.polish) for start in starts]
+        # Under more noise than there is, only what one part does much better than the others
+        # stays, so that they divide the work before the details come in.
+        noise = max(ends, key=_rank).noise_variance
+        for factor in RAISED:
+            label = f"parts averaged, noise raised {factor:g} times"
+            coarse = self.climb(label, starts[0], self.hold, factor * noise)
+            ends.append(self.climb(label, coarse, self.polish))
         return ends
 
     def _hand_over(self, best: State, n_rounds: int) -> State:
@@ -312,7 +323,9 @@ class _Search:
             return self.dense(start, 0.0, self.polish)
         pool = [self.dense(start, 0.0, self.polish)]  # never below the fast search
         pool += [self.forward(share, noise, self.loose, self.hold) for share in (0.3, 0.1)]
-        is_sparse = all(worth_moving(self.problem, state) for state in pool)
+        is_sparse = len(max(pool, key=_rank).active) <= FEW_ATOMS
+        # Ends of very different sizes: a rugged landscape, where further starts tell more.
+        is_sparse &= all(len(state.active) <= 2 * FEW_ATOMS for state in pool)
         if is_sparse:
             pool += self.rearrange(pool, 3)
             pool.append(self._recombine_pairs(pool, 3))
@@ -321,7 +334,8 @@ class _Search:
         pool += [self.dense(start, shift, self.loose) for shift in (1.0, -1.0, 2.0, -2.0)]
         if self.effort == "balanced":
             pool.append(self.merge(pool, self.loose))
-            return self._recombine_pairs(pool, 8)
+            best = self._recombine_pairs(pool, 8)
+            return max([best, *self.rearrange([best], 1)], key=_rank)
         pool.append(self.forward(1.0, noise, self.loose, self.hold))
         pool.append(self.merge(pool, self.loose))
         pool.append(self.climb("forward", EMPTY, self.loose))
@@ -330,9 +344,7 @@ class _Search:
         best = self._recombine_pairs(pool, 8)
         pool = [best, *(self.reheat(start, best, share) for share in (0.5, 0.1, 0.02))]
         best = self._recombine_pairs(pool, 8)
-        if is_sparse:
-            best = max([best, *self.rearrange([end for _, end in self.ends], 8)], key=_rank)
-        return best
+        return max([best, *self.rearrange([end for _, end in self.ends], 8)], key=_rank)
 
     def _search_large(self, start: Ridge, noise: float) -> State:
         if self.effort == "fast":

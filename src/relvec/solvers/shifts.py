@@ -15,7 +15,7 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import gradient_and_hessian
 from relvec.moments.base import Moments
-from relvec.solvers.ascent import State, objective_of
+from relvec.solvers.ascent import COPY_TOLERANCE, State, objective_of
 from relvec.solvers.base import Problem
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective
 
@@ -43,7 +43,19 @@ class Shifts(NamedTuple):
 
 
 def shifts(problem: Problem, state: State, noise_variance: float | None) -> Shifts:
-    """Value every shift of one atom, and of two atoms that are alike."""
+    """Value every shift of one atom, and of two atoms that are alike.
+
+    None are returned where rounding decides: with hardly any noise, or between copies.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return _valued(problem, state, noise_variance)
+    except np.linalg.LinAlgError:
+        size = len(state.active)
+        return Shifts(np.empty((0, size), dtype=np.intp), np.empty((0, size)), np.empty(0))
+
+
+def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shifts:
     objective = objective_of(problem, noise_variance)
     moments, price = problem.moments, problem.min_gain
     sets = _candidates(moments, state.active)
@@ -56,6 +68,8 @@ def shifts(problem: Problem, state: State, noise_variance: float | None) -> Shif
     present, _, curvature = _evaluate(
         block[np.ix_(here, here)][None], correlation[here][None], state.theta[None], objective
     )
+    if not np.isfinite(present[0]):
+        return Shifts(sets[:0], theta[:0], np.empty(0))
     gram = block[local[:, :, None], local[:, None, :]]
     best = np.full(len(sets), np.inf)
     trial = theta
@@ -78,10 +92,11 @@ def _candidates(moments: Moments, active: IndexArray) -> IndexArray:
     size = len(active)
     alike = np.abs(moments.rows(active))
     alike[:, ~moments.usable] = -1.0
+    alike[alike > 1.0 - COPY_TOLERANCE] = -1.0
     among = alike[:, active].copy()
     np.fill_diagonal(among, -1.0)
     alike[:, active] = -1.0
-    near = _largest(alike, NEIGHBOURS)
+    near = [row[alike[i, row] >= 0.0] for i, row in enumerate(_largest(alike, NEIGHBOURS))]
     partners = _largest(among, min(PARTNERS, size - 1))
     pairs = {(min(i, int(j)), max(i, int(j))) for i in range(size) for j in partners[i]}
     sets = []
@@ -95,18 +110,14 @@ def _candidates(moments: Moments, active: IndexArray) -> IndexArray:
                 if first != second:
                     sets.append(active.copy())
                     sets[-1][[i, j]] = first, second
-    together = np.array(sets, dtype=np.intp).reshape(-1, size)
-    return together[moments.usable[together].all(axis=1)]
+    return np.array(sets, dtype=np.intp).reshape(-1, size)
 
 
 def _largest(values: Matrix, count: int) -> IndexArray:
-    """Columns of the `count` largest entries of each row."""
-    count = min(count, values.shape[1])
-    if count < values.shape[1]:
-        values_first = np.argpartition(-values, count, axis=1)[:, :count]
-    else:
-        values_first = np.tile(np.arange(values.shape[1]), (len(values), 1))
-    return np.sort(values_first, axis=1)
+    """Columns of the `count` largest entries of each row, in ascending order."""
+    if count >= values.shape[1]:
+        return np.tile(np.arange(values.shape[1]), (len(values), 1))
+    return np.sort(np.argpartition(-values, count, axis=1)[:, :count], axis=1)
 
 
 def _evaluate(
@@ -123,7 +134,7 @@ def _evaluate(
     sign, log_det = np.linalg.slogdet(precision)
     mean = np.einsum("nij,nj->ni", covariance, correlation)
     quadratic = target_ss - np.einsum("ni,ni->n", correlation, mean)
-    defined = (sign > 0.0) & (quadratic > 0.0)
+    defined = (sign > 0.0) & (quadratic > 0.0) & np.isfinite(log_det)
     quadratic = np.where(defined, quadratic, target_ss)
     weight = n / quadratic if noise is None else np.full(len(theta), 1.0 / noise)
     fit = n * np.log(quadratic) if noise is None else quadratic / noise
@@ -145,4 +156,5 @@ def _evaluate(
         noise,
     )
     hessian.flat[:: size + 1] += STIFFENING * np.abs(hessian.diagonal()) + 1e-6
-    return np.where(defined, cost, np.inf), gradient, hessian
+    defined &= np.isfinite(gradient).all(axis=1)
+    return np.where(defined, cost, np.inf), np.where(defined[:, None], gradient, 0.0), hessian

@@ -1,0 +1,1 @@
+"""The denoising suite: cost, error on signals and images, noise levels, memory."""

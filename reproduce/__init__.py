@@ -1,0 +1,1 @@
+"""Published tables, computed again. Run ``python -m reproduce`` for what there is."""

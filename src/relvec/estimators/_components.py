@@ -1,0 +1,113 @@
+"""What each part of a basis contributes to a fitted model."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._checks import check_bool
+from relvec._typing import IndexArray, Matrix
+from relvec.bases.base import BasisPart
+from relvec.estimators._output import FittedOutput
+from relvec.estimators._predict import PredictionMixin
+
+
+class Component(NamedTuple):
+    """What a part of the basis does in a fitted model."""
+
+    name: str
+    n_atoms: int
+    """Atoms it offered."""
+    n_relevant: int
+    """Atoms that were kept."""
+    effective_dof: float
+    """Effective degrees of freedom they use."""
+    share: float
+    """Variance of its contribution over the training rows, in units of that of the target. Shares
+    add up to that of the whole fit only if contributions are uncorrelated."""
+
+
+class ComponentsMixin(PredictionMixin):
+    """Contributions of the parts of a basis."""
+
+    _parts: tuple[BasisPart, ...]
+
+    @property
+    def components_(self) -> tuple[Component, ...] | list[tuple[Component, ...]]:
+        """What each part of the basis does (a list with several outputs).
+
+        One `Component` for each basis of a sum (``a + b``), or a single one.
+        """
+        check_is_fitted(self)
+        described = [self._described(output) for output in self.outputs_]
+        return described[0] if self._single else described
+
+    def _described(self, output: FittedOutput) -> tuple[Component, ...]:
+        posterior = output.posterior
+        determined = posterior.well_determined
+        components = []
+        for part, index in zip(self._parts, self._members(output), strict=True):
+            variance = posterior.component_variance(index)
+            components.append(
+                Component(
+                    part.name,
+                    part.n_atoms,
+                    len(index),
+                    float(determined[index].sum()),
+                    variance / posterior.target_variance if posterior.target_variance else 0.0,
+                )
+            )
+        return tuple(components)
+
+    def _members(self, output: FittedOutput) -> list[IndexArray]:
+        """Positions of the active atoms of each part."""
+        bounds = np.cumsum([0, *(part.n_atoms for part in self._parts)])
+        owner = np.searchsorted(bounds, output.active, side="right") - 1
+        return [np.flatnonzero(owner == number) for number in range(len(self._parts))]
+
+    def predict_components(
+        self, X: Any, return_std: bool = False, *, centred: bool = False
+    ) -> Matrix | tuple[Matrix, Matrix]:
+        """Predict what each part of the basis contributes.
+
+        The sum of the contributions and the intercept is what `predict` returns (with
+        ``error_bars="augmented"``, before its correction).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Also return the standard deviation of each contribution. Parts that can stand in for
+            each other have larger ones than their sum.
+        centred : bool, default=False
+            Take off the mean of each contribution over the training rows. The data do not say
+            which part, or the intercept, a constant belongs to, so that shapes are better
+            compared without it. The sum is then short of `predict` by the mean of the training
+            target. Without an intercept nothing is taken off.
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_parts) or (n_samples, n_parts, n_outputs)
+            In the order of `components_`.
+        std : ndarray of the same shape
+            Only if `return_std` is True.
+        """
+        check_bool("return_std", return_std)
+        check_bool("centred", centred)
+        X = self._validated(X)
+        means, stds = [], []
+        for output in self.outputs_:
+            atoms = output.atoms.at(X)
+            known = [
+                output.posterior.component(atoms[:, index], index, centred=centred)
+                for index in self._members(output)
+            ]
+            means.append(np.stack([mean for mean, _ in known], axis=1))
+            stds.append(np.sqrt(np.stack([variance for _, variance in known], axis=1)))
+        mean = means[0] if self._single else np.stack(means, axis=-1)
+        if not return_std:
+            return mean
+        return mean, stds[0] if self._single else np.stack(stds, axis=-1)

@@ -1,0 +1,157 @@
+"""Denoising as a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from relvec._checks import check_bool, check_integer, nearest
+from relvec._signals import as_numbers, like
+from relvec._typing import ArrayLike, Vector
+from relvec.denoising.tiles import SIDE, stream
+from relvec.estimators._layout import Layout
+from relvec.estimators._noise import given_variance
+from relvec.estimators._progress import Terminal
+from relvec.estimators.denoising import SmoothDenoiser
+from relvec.priors import SmoothnessPrior
+
+__all__ = ["denoise"]
+
+
+def denoise(
+    signal: Any,
+    *,
+    return_std: bool = False,
+    x: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    out: Any = None,
+    n_samples: int | None = None,
+    **options: Any,
+) -> Any:
+    """Remove white noise from a signal, image or volume.
+
+    Parameters
+    ----------
+    signal : array-like or iterator
+        Samples at equal distances in one, two or more dimensions: a list, an array of any
+        numbers, a pandas or polars Series, a colour image, a memory-mapped file. NaN counts as
+        missing. An iterator of consecutive pieces of a line gives an iterator of pieces.
+    return_std : bool, default=False
+        Also return the posterior standard deviation of every sample.
+    x, mask, sample_weight
+        Positions, gaps and relative precisions: see `SmoothDenoiser.fit`.
+    out : array, optional
+        Where to put the result, for instance a memory-mapped file as large as the signal.
+    n_samples : int, optional
+        Length of the whole signal, for an iterator: the price of a component depends on it.
+        Without it the price is that of a million samples.
+    **options : dict
+        Parameters of `SmoothDenoiser`: ``mode``, ``dictionary``, ``prior``, ``noise_std``,
+        ``neighbours``, ``boundary``, ``channel_axis``, ``n_jobs``, ``progress``, ...
+
+    Returns
+    -------
+    denoised : array
+        In the container the signal came in, as floating-point numbers.
+    std : array
+        Only if `return_std`.
+
+    See Also
+    --------
+    SmoothDenoiser : The same as an estimator, with everything it found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import denoise
+    >>> rng = np.random.default_rng(0)
+    >>> t = np.linspace(0, 1, 2000)
+    >>> noisy = np.sin(2 * np.pi * 3 * t) + 0.3 * rng.normal(size=2000)
+    >>> clean = denoise(noisy)
+    >>> bool(np.mean((clean - np.sin(2 * np.pi * 3 * t)) ** 2) < 0.002)
+    True
+    """
+    check_bool("return_std", return_std)
+    known = SmoothDenoiser._get_param_names()
+    for name in options:
+        if name not in known:
+            hint = nearest(name, known)
+            raise TypeError(
+                f"denoise() has no option {name!r}."
+                + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(known)}.")
+            )
+    if isinstance(signal, Iterator):
+        if return_std or out is not None or any(v is not None for v in (x, mask, sample_weight)):
+            raise ValueError(
+                "A signal that arrives in pieces takes none of return_std, out, x, mask and "
+                "sample_weight; mark missing samples by NaN."
+            )
+        return _denoise_stream(signal, n_samples, options)
+    if n_samples is not None:
+        raise ValueError("n_samples is for iterators; the length of this signal is known.")
+    if isinstance(out, np.ndarray) and np.shares_memory(out, np.asarray(np.ma.getdata(signal))):
+        raise ValueError(
+            "out must not overlap with the signal, which is read again where tiles overlap. "
+            "Pass another array."
+        )
+    denoiser = SmoothDenoiser(**{**options, "with_std": return_std})
+    denoiser._denoise(signal, x, mask, sample_weight, out)
+    wrap = like(signal)
+    denoised = wrap(denoiser.signal_) if out is None else out
+    return (denoised, wrap(denoiser.std_)) if return_std else denoised
+
+
+def _denoise_stream(
+    pieces: Iterator[Any], n_samples: int | None, options: dict[str, Any]
+) -> Iterator[Vector]:
+    """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
+    denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
+    denoiser._check_options()
+    denoiser._resolve_recipes((SIDE[1],))
+    is_known = not isinstance(denoiser.noise_std, str)
+    if is_known and np.ndim(denoiser.noise_std):
+        raise ValueError(
+            "The noise of a signal that arrives in pieces must be one number or the name of an "
+            f"estimate; got noise_std of shape {np.shape(denoiser.noise_std)}."
+        )
+    given_variance(denoiser.noise_std, (SIDE[1],), None)
+    total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
+    price = denoiser._check_options().smoothness(total)
+    fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
+    found: list[tuple[Layout, list[float]]] = []
+    progress = Terminal() if denoiser.progress is True else denoiser.progress or None
+    n_tiles = 0 if n_samples is None else math.ceil(total / SIDE[1])
+    n_done = 0
+
+    def work(tile: Vector) -> Vector:
+        nonlocal n_done
+        n_done += 1
+        denoised = denoise_tile(tile)
+        if progress is not None:
+            progress(n_done, max(n_tiles, n_done) if n_tiles else 0)
+        return denoised
+
+    def denoise_tile(tile: Vector) -> Vector:
+        if (is_known or found) and np.count_nonzero(~np.isnan(tile)) < 2:
+            return tile  # a gap as wide as a tile: nothing is known
+        fixed._denoise(tile, None, None, None, None, found[0] if found else None)
+        found[:] = [(fixed._layout, fixed._variances)]
+        denoised: Vector = fixed.signal_
+        return denoised
+
+    return stream(map(_as_line, pieces), work)
+
+
+def _as_line(piece: Any) -> Vector:
+    """View a piece of a stream, or a single sample, as real numbers."""
+    values = as_numbers([piece] if np.ndim(piece) == 0 else piece)
+    if values.ndim > 1 or values.dtype.kind == "c":
+        raise ValueError(
+            "A signal that arrives in pieces must be a line of real numbers; got a piece of "
+            f"shape {values.shape} and type {values.dtype}."
+        )
+    return values.astype(np.float64)

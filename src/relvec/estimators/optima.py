@@ -1,0 +1,264 @@
+"""How many local maxima the evidence has, and how good the one that was chosen is."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from relvec._checks import check_integer, check_positive
+from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
+from relvec.solvers import RandomOrderSolver
+
+SAME = 1e-6
+"""Objectives closer than this are equal."""
+
+
+class Optimum(NamedTuple):
+    """Where one run ended."""
+
+    objective: float
+    error: float
+    """Mean squared difference to the truth or, if that is not known, to the target."""
+    log_evidence: float
+    noise_variance: float
+    active: IndexArray
+    """Relevant atoms, as in `relevance_`."""
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class OptimaReport:
+    """Maxima found by many runs in random order, next to the one the estimator chose.
+
+    Returned by `explore_optima`.
+
+    Parameters
+    ----------
+    runs : tuple of Optimum
+        End of every run.
+    chosen : Optimum
+        What the estimator itself finds.
+    has_truth : bool
+        Whether errors are to the truth; if not, they are training residuals.
+    bad_gap : float
+        Runs that end more nats than this below the best count as bad.
+    bad_error : float or None
+        If given, runs with a larger error count as bad instead.
+    """
+
+    runs: tuple[Optimum, ...]
+    chosen: Optimum
+    has_truth: bool
+    bad_gap: float
+    bad_error: float | None = None
+
+    @cached_property
+    def objectives(self) -> Vector:
+        """Objective of every run."""
+        return np.array([run.objective for run in self.runs])
+
+    @cached_property
+    def errors(self) -> Vector:
+        """Mean squared error of every run."""
+        return np.array([run.error for run in self.runs])
+
+    @cached_property
+    def log_evidences(self) -> Vector:
+        """Log evidence of every run."""
+        return np.array([run.log_evidence for run in self.runs])
+
+    @property
+    def active_sets(self) -> list[IndexArray]:
+        """Relevant atoms of every run."""
+        return [run.active for run in self.runs]
+
+    @property
+    def best(self) -> Optimum:
+        """The run that ended highest."""
+        return self.runs[int(np.argmax(self.objectives))]
+
+    @property
+    def n_unique(self) -> int:
+        """Number of different sets of atoms among the runs."""
+        return len({tuple(run.active) for run in self.runs})
+
+    @cached_property
+    def is_bad(self) -> BoolArray:
+        """Which runs ended in a bad maximum; see `bad_gap` and `bad_error`."""
+        if self.bad_error is not None:
+            return self.errors > self.bad_error
+        best = max(self.best.objective, self.chosen.objective)
+        return self.objectives < best - self.bad_gap
+
+    @property
+    def share_bad(self) -> float:
+        """Share of runs that ended in a bad maximum."""
+        return float(np.mean(self.is_bad))
+
+    @property
+    def rank(self) -> int:
+        """Place of the chosen solution: 1 if no run ended higher, 2 if one did, and so on."""
+        return 1 + int(np.count_nonzero(self.objectives > self.chosen.objective + SAME))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one array per quantity with an entry per run, ready for a data frame."""
+        return {
+            "objective": self.objectives,
+            "error": self.errors,
+            "log_evidence": self.log_evidences,
+            "noise_variance": np.array([run.noise_variance for run in self.runs]),
+            "n_active": np.array([len(run.active) for run in self.runs]),
+            "is_bad": self.is_bad,
+            "converged": np.array([run.converged for run in self.runs]),
+        }
+
+    def summary(self) -> str:
+        """Say in a few lines what was found."""
+        n_runs = len(self.runs)
+        what = "error to the truth" if self.has_truth else "training error"
+        rule = (
+            f"more than {self.bad_gap:g} nats below the best"
+            if self.bad_error is None
+            else f"{what} above {self.bad_error:g}"
+        )
+        best, chosen = self.best, self.chosen
+        above = self.rank - 1
+        lines = [
+            f"{n_runs} runs in random order: {self.n_unique} different sets of atoms, "
+            f"{100 * self.share_bad:.3g} % bad ({rule})",
+            f"{'':22}{'objective':>12}{what:>20}{'atoms':>7}",
+            f"{'chosen':22}{chosen.objective:12.3f}{chosen.error:20.4g}{len(chosen.active):7d}",
+            f"{'best run':22}{best.objective:12.3f}{best.error:20.4g}{len(best.active):7d}",
+            f"{'median of runs':22}{np.median(self.objectives):12.3f}"
+            f"{np.median(self.errors):20.4g}"
+            f"{np.median([len(run.active) for run in self.runs]):7.0f}",
+            "No run ended above the chosen solution."
+            if not above
+            else f"{above} of {n_runs} runs ended above the chosen solution, the best by "
+            f"{best.objective - chosen.objective:.3g} nats.",
+        ]
+        return "\n".join(lines)
+
+
+def explore_optima(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_runs: int = 100,
+    truth: ArrayLike | None = None,
+    noise_every: int = 10,
+    bad_gap: float = 10.0,
+    bad_error: float | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    random_state: Any = None,
+) -> OptimaReport:
+    """Map the local maxima of the evidence by many runs in random order.
+
+    The estimator is cloned and fitted `n_runs` times with `RandomOrderSolver`, each run in
+    another order, and once as it is. All ends are maxima of the same objective to the same
+    accuracy, so they can be compared.
+
+    Parameters
+    ----------
+    estimator : SparseBayesRegressor or RVMRegressor
+        The model; it is not changed. Its prior must allow atoms to be switched off.
+    X : array-like of shape (n_samples, n_features)
+        Inputs.
+    y : array-like of shape (n_samples,)
+        Target.
+    n_runs : int, default=100
+        Number of runs.
+    truth : array-like of shape (n_samples,), optional
+        The target without noise, if it is known: errors are then to the truth.
+    noise_every : int, default=10
+        Steps between two estimates of the noise (see `RandomOrderSolver`).
+    bad_gap : float, default=10.0
+        Runs that end more nats than this below the best solution count as bad.
+    bad_error : float, optional
+        Count runs with a larger mean squared error as bad instead.
+    n_jobs : int, optional
+        Number of runs at a time, as in scikit-learn.
+    verbose : int, default=0
+        Progress messages of joblib.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the orders.
+
+    Returns
+    -------
+    report : OptimaReport
+        See its `summary`; `relvec.plotting.OptimaDisplay` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import RVMRegressor, explore_optima
+    >>> from relvec.kernels import LinearSpline
+    >>> x = np.linspace(-10, 10, 40)[:, np.newaxis]
+    >>> truth = np.sinc(x[:, 0] / np.pi)
+    >>> y = truth + 0.07 * np.random.default_rng(0).normal(size=40)
+    >>> model = RVMRegressor(LinearSpline(3.0), prior="bic")
+    >>> report = explore_optima(model, x, y, n_runs=5, truth=truth, random_state=0)
+    >>> report.rank  # no run ended higher
+    1
+    """
+    n_runs = check_integer("n_runs", n_runs, minimum=1)
+    check_positive("bad_gap", bad_gap)
+    if bad_error is not None:
+        bad_error = check_positive("bad_error", bad_error)
+    if not hasattr(estimator, "get_params") or "solver" not in estimator.get_params(deep=False):
+        raise TypeError(
+            "explore_optima needs an estimator with a parameter `solver`, such as RVMRegressor() "
+            f"or SparseBayesRegressor(); got {estimator!r}."
+        )
+    target = np.asarray(y, dtype=np.float64)
+    if target.ndim != 1:
+        raise ValueError(
+            f"explore_optima looks at one target at a time; got y of shape {target.shape}. "
+            "Give one of its columns."
+        )
+    reference = target if truth is None else np.asarray(truth, dtype=np.float64)
+    if reference.shape != target.shape:
+        raise ValueError(f"truth must have the shape of y, {target.shape}; got {reference.shape}.")
+    model = clone(estimator).set_params(warm_start=False)
+    seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
+    chosen = _run(model, X, target, reference, None)
+    runs = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(_run)(
+            model,
+            X,
+            target,
+            reference,
+            RandomOrderSolver(noise_every=noise_every, random_state=int(seed)),
+        )
+        for seed in seeds
+    )
+    return OptimaReport(tuple(runs), chosen, truth is not None, float(bad_gap), bad_error)
+
+
+def _run(model: Any, X: Any, y: Vector, reference: Vector, solver: Any) -> Optimum:
+    """Fit a copy of the model, with another solver if one is given, and say where it ended."""
+    model = clone(model)
+    if solver is not None:
+        # error bars are not looked at; the plain ones cost nothing and leave the mean alone
+        model.set_params(solver=solver, error_bars="plain")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says so
+        model.fit(X, y)
+    return Optimum(
+        objective=float(model.objective_),
+        error=float(np.mean((model.predict(X) - reference) ** 2)),
+        log_evidence=float(model.log_evidence_),
+        noise_variance=float(model.noise_variance_),
+        active=np.asarray(model.relevance_),
+        converged=bool(model.converged_),
+    )

@@ -1,0 +1,24 @@
+"""Pictures, in the manner of scikit-learn's displays; they need matplotlib.
+
+Examples
+--------
+>>> from relvec.plotting import ShrinkageDisplay
+>>> display = ShrinkageDisplay.from_priors(["bic"], thresholds=False)
+>>> display.ax_.get_xlabel()
+'coefficient of the data / noise'
+"""
+
+from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
+from relvec.plotting.images import ImageDisplay
+from relvec.plotting.optima import OptimaDisplay
+from relvec.plotting.shrinkage import ShrinkageDisplay
+from relvec.plotting.signal import SignalDisplay
+
+__all__ = [
+    "CoefficientDisplay",
+    "CoefficientRow",
+    "ImageDisplay",
+    "OptimaDisplay",
+    "ShrinkageDisplay",
+    "SignalDisplay",
+]

@@ -1,0 +1,271 @@
+"""An image before and after, and what was taken away."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._checks import check_bool, check_positive
+from relvec._signals import resolve_channel_axis
+from relvec._typing import ArrayLike
+from relvec.estimators import SmoothDenoiser
+from relvec.plotting._axes import take_axes
+
+__all__ = ["ImageDisplay"]
+
+SIDE = 3.6
+"""Inches of the longer side of a panel."""
+
+
+class ImageDisplay:
+    """Picture of an image before and after denoising, with the residual in units of the noise.
+
+    The residual should look like noise and nothing else: edges in it are signal that was lost.
+    Of a colour image it is that of the brightness.
+
+    Use `from_signal` or `from_estimator` to make one.
+
+    Parameters
+    ----------
+    noisy : array-like of shape (height, width) or (height, width, 3)
+        What was observed; NaN is missing.
+    denoised : array-like, shaped like `noisy`
+        What was found.
+    noise_std : float or array-like
+        Standard deviation of the noise: a number, one per colour, or one per pixel.
+    std : array-like, shaped like `noisy`, optional
+        Standard deviation of `denoised`, drawn as a fourth panel.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : list of matplotlib Axes
+        One for each panel.
+    images_ : list of matplotlib AxesImage
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.plotting import ImageDisplay
+    >>> disc = np.hypot(*np.mgrid[-1:1:64j, -1:1:64j]) < 0.6
+    >>> noisy = disc + 0.2 * np.random.default_rng(0).normal(size=(64, 64))
+    >>> display = ImageDisplay.from_signal(noisy)
+    >>> [axes.get_title("left") for axes in display.ax_]
+    ['observed', 'denoised', 'residual / noise']
+    """
+
+    def __init__(
+        self,
+        *,
+        noisy: ArrayLike,
+        denoised: ArrayLike,
+        noise_std: float | ArrayLike,
+        std: ArrayLike | None = None,
+    ) -> None:
+        self.noisy = _check_image("noisy", noisy)
+        shape = self.noisy.shape
+        self.denoised = _check_image("denoised", denoised, shape).astype(np.float64)
+        self.std = None if std is None else _check_image("std", std, shape).astype(np.float64)
+        noise = np.asarray(noise_std, dtype=np.float64)
+        if not (noise > 0.0).all() or not np.isfinite(noise).all():
+            raise ValueError(
+                "noise_std must be positive: the residual is drawn in units of it; "
+                f"got {noise_std!r}."
+            )
+        try:
+            self.noise_std = np.broadcast_to(noise, shape)
+        except ValueError as error:
+            raise ValueError(
+                "noise_std must be a number, one per colour, or fit the shape of the image, "
+                f"{shape}; got shape {noise.shape}."
+            ) from error
+
+    @property
+    def is_colour(self) -> bool:
+        """Whether the image has three colours."""
+        return self.noisy.ndim == 3
+
+    @property
+    def residual(self) -> np.ndarray:
+        """What was taken away, in units of the noise; of colours their sum."""
+        left = self.noisy - self.denoised
+        if not self.is_colour:
+            return left / self.noise_std
+        return left.sum(axis=2) / np.sqrt(np.square(self.noise_std).sum(axis=2))
+
+    @classmethod
+    def from_signal(
+        cls,
+        signal: Any,
+        *,
+        mask: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        show_std: bool = False,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Denoise an image and draw it.
+
+        Parameters
+        ----------
+        signal : array-like of shape (height, width) or (height, width, 3)
+            What was observed.
+        mask, sample_weight
+            As in `SmoothDenoiser.fit`.
+        show_std : bool, default=False
+            Draw the standard deviation of the result too.
+        ax : sequence of matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            Parameters of `SmoothDenoiser`.
+
+        Returns
+        -------
+        display : ImageDisplay
+        """
+        denoiser = SmoothDenoiser(**{"with_std": show_std, **options})
+        _check_image("signal", _channels_last(signal, denoiser.channel_axis))
+        denoiser.fit(signal, mask=mask, sample_weight=sample_weight)
+        return cls.from_estimator(denoiser, signal, show_std=show_std, ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, denoiser: SmoothDenoiser, signal: Any, *, show_std: bool = False, ax: Any = None
+    ) -> Self:
+        """Draw what a fitted denoiser found.
+
+        Parameters
+        ----------
+        denoiser : SmoothDenoiser
+            Fitted to `signal`.
+        signal : array-like of shape (height, width) or (height, width, 3)
+            What was observed.
+        show_std : bool, default=False
+            Draw the standard deviation of the result too.
+        ax : sequence of matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ImageDisplay
+        """
+        check_is_fitted(denoiser)
+        check_bool("show_std", show_std)
+        if show_std and not hasattr(denoiser, "std_"):
+            raise ValueError("show_std=True needs a denoiser fitted with with_std=True.")
+        axis = denoiser.channel_axis
+        noise = np.asarray(denoiser.noise_std_)
+        display = cls(
+            noisy=_channels_last(signal, axis),
+            denoised=_channels_last(denoiser.signal_, axis),
+            noise_std=noise if noise.ndim < 2 else _channels_last(noise, axis),
+            std=_channels_last(denoiser.std_, axis) if show_std else None,
+        )
+        return display.plot(ax)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        limits: tuple[float, float] | None = None,
+        residual_limit: float = 3.0,
+        cmap: str = "gray",
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, optional
+            Where to draw: three, or four with a standard deviation. A new figure by default.
+        limits : tuple of float, optional
+            Values shown as black and white. By default the range of the type for whole numbers
+            (0 to 255, say), and that of the denoised image otherwise.
+        residual_limit : float, default=3.0
+            Where the colours of the residual end, in units of the noise.
+        cmap : str, default="gray"
+            Colour map of images without colours of their own.
+
+        Returns
+        -------
+        display : ImageDisplay
+        """
+        residual_limit = check_positive("residual_limit", residual_limit)
+        low, high = self._limits() if limits is None else limits
+        if not low < high:
+            raise ValueError(f"limits must be two rising numbers; got {limits!r}.")
+        n_panels = 3 if self.std is None else 4
+        height, width = self.noisy.shape[:2]
+        scale = SIDE / max(height, width)
+        self.figure_, self.ax_ = take_axes(
+            ax,
+            n_panels,
+            "the observed image, the denoised one and the residual"
+            + ("" if self.std is None else ", and the standard deviation"),
+            ncols=n_panels,
+            figsize=(n_panels * (width * scale + 0.25) + 0.6, height * scale + 0.9),
+        )
+        shown = []
+        for axes, values, title in (
+            (self.ax_[0], self.noisy, "observed"),
+            (self.ax_[1], self.denoised, "denoised"),
+        ):
+            if self.is_colour:
+                bounded = np.clip((values - low) / (high - low), 0.0, 1.0)
+                image = axes.imshow(np.nan_to_num(bounded, nan=1.0))
+            else:
+                image = axes.imshow(values, cmap=cmap, vmin=low, vmax=high)
+            shown.append((axes, image, title))
+        what = "residual of brightness / noise" if self.is_colour else "residual / noise"
+        image = self.ax_[2].imshow(
+            self.residual, cmap="RdBu_r", vmin=-residual_limit, vmax=residual_limit
+        )
+        shown.append((self.ax_[2], image, what))
+        if self.std is not None:
+            spread = self.std / self.noise_std
+            spread = spread.mean(axis=2) if self.is_colour else spread
+            image = self.ax_[3].imshow(spread, cmap="viridis", vmin=0.0)
+            shown.append((self.ax_[3], image, "standard deviation / noise"))
+        for axes, image, title in shown:
+            axes.set_title(title, fontsize=10, loc="left")
+            axes.set(xticks=[], yticks=[])
+            if axes in self.ax_[2:]:
+                bar = self.figure_.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
+                bar.ax.tick_params(labelsize=8)
+                bar.outline.set_visible(False)
+        self.images_ = [image for _, image, _ in shown]
+        return self
+
+    def _limits(self) -> tuple[float, float]:
+        if self.noisy.dtype.kind in "iu":
+            found = np.iinfo(self.noisy.dtype)
+            if found.bits <= 16 and self.noisy.dtype.kind == "u":
+                return 0.0, float(found.max)
+        low, high = float(np.nanmin(self.denoised)), float(np.nanmax(self.denoised))
+        return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def _channels_last(values: Any, channel_axis: Any) -> np.ndarray:
+    array = np.asarray(values)
+    axis = resolve_channel_axis(None, array.shape, channel_axis)
+    return array if axis is None else np.moveaxis(array, axis, -1)
+
+
+def _check_image(name: str, values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    array = np.asarray(values)
+    is_image = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
+    if not is_image or array.dtype.kind not in "biuf":
+        hint = {
+            1: " For a line use SignalDisplay.",
+            3: " Of a volume, or of more channels, draw one slice at a time.",
+        }.get(array.ndim, "")
+        raise ValueError(
+            f"{name} must be a grey image, or one with three colours along its last axis, of real "
+            f"numbers; got an array of shape {array.shape} and type {array.dtype}.{hint}"
+        )
+    if shape is not None and array.shape != shape:
+        raise ValueError(
+            f"{name} must have the shape of the noisy image, {shape}; got {array.shape}."
+        )
+    return array

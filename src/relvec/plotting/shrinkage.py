@@ -1,0 +1,219 @@
+"""What becomes of one coefficient: the rules of the priors, next to thresholds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from relvec._checks import check_integer, check_positive
+from relvec._typing import ArrayLike, Vector
+from relvec.denoising.plain import PlainModel
+from relvec.estimators import SmoothDenoiser
+from relvec.plotting._axes import DATA, INK, MODEL, check_line, finish, take_axes
+from relvec.plotting._plain import plain_model
+from relvec.priors import Prior, resolve_prior
+from relvec.solvers.orthonormal import entry_threshold, shrinkage
+
+__all__ = ["ShrinkageDisplay"]
+
+COLOURS = ("#7fb1dd", "#3f86c4", MODEL, "#0b2a4d", "#5b3a8c", "#8c3a6b")
+"""Of the rules, from the lowest price to the highest."""
+MOST_POINTS = 4000
+"""Coefficients drawn at most."""
+
+
+class ShrinkageDisplay:
+    """Picture of shrinkage: the coefficient of the data across, its estimate upwards.
+
+    Below its threshold a coefficient is set to zero. Above, it is shrunk, and the larger it is
+    the less. The price of a degree of freedom sets the threshold, ``sqrt(1 + 2 c)``. Everything
+    is in units of the noise.
+
+    Use `from_priors` or `from_estimator` to make one.
+
+    Parameters
+    ----------
+    prices : mapping of str to float
+        Name and price `c` of every rule.
+    threshold : float, optional
+        Draw the soft and the hard threshold at this value too.
+    points : tuple of two array-like, optional
+        Coefficients of the data and their estimates.
+    limit : float, optional
+        Largest coefficient on the axis; by default twice the highest threshold.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    lines_ : dict of str to matplotlib Line2D
+        The curve of every rule, "soft" and "hard" included.
+    points_ : matplotlib Line2D or None
+        The coefficients.
+
+    Examples
+    --------
+    >>> from relvec.plotting import ShrinkageDisplay
+    >>> display = ShrinkageDisplay.from_priors(("flat", "bic"), n_samples=1024)
+    >>> list(display.lines_)
+    ['flat', 'bic', 'soft', 'hard']
+    """
+
+    def __init__(
+        self,
+        prices: Mapping[str, float],
+        *,
+        threshold: float | None = None,
+        points: tuple[ArrayLike, ArrayLike] | None = None,
+        limit: float | None = None,
+    ) -> None:
+        if not prices:
+            raise ValueError("prices must name at least one rule; got none.")
+        self.prices = {
+            name: check_positive(f"prices[{name!r}]", c, allow_zero=True)
+            for name, c in prices.items()
+        }
+        self.threshold = None if threshold is None else check_positive("threshold", threshold)
+        self.points: tuple[Vector, Vector] | None = None
+        if points is not None:
+            before = check_line("points[0]", points[0])
+            self.points = before, check_line("points[1]", points[1], len(before))
+        highest = max(math.sqrt(entry_threshold(c)) for c in self.prices.values())
+        self.limit = (
+            2.0 * max(highest, self.threshold or 0.0)
+            if limit is None
+            else check_positive("limit", limit)
+        )
+
+    @classmethod
+    def from_priors(
+        cls,
+        priors: Sequence[str | Prior] = ("flat", "aic", "bic", "ric"),
+        *,
+        n_samples: int = 1024,
+        thresholds: bool = True,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the rules of several priors.
+
+        Parameters
+        ----------
+        priors : sequence of str or Prior, default=("flat", "aic", "bic", "ric")
+            Priors that set a price, or none ("flat").
+        n_samples : int, default=1024
+            Length of the signal: the price of "bic" and "ric" depends on it.
+        thresholds : bool, default=True
+            Draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)`` too.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ShrinkageDisplay
+        """
+        n_samples = check_integer("n_samples", n_samples, minimum=2)
+        if isinstance(priors, (str, Prior)):
+            priors = [priors]
+        prices = {
+            prior if isinstance(prior, str) else repr(prior): _price(prior, n_samples)
+            for prior in priors
+        }
+        universal = math.sqrt(2.0 * math.log(n_samples)) if thresholds else None
+        return cls(prices, threshold=universal).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        denoiser: SmoothDenoiser | PlainModel,
+        *,
+        channel: int | None = None,
+        thresholds: bool = False,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the rule of a plain model, and its coefficients on it.
+
+        Parameters
+        ----------
+        denoiser : SmoothDenoiser or PlainModel
+            Fitted; of a denoiser its `model_` is drawn.
+        channel : int, optional
+            Which part, if the signal has several.
+        thresholds : bool, default=False
+            Draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)`` too.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ShrinkageDisplay
+        """
+        model = plain_model(denoiser, channel)
+        std = math.sqrt(model.noise_variance)
+        universal = math.sqrt(2.0 * math.log(model.data.size)) if thresholds else None
+        limit = 3.0 * max(math.sqrt(entry_threshold(model.c)), universal or 0.0)
+        near = np.flatnonzero(np.abs(model.data) <= limit * std)
+        near = near[:: -(-len(near) // MOST_POINTS) or 1]
+        points = model.data[near] / std, model.coefficients[near] / std
+        rule = {"rule": model.c}
+        return cls(rule, threshold=universal, points=points, limit=limit).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ShrinkageDisplay
+        """
+        self.figure_, (self.ax_,) = take_axes(ax, 1, "the rules", figsize=(5.4, 5.0))
+        z = np.linspace(-self.limit, self.limit, 2001)
+        self.ax_.plot(z, z, color="0.85", lw=1.0, zorder=0)
+        self.lines_ = {}
+        for place, (name, c) in enumerate(self.prices.items()):
+            label = f"{name}, c = {c:.3g}"
+            colour = MODEL if len(self.prices) == 1 else COLOURS[place % len(COLOURS)]
+            (self.lines_[name],) = self.ax_.plot(
+                z, z * shrinkage(z * z, c), color=colour, lw=1.8, label=label
+            )
+        if self.threshold is not None:
+            at = f"threshold {self.threshold:.3g}"
+            soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold, 0.0)
+            # a jump is no line
+            hard = np.where(np.abs(z) > self.threshold, z, 0.0)
+            hard[np.flatnonzero(np.diff(np.abs(z) > self.threshold))] = np.nan
+            for name, values, style in (("soft", soft, "--"), ("hard", hard, ":")):
+                (self.lines_[name],) = self.ax_.plot(
+                    z, values, style, color=INK, lw=1.2, label=f"{name} {at}"
+                )
+        self.points_ = None
+        if self.points is not None:
+            (self.points_,) = self.ax_.plot(
+                *self.points, "o", ms=4, mew=0, color=DATA, alpha=0.6, label="coefficients"
+            )
+        self.ax_.set(
+            xlabel="coefficient of the data / noise",
+            ylabel="estimate / noise",
+            xlim=(-self.limit, self.limit),
+            ylim=(-self.limit, self.limit),
+            aspect="equal",
+        )
+        finish(self.ax_, legend="upper left", grid=True)
+        return self
+
+
+def _price(prior: Any, n_samples: int) -> float:
+    resolved = resolve_prior(prior)
+    hyper = resolved.hyperprior()
+    if hyper.shape or hyper.rate:
+        raise ValueError(
+            f"The rule of {resolved} has no closed form. Use priors that price degrees of "
+            'freedom: "flat", "aic", "bic", "ric" or SmoothnessPrior(c).'
+        )
+    return resolved.smoothness(n_samples)
