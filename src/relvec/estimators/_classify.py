@@ -24,13 +24,16 @@ from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._machine import finish_machine
-from relvec.estimators._panels import OneVersusRest, Panel, TwoClasses
+from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.laplace import Labels
+from relvec.laplace_softmax import ClassLabels
 from relvec.moments import STORE_BYTES
 from relvec.priors import resolve_prior
 from relvec.solvers.base import Monitor, Progress
 from relvec.solvers.labels import LabelProblem
 from relvec.solvers.laplace import LaplaceSolver
+from relvec.solvers.softmax import SoftmaxSolver
+from relvec.solvers.softmax_problem import SoftmaxProblem
 
 __all__ = ["BaseSparseBayesClassifier"]
 
@@ -114,15 +117,22 @@ class BaseSparseBayesClassifier(
         """Fit one machine for two classes, or one for each of several against the rest."""
         dictionary = self._stored(bound.dictionary)
         n_classes = len(self.classes_)
+        if n_classes > 2 and self.multi_class != "one_vs_rest":
+            labels = ClassLabels(index, n_classes, weight, None, bool(self.fit_intercept))
+            joint = SoftmaxProblem(
+                dictionary,
+                labels,
+                shared=self.multi_class == "shared",
+                **self._terms(bound, labels),
+            )
+            return Softmax(joint, SoftmaxSolver().solve(joint, monitor=monitor), bound)
         machines = []
         for positive in [1] if n_classes == 2 else range(n_classes):
             target = (index == positive).astype(np.float64)
-            labels = Labels(target, weight, None, bool(self.fit_intercept))
-            problem = self._problem(dictionary, bound, labels)
+            two = Labels(target, weight, None, bool(self.fit_intercept))
+            problem = LabelProblem(dictionary, two, **self._terms(bound, two))
             solution = self._solver().solve(problem, monitor=monitor)
-            machines.append(
-                finish_machine(problem, solution, bound, X, error_bars=self.error_bars)
-            )
+            machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
         return TwoClasses(machines[0]) if n_classes == 2 else OneVersusRest(machines, bound)
 
     def _stored(self, dictionary: Dictionary) -> Dictionary:
@@ -138,22 +148,19 @@ class BaseSparseBayesClassifier(
     def _solver(self) -> LaplaceSolver:
         return LaplaceSolver(exact=bool(self.exact))
 
-    def _problem(
-        self, dictionary: Dictionary, bound: BoundBasis, labels: Labels
-    ) -> LabelProblem:
+    def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
+        """What the prior adds to the evidence."""
         prior = resolve_prior(self.prior)
         smoothness = prior.smoothness(labels.total_weight)
-        return LabelProblem(
-            dictionary,
-            labels,
-            min_gain=self._entry_prices(bound, smoothness, labels),
-            smoothness=smoothness,
-            is_prior=self.price_curvature == "bound",
-            hyperprior=prior.hyperprior(),
-            largest_logit=float(self.largest_logit),
-        )
+        return {
+            "min_gain": self._entry_prices(bound, smoothness, labels.weight),
+            "smoothness": smoothness,
+            "is_prior": self.price_curvature == "bound",
+            "hyperprior": prior.hyperprior(),
+            "largest_logit": float(self.largest_logit),
+        }
 
-    def _entry_prices(self, bound: BoundBasis, smoothness: float, labels: Labels) -> Vector:
+    def _entry_prices(self, bound: BoundBasis, smoothness: float, weight: Vector | None) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
         rows = bound.source_row
@@ -165,8 +172,8 @@ class BaseSparseBayesClassifier(
             prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
         else:
             prices = np.full(len(localised), float(self.min_gain))
-        if labels.weight is not None:  # a row that does not count must not lend its atom either
-            prices[(rows >= 0) & (labels.weight[rows] == 0.0)] = np.inf
+        if weight is not None:  # a row that does not count must not lend its atom either
+            prices[(rows >= 0) & (weight[rows] == 0.0)] = np.inf
         return prices
 
     def _weights(self, y: Any, X: Any, sample_weight: Any) -> Vector | None:

@@ -79,9 +79,7 @@ class DecisionMixin:
         tiny = np.finfo(np.float64).tiny
         return np.log(np.maximum(self.predict_proba(X, moderated=moderated), tiny))
 
-    def decision_function(
-        self, X: Any, return_std: bool = False, *, moderated: bool = True
-    ) -> Any:
+    def decision_function(self, X: Any, return_std: bool = False, *, moderated: bool = True) -> Any:
         """Log odds by which decisions are made.
 
         Parameters

@@ -11,8 +11,12 @@ from scipy.special import expit
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.estimators._machine import FittedMachine
+from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
 
-__all__ = ["OneVersusRest", "Panel", "TwoClasses"]
+__all__ = ["OneVersusRest", "Panel", "Softmax", "TwoClasses"]
+
+DRAWS = 256
+"""Draws of the weights over which probabilities of several classes are averaged."""
 
 
 class Panel(ABC):
@@ -124,3 +128,57 @@ def _log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
         return mean
     odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
     return odds
+
+
+class Softmax(Panel):
+    """One model of all classes.
+
+    Probabilities are averaged over draws of the weights; the draws are always the same, so that
+    answers do not depend on when or in which order they are asked for.
+    """
+
+    def __init__(
+        self, problem: SoftmaxProblem, solution: SoftmaxSolution, bound: BoundBasis
+    ) -> None:
+        state = solution.state
+        by_class = problem.atoms_by_class(state.active)
+        self.posterior = state.mode.posterior()
+        self.active = np.unique(np.concatenate(by_class))
+        self.atoms = bound.atoms.take(self.active)
+        self.places = [np.searchsorted(self.active, index) for index in by_class]
+        self.coef = np.zeros((problem.n_blocks, len(self.active)))
+        self.weight_precision = np.full(self.coef.shape, np.inf)
+        ends = np.cumsum([0, *(len(index) for index in by_class)])
+        for row, (place, weights) in enumerate(
+            zip(self.places, self.posterior.coefficients, strict=True)
+        ):
+            self.coef[row, place] = weights
+            precision = state.log_precision[ends[row] : ends[row + 1]]
+            self.weight_precision[row, place] = np.exp(precision)
+        self.intercept = self.posterior.intercepts
+        self.log_evidence, self.objective = state.mode.log_evidence, state.objective
+        self.n_iter, self.converged = solution.n_iter, solution.converged
+        self.trace = solution.trace
+        self.certificate = (solution.certificate.gradient, solution.certificate.best_gain)
+
+    def _by_class(self, X: Any) -> list[Matrix]:
+        atoms = self.atoms.at(X)
+        return [atoms[:, place] for place in self.places]
+
+    def logit(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Posterior mean and standard deviation of the logit of each class."""
+        by_class = self._by_class(X)
+        draws = self.posterior.sample_logits(by_class, DRAWS, np.random.default_rng(0))
+        return self.posterior.logits(by_class), draws.std(axis=0)
+
+    def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
+        """Log probability of each class."""
+        probability = self.probability(X, moderated=moderated)
+        return np.log(np.maximum(probability, np.finfo(np.float64).tiny))
+
+    def probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Probability of each class."""
+        by_class = self._by_class(X)
+        if not moderated:
+            return self.posterior.plug_in(by_class)
+        return self.posterior.probabilities(by_class, DRAWS, np.random.default_rng(0))
