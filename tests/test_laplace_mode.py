@@ -291,17 +291,21 @@ def test_softmax_posterior_predicts_like_its_mode():
     np.testing.assert_allclose(draws.mean(axis=1), mode.weights, atol=0.01)
     logits = posterior.sample_logits(by_class, 50, np.random.default_rng(1))
     assert logits.shape == (50, 40, 3)
-    found = posterior.probabilities(by_class, 50, np.random.default_rng(1))
-    np.testing.assert_allclose(found, mean_probabilities(logits), rtol=1e-12)
+    many = posterior.sample_logits(by_class, 40_000, np.random.default_rng(1))
+    mean, covariance = posterior.logit_moments(by_class)
+    np.testing.assert_allclose(mean, mode.logits, atol=1e-12)
+    np.testing.assert_allclose(covariance[7], np.cov(many[:, 7].T), rtol=0.05, atol=0.02)
+    found = posterior.probabilities(by_class, 256)
+    np.testing.assert_allclose(found, mean_probabilities(many), atol=0.01)
 
 
 def test_probabilities_do_not_depend_on_the_size_of_blocks(monkeypatch):
     columns, sizes, theta, labels = several(offset=False)
     posterior = find_softmax_mode(columns, sizes, theta, labels).posterior()
     by_class = [columns[:, :2], columns[:, :0], columns[:, 2:]]
-    whole = posterior.probabilities(by_class, 30, np.random.default_rng(1))
+    whole = posterior.probabilities(by_class, 30)
     monkeypatch.setattr("relvec.laplace_softmax.BLOCK_ENTRIES", 500)
-    parts = posterior.probabilities(by_class, 30, np.random.default_rng(1))
+    parts = posterior.probabilities(by_class, 30)
     np.testing.assert_allclose(parts, whole, rtol=1e-12)
 
 

@@ -11,8 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
 
 from relvec._linalg import solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
@@ -167,23 +170,42 @@ class SoftmaxPosterior:
         """Probabilities at the mode, which takes the weights to be known."""
         return probabilities(self.logits(atoms_by_class))
 
-    def probabilities(
-        self, atoms_by_class: Sequence[Matrix], n_draws: int, rng: np.random.Generator
-    ) -> Matrix:
-        """Probabilities averaged over draws of the weights, shape (n_rows, n_classes).
-
-        Shrinking the logit of each class by its own variance instead, as is done for two
-        classes, can change which class is the most probable.
-        """
+    def logit_moments(self, atoms_by_class: Sequence[Matrix]) -> tuple[Matrix, np.ndarray]:
+        """Mean (n_rows, n_classes) and covariance (n_rows, n_classes, n_classes) of the logits."""
         design = self._design(atoms_by_class)
-        weights = self.sample_weights(n_draws, rng)
-        n_rows = len(design.columns)
-        result = np.empty((n_rows, len(self.sizes)))
-        step = max(1, BLOCK_ENTRIES // (n_draws * len(self.sizes)))
+        n_rows, n_classes = len(design.columns), len(self.sizes)
+        ends = np.cumsum([0, *self.sizes])
+        rows = np.zeros((n_classes, n_rows, len(self.weights)))
+        for k in range(n_classes):
+            rows[k, :, ends[k] : ends[k + 1]] = design.columns[:, ends[k] : ends[k + 1]]
+            rows[k, :, ends[-1] :] = self.contrast[k]
+        rows *= self.scale
+        flat = rows.reshape(-1, len(self.weights)).T
+        if len(self.weights):
+            flat = solve_lower(self.factor, np.asfortranarray(flat))
+        white = flat.reshape(len(self.weights), n_classes, n_rows)
+        return design.logits(self.weights), np.einsum("pkn,pln->nkl", white, white, optimize=True)
+
+    def probabilities(self, atoms_by_class: Sequence[Matrix], n_draws: int) -> Matrix:
+        """Probabilities averaged over the logits of each row, shape (n_rows, n_classes).
+
+        The logits of a row are jointly normal. They are averaged over evenly spread points of
+        that distribution, the same for every row, so that answers do not depend on the order of
+        anything. Shrinking the logit of each class by its own variance instead, as is done for
+        two classes, can change which class is the most probable.
+        """
+        n_rows, n_classes = len(atoms_by_class[0]), len(self.sizes)
+        points = _normal_points(n_classes, n_draws)
+        result = np.empty((n_rows, n_classes))
+        step = max(1, BLOCK_ENTRIES // (max(n_draws, len(self.weights)) * n_classes))
         for start in range(0, n_rows, step):
-            rows = slice(start, start + step)
-            part = PairDesign(design.columns[rows], design.sizes, design.contrast)
-            result[rows] = mean_probabilities(part.logits(weights))
+            part = [np.asarray(atoms)[start : start + step] for atoms in atoms_by_class]
+            mean, covariance = self.logit_moments(part)
+            values, vectors = np.linalg.eigh(covariance)
+            # the symmetric root: it does not depend on the order of the classes
+            root = np.einsum("nkj,nj,nlj->nkl", vectors, np.sqrt(np.maximum(values, 0.0)), vectors)
+            logits = mean[None] + np.einsum("nkl,ld->dnk", root, points)
+            result[start : start + step] = mean_probabilities(logits)
         return result
 
     def _design(self, atoms_by_class: Sequence[Matrix]) -> PairDesign:
@@ -194,6 +216,16 @@ class SoftmaxPosterior:
                 f"got {list(sizes)}."
             )
         return PairDesign(np.hstack(atoms_by_class), self.sizes, self.contrast)
+
+
+@lru_cache(maxsize=16)
+def _normal_points(n_dimensions: int, n_points: int) -> Matrix:
+    """Points spread like a standard normal distribution, one per column, in pairs of signs."""
+    half = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(0)).random(
+        max(1, n_points // 2)
+    )
+    points = ndtri(np.clip(half, 1e-6, 1.0 - 1e-6)).T
+    return np.concatenate([points, -points], axis=1)
 
 
 def find_softmax_mode(

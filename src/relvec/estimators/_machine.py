@@ -69,7 +69,9 @@ def finish_machine(
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     novelty = None
     if kernel is not None and k:
-        novelty = _novelty(kernel, X, labels.weight, float(mode.logit.var()))
+        mean = np.average(mode.logit, weights=labels.weight)
+        spread = float(np.average((mode.logit - mean) ** 2, weights=labels.weight))
+        novelty = _novelty(kernel, X, labels.weight, spread)
     return FittedMachine(
         active=state.active,
         atoms=atoms,

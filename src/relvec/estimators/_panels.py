@@ -15,8 +15,8 @@ from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
 
 __all__ = ["OneVersusRest", "Panel", "Softmax", "TwoClasses"]
 
-DRAWS = 256
-"""Draws of the weights over which probabilities of several classes are averaged."""
+POINTS = 256
+"""Values of the logits over which probabilities of several classes are averaged."""
 
 
 class Panel(ABC):
@@ -131,11 +131,7 @@ def _log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
 
 
 class Softmax(Panel):
-    """One model of all classes.
-
-    Probabilities are averaged over draws of the weights; the draws are always the same, so that
-    answers do not depend on when or in which order they are asked for.
-    """
+    """One model of all classes."""
 
     def __init__(
         self, problem: SoftmaxProblem, solution: SoftmaxSolution, bound: BoundBasis
@@ -167,9 +163,8 @@ class Softmax(Panel):
 
     def logit(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and standard deviation of the logit of each class."""
-        by_class = self._by_class(X)
-        draws = self.posterior.sample_logits(by_class, DRAWS, np.random.default_rng(0))
-        return self.posterior.logits(by_class), draws.std(axis=0)
+        mean, covariance = self.posterior.logit_moments(self._by_class(X))
+        return mean, np.sqrt(np.einsum("nkk->nk", covariance))
 
     def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
         """Log probability of each class."""
@@ -181,4 +176,4 @@ class Softmax(Panel):
         by_class = self._by_class(X)
         if not moderated:
             return self.posterior.plug_in(by_class)
-        return self.posterior.probabilities(by_class, DRAWS, np.random.default_rng(0))
+        return self.posterior.probabilities(by_class, POINTS)
