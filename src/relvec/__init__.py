@@ -13,8 +13,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from relvec.estimators import (
+        RVMClassifier,
         RVMRegressor,
         SmoothDenoiser,
+        SparseBayesClassifier,
         SparseBayesRegressor,
         denoise,
         explore_optima,
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     from relvec.noise import estimate_noise
 
 _HOMES = {
+    "RVMClassifier": "relvec.estimators",
     "RVMRegressor": "relvec.estimators",
     "SmoothDenoiser": "relvec.estimators",
+    "SparseBayesClassifier": "relvec.estimators",
     "SparseBayesRegressor": "relvec.estimators",
     "denoise": "relvec.estimators",
     "estimate_noise": "relvec.noise",
@@ -31,8 +35,10 @@ _HOMES = {
 }
 
 __all__ = [
+    "RVMClassifier",
     "RVMRegressor",
     "SmoothDenoiser",
+    "SparseBayesClassifier",
     "SparseBayesRegressor",
     "__version__",
     "denoise",

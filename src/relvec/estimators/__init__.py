@@ -1,5 +1,6 @@
 """The scikit-learn front."""
 
+from relvec.estimators.classification import RVMClassifier, SparseBayesClassifier
 from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.estimators.optima import OptimaReport, explore_optima
@@ -7,8 +8,10 @@ from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 
 __all__ = [
     "OptimaReport",
+    "RVMClassifier",
     "RVMRegressor",
     "SmoothDenoiser",
+    "SparseBayesClassifier",
     "SparseBayesRegressor",
     "denoise",
     "explore_optima",

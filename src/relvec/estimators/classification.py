@@ -12,7 +12,85 @@ __all__ = ["RVMClassifier", "SparseBayesClassifier"]
 
 
 class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
-    """Sparse Bayesian classification on any basis."""
+    """Sparse Bayesian classification on any basis.
+
+    The log odds of a class are a sum of weighted atoms. Each weight has its own prior precision;
+    maximising the evidence (in Laplace's approximation) over the precisions switches most atoms
+    off. Every step is checked against the evidence itself, so the fit converges.
+
+    Parameters
+    ----------
+    basis : Basis, optional
+        What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
+        `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
+    prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
+        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
+    multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
+        How more than two classes are told apart: by one model in which every class has atoms of
+        its own, by one in which all classes share them, or by one machine for each class.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as elsewhere in scikit-learn.
+    exact : bool, default=False
+        For machines of two classes: go on with exact derivatives of the Laplace evidence, to a
+        certified local maximum. Slower, and no better in prediction.
+    price_curvature : {"bound", "model"}, default="bound"
+        Where degrees of freedom are counted if they have a price: at the largest curvature of
+        the likelihood, which makes the price a prior, or at that of the model (Schmolck).
+    fit_intercept : bool, default=True
+        Include an intercept with a flat prior.
+    min_gain : float or "auto", default="auto"
+        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
+        logarithm of their number of explicit columns.
+    largest_logit : float, default=100.0
+        Bound on the prior standard deviation of what one atom adds to a logit. Separable
+        classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
+    error_bars : {"novelty", "plain"}, default="novelty"
+        Whether logits are more uncertain away from the training inputs than the posterior of the
+        weights says. Used by machines of two classes.
+    low_memory : bool or "auto", default="auto"
+        Never store the atoms at the training inputs; "auto" does so above one gigabyte.
+    random_state : int, RandomState instance or None, default=None
+        For centres that are chosen by chance.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    relevance_ : ndarray of shape (n_relevant,)
+        The relevant atoms: the training rows they are centred on, where all atoms are centred
+        on training rows, else their columns in the dictionary.
+    coef_ : ndarray of shape (n_logits, n_relevant)
+        Posterior mean of the weights; one logit for two classes, else one for each.
+    intercept_ : ndarray of shape (n_logits,)
+    weight_precision_ : ndarray of shape (n_logits, n_relevant)
+        Prior precision of each weight; infinite where a class does not use an atom.
+    log_evidence_ : float
+        Laplace approximation of the log marginal likelihood.
+    objective_ : float
+        What was maximised: the log evidence, the prior and the prices of atoms included.
+    trace_ : ndarray
+        Objective after each accepted step; it never falls.
+    converged_ : bool
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    RVMClassifier : Kernels at the training points, without building a basis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import SparseBayesClassifier
+    >>> from relvec.bases import LinearBasis
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 20))
+    >>> y = np.where(2.0 * X[:, 4] - 2.0 * X[:, 17] + rng.logistic(size=200) > 0, "yes", "no")
+    >>> model = SparseBayesClassifier(LinearBasis()).fit(X, y)
+    >>> model.atom_names()
+    ['x4', 'x17']
+    """
 
     def __init__(
         self,
@@ -45,7 +123,96 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
 
 
 class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
-    """Relevance vector machine for classification."""
+    """Relevance vector machine for classification.
+
+    The log odds of a class are a sum of kernels centred on training inputs, of which a handful,
+    the relevance vectors, are kept. Predictions are probabilities.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As in `RVMRegressor`.
+    gamma : "scale", "auto" or positive number, default="scale"
+        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``.
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial and sigmoid kernels.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Where kernels may be centred.
+    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen.
+    prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
+        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
+    multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
+        How more than two classes are told apart: by one model in which every class has atoms of
+        its own, by one in which all classes share them, or by one machine for each class.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as elsewhere in scikit-learn.
+    exact : bool, default=False
+        For machines of two classes: go on with exact derivatives of the Laplace evidence, to a
+        certified local maximum. Slower, and no better in prediction.
+    price_curvature : {"bound", "model"}, default="bound"
+        Where degrees of freedom are counted if they have a price: at the largest curvature of
+        the likelihood, which makes the price a prior, or at that of the model (Schmolck).
+    fit_intercept : bool, default=True
+        Include an intercept with a flat prior.
+    min_gain : float or "auto", default="auto"
+        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
+        logarithm of their number of explicit columns.
+    largest_logit : float, default=100.0
+        Bound on the prior standard deviation of what one atom adds to a logit. Separable
+        classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
+    error_bars : {"novelty", "plain"}, default="novelty"
+        Whether logits are more uncertain away from the training inputs than the posterior of the
+        weights says. Used by machines of two classes.
+    low_memory : bool or "auto", default="auto"
+        Never store the atoms at the training inputs; "auto" does so above one gigabyte.
+    random_state : int, RandomState instance or None, default=None
+        For centres that are chosen by chance.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    relevance_ : ndarray of shape (n_relevant,)
+        The relevant atoms: the training rows they are centred on, where all atoms are centred
+        on training rows, else their columns in the dictionary.
+    coef_ : ndarray of shape (n_logits, n_relevant)
+        Posterior mean of the weights; one logit for two classes, else one for each.
+    intercept_ : ndarray of shape (n_logits,)
+    weight_precision_ : ndarray of shape (n_logits, n_relevant)
+        Prior precision of each weight; infinite where a class does not use an atom.
+    log_evidence_ : float
+        Laplace approximation of the log marginal likelihood.
+    objective_ : float
+        What was maximised: the log evidence, the prior and the prices of atoms included.
+    trace_ : ndarray
+        Objective after each accepted step; it never falls.
+    converged_ : bool
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+        The relevance vectors themselves.
+
+    See Also
+    --------
+    SparseBayesClassifier : The same with any basis.
+
+    References
+    ----------
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from relvec import RVMClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RVMClassifier(gamma=2.0).fit(X, y)
+    >>> len(model.relevance_) < 15, model.score(X, y) > 0.95
+    (True, True)
+    """
 
     def __init__(
         self,

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from relvec._typing import Matrix
-from relvec.bases import KernelBasis, PrecomputedBasis
 from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._fronts import AnyBasisMixin, KernelMixin
 
 
-class SparseBayesRegressor(BaseSparseBayesRegressor):
+class SparseBayesRegressor(AnyBasisMixin, BaseSparseBayesRegressor):
     """Sparse Bayesian linear regression on any basis.
 
     The target is a sum of weighted atoms plus Gaussian noise. Each weight has its own prior
@@ -135,18 +131,8 @@ or Solver, default="auto"
         self.warm_start = warm_start
         self.random_state = random_state
 
-    def _resolve_basis(self) -> Basis:
-        if self.basis is None:
-            return KernelBasis()
-        if not isinstance(self.basis, Basis):
-            raise TypeError(
-                "basis must be a Basis such as KernelBasis() or LinearBasis(); "
-                f"got {self.basis!r} of type {type(self.basis).__name__}."
-            )
-        return self.basis
 
-
-class RVMRegressor(BaseSparseBayesRegressor):
+class RVMRegressor(KernelMixin, BaseSparseBayesRegressor):
     """Relevance vector machine for regression.
 
     A sum of kernels centred on training inputs, of which a handful, the relevance vectors,
@@ -264,33 +250,3 @@ n_features_in_, feature_names_in_
         self.low_memory = low_memory
         self.warm_start = warm_start
         self.random_state = random_state
-
-    def _resolve_basis(self) -> Basis:
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            return PrecomputedBasis(localised=True)
-        return KernelBasis(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            centers=self.centers,
-            center_method=self.center_method,
-        )
-
-    @property
-    def relevance_vectors_(self) -> Matrix:
-        """The centres of the relevant kernels."""
-        check_is_fitted(self)
-        centers = getattr(self.atoms_, "centers", None)
-        if centers is None:
-            raise AttributeError(
-                'relevance_vectors_ is not known for kernel="precomputed"; '
-                "relevance_ has the training rows."
-            )
-        return np.asarray(centers)
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare a pairwise input for precomputed kernels."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags

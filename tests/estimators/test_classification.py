@@ -1,0 +1,173 @@
+"""Classifiers: two classes and several, probabilities and decisions."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from relvec import RVMClassifier, SparseBayesClassifier
+from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis
+from relvec.priors import GammaPrior
+
+FORMS = ("softmax", "shared", "one_vs_rest")
+
+
+@parametrize_with_checks(
+    [
+        RVMClassifier(),
+        RVMClassifier("precomputed"),
+        RVMClassifier(multi_class="shared", prior="bic"),
+        RVMClassifier(multi_class="one_vs_rest", exact=True),
+        RVMClassifier(low_memory=True, centers=20, error_bars="plain", fit_intercept=False),
+        SparseBayesClassifier(),
+        SparseBayesClassifier(LinearBasis(), prior="aic"),
+        SparseBayesClassifier(KernelBasis() + LinearBasis()),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def moons(n=200, seed=0):
+    return make_moons(n, noise=0.25, random_state=seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("prior", ["flat", "bic"])
+def test_two_classes(seed, prior):
+    X, y = moons(seed=seed)
+    model = RVMClassifier(gamma=2.0, prior=prior).fit(X, y)
+    test, labels = moons(1000, seed=seed + 100)
+    assert model.converged_
+    assert (np.diff(model.trace_) > 0.0).all()
+    assert len(model.relevance_) < 20
+    assert model.score(test, labels) > 0.9
+    assert log_loss(labels, model.predict_proba(test)) < 0.27
+    np.testing.assert_allclose(model.relevance_vectors_, X[model.relevance_])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_several_classes(form):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    train = np.arange(150) % 2 == 0
+    model = RVMClassifier(gamma=0.2, multi_class=form).fit(X[train], names[train])
+    assert list(model.classes_) == ["setosa", "versicolor", "virginica"]
+    assert model.score(X[~train], names[~train]) > 0.92
+    probability = model.predict_proba(X[~train])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    plug_in = model.predict_proba(X[~train], moderated=False)
+    assert plug_in.max(axis=1).mean() > probability.max(axis=1).mean()
+    odds, std = model.decision_function(X[~train], return_std=True)
+    assert odds.shape == std.shape == probability.shape
+    assert (std > 0.0).all()
+    assert model.coef_.shape == (3, len(model.relevance_))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1]])
+def test_labels_of_any_kind(labels):
+    X, y = moons()
+    model = RVMClassifier(gamma=2.0).fit(X, np.array(labels)[y])
+    plain = RVMClassifier(gamma=2.0).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    assert set(model.predict(X)) == set(labels)
+
+
+def test_hard_cases_converge():
+    X, y = make_blobs(60, centers=2, cluster_std=0.3, random_state=0)
+    one = np.zeros(60)
+    one[7] = 1.0
+    cases = [(X, y), (X, one), (np.repeat(X, 3, axis=0), np.repeat(y, 3)), (X[:4], [0, 1, 0, 1])]
+    for inputs, labels in cases:
+        model = RVMClassifier(gamma=1.0).fit(inputs, labels)
+        assert model.converged_
+        assert np.isfinite(model.predict_proba(inputs)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_scale_of_columns_does_not_matter(scale):
+    X, y = moons()
+    plain = SparseBayesClassifier(PrecomputedBasis()).fit(X, y)
+    scaled = SparseBayesClassifier(PrecomputedBasis()).fit(X * [1.0, scale], y)
+    assert scaled.objective_ == pytest.approx(plain.objective_, abs=1e-3)
+
+
+def test_weights_count_rows():
+    X, y = moons(80)
+    counts = np.random.default_rng(0).integers(0, 4, 80)
+    options = {"gamma": 2.0, "error_bars": "plain"}
+    weighted = RVMClassifier(**options).fit(X, y, sample_weight=counts)
+    repeated = RVMClassifier(**options).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=1e-6)
+    balanced = RVMClassifier(gamma=2.0, class_weight="balanced").fit(
+        X[y * np.arange(80) % 3 < 2], y[y * np.arange(80) % 3 < 2]
+    )
+    assert balanced.converged_
+
+
+def test_far_away_is_unknown():
+    X, y = moons()
+    far = [[40.0, 40.0]]
+    novel = RVMClassifier(gamma=2.0).fit(X, y)
+    plain = RVMClassifier(gamma=2.0, error_bars="plain").fit(X, y)
+    assert novel.decision_function(far, return_std=True)[1] > 1.0
+    assert (
+        np.abs(novel.predict_proba(far) - 0.5).max() <= np.abs(plain.predict_proba(far) - 0.5).max()
+    )
+    np.testing.assert_allclose(novel.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+
+
+def test_decisions_of_least_loss():
+    X, y = moons()
+    model = RVMClassifier(gamma=2.0).fit(X, y)
+    even = model.decide(X, [[0.0, 1.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(even.labels, model.predict(X))
+    np.testing.assert_allclose(even.expected_loss, model.predict_proba(X).min(axis=1))
+    wary = model.decide(X, [[0.0, 1.0], [20.0, 0.0]], reject_cost=0.3)
+    assert (wary.labels == 1).sum() > (even.labels == 1).sum()
+    assert (wary.expected_loss <= 0.3).all()
+    assert wary.is_rejected.any()
+    with pytest.raises(ValueError, match="true classes in rows and decisions in columns"):
+        model.decide(X, [[0.0, 1.0]])
+
+
+def test_models_are_small_and_pickled():
+    X, y = moons(300)
+    model = RVMClassifier(gamma=2.0).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert len(pickle.dumps(model)) < 40_000
+    assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"multi_class": "sofmax"}, "Did you mean 'softmax'"),
+        ({"error_bars": "none"}, "error_bars"),
+        ({"price_curvature": "b"}, "price_curvature"),
+        ({"largest_logit": 0.0}, "largest_logit"),
+        ({"min_gain": -1.0}, "min_gain"),
+        ({"prior": GammaPrior(1e-3, 1e-3)}, "infinite precision"),
+    ],
+)
+def test_bad_options(options, message):
+    X, y = moons(40)
+    with pytest.raises(ValueError, match=message):
+        RVMClassifier(**options).fit(X, y)
+
+
+def test_one_class_and_no_fit():
+    X, _ = moons(40)
+    with pytest.raises(ValueError, match="only one class"):
+        RVMClassifier().fit(X, np.zeros(40))
+    with pytest.raises(NotFittedError):
+        RVMClassifier().predict(X)
