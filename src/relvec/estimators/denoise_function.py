@@ -20,6 +20,9 @@ from relvec.priors import SmoothnessPrior
 
 __all__ = ["denoise"]
 
+OPTIONS = tuple(SmoothDenoiser._get_param_names())
+"""What may be said besides the signal."""
+
 
 def denoise(
     signal: Any,
@@ -76,13 +79,12 @@ def denoise(
     True
     """
     check_bool("return_std", return_std)
-    known = SmoothDenoiser._get_param_names()
     for name in options:
-        if name not in known:
-            hint = nearest(name, known)
+        if name not in OPTIONS:
+            hint = nearest(name, OPTIONS)
             raise TypeError(
                 f"denoise() has no option {name!r}."
-                + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(known)}.")
+                + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(OPTIONS)}.")
             )
     if isinstance(signal, Iterator):
         if return_std or out is not None or any(v is not None for v in (x, mask, sample_weight)):

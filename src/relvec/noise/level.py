@@ -228,7 +228,8 @@ def _from_finest(boxes: Array) -> NoiseLevel:
     """Median of the finest wavelets: the classical choice, right where these hold only noise."""
     pywt = optional("pywt")
     if boxes.ndim == 2:
-        finest = pywt.dwt(boxes, "sym8", "periodization", axis=-1)[1]
+        lines = [pywt.downcoef("d", line, "sym8", "periodization") for line in boxes]
+        finest = lines[0] if len(lines) == 1 else np.stack(lines)
     else:
         finest = pywt.dwt2(boxes, "sym8", "periodization", axes=(-2, -1))[1][2]
     n = boxes.size

@@ -11,6 +11,8 @@ FlatPrior()
 
 from __future__ import annotations
 
+from copy import copy
+
 from relvec._checks import check_choice
 from relvec.priors.base import GammaHyperprior, Prior
 from relvec.priors.flat import FlatPrior
@@ -53,8 +55,7 @@ def resolve_prior(prior: Prior | str | None) -> Prior:
             f"prior must be one of {tuple(_NAMED)} or a Prior such as SmoothnessPrior(2.0); "
             f"got {prior!r}."
         )
-    named = _NAMED[check_choice("prior", prior, _NAMED)]
-    return type(named)(**named.get_params(deep=False))
+    return copy(_NAMED[check_choice("prior", prior, _NAMED)])
 
 
 __all__ = [
