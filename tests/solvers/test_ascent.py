@@ -12,19 +12,11 @@ from relvec.dictionaries import DenseDictionary
 from relvec.moments import LazyMoments, PreparedColumns
 from relvec.priors import GammaHyperprior
 from relvec.solvers import ascent
-from relvec.solvers.ascent import (
-    EMPTY,
-    NOISE_FLOOR,
-    Schedule,
-    State,
-    ascend,
-    empty_state,
-    max_active,
-    screen,
-)
+from relvec.solvers.ascent import Schedule, ascend, screen
 from relvec.solvers.base import Problem, Progress
 from relvec.solvers.newton import Objective, maximise
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
+from relvec.solvers.state import EMPTY, NOISE_FLOOR, State, empty_state, max_active
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
 from tests.solvers.test_search import Dense
 

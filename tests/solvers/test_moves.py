@@ -11,11 +11,12 @@ from scipy.optimize import minimize
 
 from relvec.evidence import gaussian_objective
 from relvec.solvers import RandomOrderSolver, SequentialSolver
-from relvec.solvers.ascent import Schedule, State, ascend, objective_of, settle
+from relvec.solvers.ascent import Schedule, ascend, settle
 from relvec.solvers.base import Problem
 from relvec.solvers.moves import applied, improve, proposals
 from relvec.solvers.newton import evaluate
 from relvec.solvers.shifts import shifts
+from relvec.solvers.state import State, objective_of
 from tests.helpers_dense import DenseMoments, dense_problem
 
 CASES = [(c, held) for c in (0.0, 2.0) for held in (None, 0.01)]

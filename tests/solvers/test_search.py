@@ -15,9 +15,9 @@ from relvec.dictionaries import DenseDictionary
 from relvec.moments import LazyMoments, PreparedColumns
 from relvec.priors import GammaHyperprior
 from relvec.solvers import FixedPointSolver, SequentialSolver, TextbookSolver
-from relvec.solvers.ascent import NOISE_FLOOR, max_active
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
 from relvec.solvers.starts import ridge
+from relvec.solvers.state import NOISE_FLOOR, max_active
 from tests.helpers_dense import (
     DenseMoments,
     dense_penalised,

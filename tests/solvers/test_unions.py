@@ -16,7 +16,7 @@ from relvec.dictionaries import (
 from relvec.kernels import ThinPlateSpline
 from relvec.moments import LazyMoments, Part, PreparedColumns, RestrictedMoments, moments_of
 from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver
-from relvec.solvers.ascent import State
+from relvec.solvers.state import State
 from relvec.solvers.unions import alone, leftover, replaced
 
 

@@ -15,6 +15,7 @@ from relvec.denoising.tiles import SIDE, stream
 from relvec.estimators._layout import Layout
 from relvec.estimators._noise import given_variance
 from relvec.estimators._progress import Terminal
+from relvec.estimators._transforms import resolve_recipes
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.priors import SmoothnessPrior
 
@@ -113,7 +114,9 @@ def _denoise_stream(
     """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
     denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
     denoiser._check_options()
-    denoiser._resolve_recipes((SIDE[1],))
+    resolve_recipes(
+        denoiser.dictionary, denoiser.neighbours, (SIDE[1],), is_plain=denoiser.mode == "plain"
+    )
     is_known = not isinstance(denoiser.noise_std, str)
     if is_known and np.ndim(denoiser.noise_std):
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,6 @@ from relvec._typing import ArrayLike
 from relvec.denoising.canvas import BOUNDARIES
 from relvec.denoising.channel import Channel, Denoised, denoise_channel, plain_model
 from relvec.denoising.plain import PlainModel
-from relvec.denoising.recipes import Recipe, choose_recipes
 from relvec.estimators._layout import Layout, counts_of_observed, read_layout, read_weights
 from relvec.estimators._noise import (
     find_noise,
@@ -30,6 +28,7 @@ from relvec.estimators._noise import (
     warn_about,
 )
 from relvec.estimators._progress import Terminal
+from relvec.estimators._transforms import PLAIN, resolve_recipes
 from relvec.likelihoods import GaussianPrediction
 from relvec.noise import NoiseLevel
 from relvec.priors import Prior, resolve_prior
@@ -37,12 +36,6 @@ from relvec.priors import Prior, resolve_prior
 __all__ = ["SmoothDenoiser"]
 
 MODES = ("quality", "plain")
-SPECIAL = ("auto", "cosine")
-"""What may stand for a dictionary besides wavelets."""
-MOST = 8
-"""Transforms in a blend: the search for their weights doubles with each."""
-PLAIN = "sym8"
-"""Transform of the plain model unless another is asked for."""
 
 
 class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -104,7 +97,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Posterior standard deviation of every sample of `signal_`, noise not included.
     noise_std_ : float or ndarray
         Standard deviation of the noise: a number, one per channel, or one per sample if given
-        so.
+        so. Of colours it is computed back from brightness and differences, so that red and blue
+        come out equal.
     noise_level_ : NoiseLevel, list of NoiseLevel or None
         What is known about the reliability of an estimated noise level; None if it was given.
     effective_dof_ : float
@@ -333,7 +327,9 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             layout = replace(layout, is_rotated=False)  # white noise would not stay white
         weights, observed = read_weights(sample_weight, layout, observed)
         parts = layout.split(values)
-        recipes = self._resolve_recipes(layout.spatial_shape)
+        recipes = resolve_recipes(
+            self.dictionary, self.neighbours, layout.spatial_shape, is_plain=self.mode == "plain"
+        )
         prices = [prior.smoothness(count) for count in counts_of_observed(parts, observed)]
         given = given_variance(self.noise_std, layout.shape, layout.channel_axis)
         levels = None
@@ -403,38 +399,6 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.transform_errors_ = np.array([result.errors for result in results])[each]
         self.expected_error_ = np.array([result.error for result in results])[each]
         self._models = None
-
-    def _resolve_recipes(self, shape: tuple[int, ...]) -> list[Recipe]:
-        given: Any = self.dictionary
-        names = [given] if isinstance(given, str) else list(given) if np.iterable(given) else []
-        if not names or not all(isinstance(name, str) for name in names):
-            raise ValueError(
-                'dictionary must be "auto", a wavelet, "cosine" or a list of these; '
-                f"got {self.dictionary!r}."
-            )
-        if len(names) > MOST:
-            raise ValueError(f"At most {MOST} transforms can be blended; got {len(names)}.")
-        for name in names:
-            if difflib.get_close_matches(name, SPECIAL, cutoff=0.75):
-                check_choice("dictionary", name, SPECIAL)
-        if self.mode == "plain":
-            if len(names) > 1:
-                raise ValueError(
-                    f"The plain mode uses one transform; got {names}. To combine several in one "
-                    'model, use SparseBayesRegressor(WaveletBasis("haar") + CosineBasis()).'
-                )
-            names = [PLAIN] if names == ["auto"] else names
-            return [Recipe(names[0], 1)]
-        if isinstance(self.neighbours, str):
-            check_choice("neighbours", self.neighbours, ("auto",))
-            width = None
-        else:
-            width = check_integer("neighbours", self.neighbours, minimum=1)
-            if width % 2 == 0:
-                raise ValueError(
-                    f"neighbours must be odd, with the coefficient in the middle; got {width}."
-                )
-        return choose_recipes(names, shape, width)
 
     def _check_options(self) -> Prior:
         check_choice("mode", self.mode, MODES)

@@ -16,10 +16,11 @@ import numpy as np
 from relvec._linalg import inverse_from_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import best_precision
-from relvec.solvers.ascent import State, objective_of, settle
+from relvec.solvers.ascent import settle
 from relvec.solvers.base import Problem
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 from relvec.solvers.shifts import shifts
+from relvec.solvers.state import State, objective_of
 
 HOPELESS = -3.0
 """Swaps and merges that would lower the objective by more, the other precisions held, are not

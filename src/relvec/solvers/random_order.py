@@ -15,9 +15,10 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import Vector
-from relvec.solvers.ascent import Schedule, State, ascend
+from relvec.solvers.ascent import Schedule, ascend
 from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.reference import Fit, bounded_noise, conclude, condition, iterate, trivial
+from relvec.solvers.state import State
 from relvec.solvers.textbook import Moves, Run, start
 
 NOISE_REACH = 6.0

@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec.solvers.ascent import CHARGED, EMPTY, Schedule, State, ascend, empty_state
+from relvec.solvers.ascent import CHARGED, Schedule, ascend
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
 from relvec.solvers.moves import FEW_ATOMS, MAX_ATOMS, Visited, improve
 from relvec.solvers.orthonormal import OrthonormalSolver, applies
 from relvec.solvers.starts import Ridge, dense_start, recombine, reheated, ridge
+from relvec.solvers.state import EMPTY, State, empty_state
 from relvec.solvers.unions import alone, leftover, replaced
 
 EFFORTS = ("fast", "balanced", "thorough")

@@ -15,9 +15,10 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import gradient_and_hessian
 from relvec.moments.base import Moments
-from relvec.solvers.ascent import COPY_TOLERANCE, State, objective_of
+from relvec.solvers.ascent import COPY_TOLERANCE
 from relvec.solvers.base import Problem
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective
+from relvec.solvers.state import State, objective_of
 
 NEIGHBOURS = 2
 """Places an atom may move to: the inactive atoms most like it."""

@@ -20,9 +20,9 @@ from relvec._linalg import (
 )
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective
-from relvec.solvers.ascent import State, objective_of
 from relvec.solvers.base import Problem
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+from relvec.solvers.state import State, objective_of
 
 RIDGE_ATOMS = 400
 """Atoms used for the ridge estimate and for a dense start: one factorisation stays cheap."""

@@ -15,9 +15,9 @@ import numpy as np
 from relvec._linalg import solve_cholesky
 from relvec.moments.base import Part
 from relvec.moments.parts import RestrictedMoments
-from relvec.solvers.ascent import State, objective_of
 from relvec.solvers.base import Problem
 from relvec.solvers.newton import evaluate
+from relvec.solvers.state import State, objective_of
 
 
 def alone(problem: Problem, part: Part) -> Problem:
