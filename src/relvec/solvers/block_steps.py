@@ -17,11 +17,12 @@ from relvec.evidence import best_precision, gaussian_objective
 from relvec.likelihoods.bernoulli import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
-from relvec.solvers.ascent import Schedule, State, ascend, objective_of
+from relvec.solvers.ascent import Schedule, ascend
 from relvec.solvers.base import Problem
 from relvec.solvers.common_precision import best_common_precision
 from relvec.solvers.newton import Maximum, Objective, evaluate
 from relvec.solvers.screening import screen
+from relvec.solvers.state import State, objective_of
 
 __all__ = ["Block", "Promise", "Proposal", "look", "propose"]
 
