@@ -139,6 +139,33 @@ class Novelty:
         return residual * np.multiply.outer(scale, scale)
 
 
+def _looked_at(X: Matrix, sample_weight: Vector | None) -> tuple[Matrix, IndexArray]:
+    """Training inputs that count, no more than are needed to find pivots, and their rows."""
+    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    if len(rows) > MAX_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
+    return X[rows], rows
+
+
+def fit_label_novelty(
+    kernel: KernelLike, X: Matrix, sample_weight: Vector | None, logits: Matrix
+) -> Novelty | None:
+    """Doubt of logits away from the data: as much as they vary over them, none among them.
+
+    Labels do not say how well single logits are known, so training inputs that the pivots cannot
+    cover count as known. `logits` has a column for each; the result is for any of them. Returns
+    None where `kernel` is not a covariance or the logits do not vary.
+    """
+    centred = logits - np.average(logits, axis=0, weights=sample_weight)
+    spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
+    inputs, _ = _looked_at(X, sample_weight)
+    pivots = choose_pivots(kernel, inputs)
+    if pivots is None or not spread > 0.0:
+        return None
+    novelty = Novelty(kernel, inputs[pivots.rows], float(spread))
+    return replace(novelty, offset=min(float(novelty.unexplained(inputs).max()), 0.99))
+
+
 def fit_novelty(
     kernel: KernelLike,
     X: Matrix,
@@ -152,10 +179,7 @@ def fit_novelty(
 
     Returns None where `kernel` is not a covariance.
     """
-    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
-    if len(rows) > MAX_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
-    inputs = X[rows]
+    inputs, rows = _looked_at(X, sample_weight)
     noise_share = posterior.noise_variance / amplitude
     tolerance = min(max(noise_share, FINEST_TOLERANCE), PIVOT_TOLERANCE)
     pivots = choose_pivots(kernel, inputs, tolerance)

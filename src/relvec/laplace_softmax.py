@@ -186,13 +186,16 @@ class SoftmaxPosterior:
         white = flat.reshape(len(self.weights), n_classes, n_rows)
         return design.logits(self.weights), np.einsum("pkn,pln->nkl", white, white, optimize=True)
 
-    def probabilities(self, atoms_by_class: Sequence[Matrix], n_draws: int) -> Matrix:
+    def probabilities(
+        self, atoms_by_class: Sequence[Matrix], n_draws: int, more_variance: Vector | None = None
+    ) -> Matrix:
         """Probabilities averaged over the logits of each row, shape (n_rows, n_classes).
 
         The logits of a row are jointly normal. They are averaged over evenly spread points of
         that distribution, the same for every row, so that answers do not depend on the order of
         anything. Shrinking the logit of each class by its own variance instead, as is done for
-        two classes, can change which class is the most probable.
+        two classes, can change which class is the most probable. `more_variance` of a row is added
+        to that of each of its logits.
         """
         n_rows, n_classes = len(atoms_by_class[0]), len(self.sizes)
         points = _normal_points(n_classes, n_draws)
@@ -202,6 +205,8 @@ class SoftmaxPosterior:
             part = [np.asarray(atoms)[start : start + step] for atoms in atoms_by_class]
             mean, covariance = self.logit_moments(part)
             values, vectors = np.linalg.eigh(covariance)
+            if more_variance is not None:
+                values = values + more_variance[start : start + step, None]
             # the symmetric root: it does not depend on the order of the classes
             root = np.einsum("nkj,nj,nlj->nkl", vectors, np.sqrt(np.maximum(values, 0.0)), vectors)
             logits = mean[None] + np.einsum("nkl,ld->dnk", root, points)

@@ -29,11 +29,14 @@ from relvec.laplace import Labels
 from relvec.laplace_softmax import ClassLabels
 from relvec.moments import STORE_BYTES
 from relvec.priors import resolve_prior
-from relvec.solvers.base import Monitor, Progress
-from relvec.solvers.labels import LabelProblem
-from relvec.solvers.laplace import LaplaceSolver
-from relvec.solvers.softmax import SoftmaxSolver
-from relvec.solvers.softmax_problem import SoftmaxProblem
+from relvec.solvers import (
+    LabelProblem,
+    Monitor,
+    Progress,
+    SoftmaxProblem,
+    resolve_label_solver,
+    resolve_softmax_solver,
+)
 
 __all__ = ["BaseSparseBayesClassifier"]
 
@@ -117,6 +120,8 @@ class BaseSparseBayesClassifier(
         """Fit one machine for two classes, or one for each of several against the rest."""
         dictionary = self._stored(bound.dictionary)
         n_classes = len(self.classes_)
+        hyperprior = resolve_prior(self.prior).hyperprior()
+        needs_dense = bool(hyperprior.shape or hyperprior.rate)
         if n_classes > 2 and self.multi_class != "one_vs_rest":
             labels = ClassLabels(index, n_classes, weight, None, bool(self.fit_intercept))
             joint = SoftmaxProblem(
@@ -125,13 +130,16 @@ class BaseSparseBayesClassifier(
                 shared=self.multi_class == "shared",
                 **self._terms(bound, labels),
             )
-            return Softmax(joint, SoftmaxSolver().solve(joint, monitor=monitor), bound)
+            together = resolve_softmax_solver(self.solver, needs_dense=needs_dense)
+            answer = together.solve(joint, monitor=monitor)
+            return Softmax(joint, answer, bound, X, error_bars=self.error_bars)
         machines = []
+        solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
         for positive in [1] if n_classes == 2 else range(n_classes):
             target = (index == positive).astype(np.float64)
             two = Labels(target, weight, None, bool(self.fit_intercept))
             problem = LabelProblem(dictionary, two, **self._terms(bound, two))
-            solution = self._solver().solve(problem, monitor=monitor)
+            solution = solver.solve(problem, monitor=monitor)
             machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
         return TwoClasses(machines[0]) if n_classes == 2 else OneVersusRest(machines, bound)
 
@@ -144,9 +152,6 @@ class BaseSparseBayesClassifier(
         if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
-
-    def _solver(self) -> LaplaceSolver:
-        return LaplaceSolver(exact=bool(self.exact))
 
     def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
         """What the prior adds to the evidence."""
@@ -195,7 +200,6 @@ class BaseSparseBayesClassifier(
         check_choice("error_bars", self.error_bars, ERROR_BARS)
         check_choice("price_curvature", self.price_curvature, CURVATURES)
         check_bool("fit_intercept", self.fit_intercept)
-        check_bool("exact", self.exact)
         check_positive("largest_logit", self.largest_logit)
         if self.low_memory != "auto":
             check_bool("low_memory", self.low_memory, also='or "auto"')
@@ -204,6 +208,7 @@ class BaseSparseBayesClassifier(
         else:
             check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
         resolve_prior(self.prior)
+        resolve_label_solver(self.solver, needs_dense=False)
 
     def _monitor(self, context: Any) -> Monitor | None:
         if not hasattr(self, "_skl_callbacks"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
 from relvec.bases.base import Atoms, BoundBasis
-from relvec.error_bars import MAX_ROWS, Novelty, choose_pivots
+from relvec.error_bars import Novelty, fit_label_novelty
 from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers.labels import LabelProblem, LabelSolution
@@ -69,9 +69,7 @@ def finish_machine(
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     novelty = None
     if kernel is not None and k:
-        mean = np.average(mode.logit, weights=labels.weight)
-        spread = float(np.average((mode.logit - mean) ** 2, weights=labels.weight))
-        novelty = _novelty(kernel, X, labels.weight, spread)
+        novelty = fit_label_novelty(kernel, X, labels.weight, mode.logit[:, None])
     return FittedMachine(
         active=state.active,
         atoms=atoms,
@@ -85,17 +83,3 @@ def finish_machine(
         certificate=(solution.certificate.gradient, solution.certificate.best_gain),
         novelty=novelty,
     )
-
-
-def _novelty(kernel: Any, X: Any, weight: Vector | None, amplitude: float) -> Novelty | None:
-    """Doubt away from the data: as much as the logit varies over them, and none among them."""
-    rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0.0)
-    if len(rows) > MAX_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
-    inputs = X[rows]
-    pivots = choose_pivots(kernel, inputs)
-    if pivots is None or not amplitude > 0.0:
-        return None
-    novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
-    offset = min(float(novelty.unexplained(inputs).max()), 0.99)
-    return replace(novelty, offset=offset)

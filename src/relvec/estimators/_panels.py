@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
+from relvec.error_bars import fit_label_novelty
 from relvec.estimators._machine import FittedMachine
 from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
 
@@ -134,9 +135,20 @@ class Softmax(Panel):
     """One model of all classes."""
 
     def __init__(
-        self, problem: SoftmaxProblem, solution: SoftmaxSolution, bound: BoundBasis
+        self,
+        problem: SoftmaxProblem,
+        solution: SoftmaxSolution,
+        bound: BoundBasis,
+        X: Any,
+        *,
+        error_bars: str,
     ) -> None:
         state = solution.state
+        kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
+        self.novelty = None
+        if kernel is not None and len(state.active):
+            logits, weight = state.mode.logits, problem.labels.weight
+            self.novelty = fit_label_novelty(kernel, X, weight, logits)
         by_class = problem.atoms_by_class(state.active)
         self.posterior = state.mode.posterior()
         self.active = np.unique(np.concatenate(by_class))
@@ -164,7 +176,10 @@ class Softmax(Panel):
     def logit(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and standard deviation of the logit of each class."""
         mean, covariance = self.posterior.logit_moments(self._by_class(X))
-        return mean, np.sqrt(np.einsum("nkk->nk", covariance))
+        variance = np.einsum("nkk->nk", covariance)
+        if self.novelty is not None:
+            variance = variance + self.novelty.variance(X)[:, None]
+        return mean, np.sqrt(variance)
 
     def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
         """Log probability of each class."""
@@ -176,4 +191,5 @@ class Softmax(Panel):
         by_class = self._by_class(X)
         if not moderated:
             return self.posterior.plug_in(by_class)
-        return self.posterior.probabilities(by_class, POINTS)
+        more = None if self.novelty is None else self.novelty.variance(X)
+        return self.posterior.probabilities(by_class, POINTS, more)

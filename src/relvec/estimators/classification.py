@@ -30,9 +30,12 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         its own, by one in which all classes share them, or by one machine for each class.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as elsewhere in scikit-learn.
-    exact : bool, default=False
-        For machines of two classes: go on with exact derivatives of the Laplace evidence, to a
-        certified local maximum. Slower, and no better in prediction.
+    solver : {"auto", "sequential", "exact", "mackay", "em"} or a solver, default="auto"
+        "sequential" takes steps at fixed curvature, each checked on the Laplace evidence;
+        "exact" goes on from there with exact derivatives to a certified local maximum, which is
+        slower and no better in prediction; "mackay" and "em" start from all atoms, as in 2001.
+        The last three are for machines of two classes. "auto" is "sequential", or "mackay"
+        under a Gamma prior, with which atoms cannot be switched off.
     price_curvature : {"bound", "model"}, default="bound"
         Where degrees of freedom are counted if they have a price: at the largest curvature of
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
@@ -46,7 +49,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
     error_bars : {"novelty", "plain"}, default="novelty"
         Whether logits are more uncertain away from the training inputs than the posterior of the
-        weights says. Used by machines of two classes.
+        weights says.
     low_memory : bool or "auto", default="auto"
         Never store the atoms at the training inputs; "auto" does so above one gigabyte.
     random_state : int, RandomState instance or None, default=None
@@ -84,7 +87,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
     >>> import numpy as np
     >>> from relvec import SparseBayesClassifier
     >>> from relvec.bases import LinearBasis
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(200, 20))
     >>> y = np.where(2.0 * X[:, 4] - 2.0 * X[:, 17] + rng.logistic(size=200) > 0, "yes", "no")
     >>> model = SparseBayesClassifier(LinearBasis()).fit(X, y)
@@ -99,7 +102,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         prior: Any = "flat",
         multi_class: str = "softmax",
         class_weight: Any = None,
-        exact: bool = False,
+        solver: Any = "auto",
         price_curvature: str = "bound",
         fit_intercept: bool = True,
         min_gain: float | str = "auto",
@@ -112,7 +115,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         self.prior = prior
         self.multi_class = multi_class
         self.class_weight = class_weight
-        self.exact = exact
+        self.solver = solver
         self.price_curvature = price_curvature
         self.fit_intercept = fit_intercept
         self.min_gain = min_gain
@@ -149,9 +152,12 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         its own, by one in which all classes share them, or by one machine for each class.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as elsewhere in scikit-learn.
-    exact : bool, default=False
-        For machines of two classes: go on with exact derivatives of the Laplace evidence, to a
-        certified local maximum. Slower, and no better in prediction.
+    solver : {"auto", "sequential", "exact", "mackay", "em"} or a solver, default="auto"
+        "sequential" takes steps at fixed curvature, each checked on the Laplace evidence;
+        "exact" goes on from there with exact derivatives to a certified local maximum, which is
+        slower and no better in prediction; "mackay" and "em" start from all atoms, as in 2001.
+        The last three are for machines of two classes. "auto" is "sequential", or "mackay"
+        under a Gamma prior, with which atoms cannot be switched off.
     price_curvature : {"bound", "model"}, default="bound"
         Where degrees of freedom are counted if they have a price: at the largest curvature of
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
@@ -165,7 +171,7 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
     error_bars : {"novelty", "plain"}, default="novelty"
         Whether logits are more uncertain away from the training inputs than the posterior of the
-        weights says. Used by machines of two classes.
+        weights says.
     low_memory : bool or "auto", default="auto"
         Never store the atoms at the training inputs; "auto" does so above one gigabyte.
     random_state : int, RandomState instance or None, default=None
@@ -226,7 +232,7 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         prior: Any = "flat",
         multi_class: str = "softmax",
         class_weight: Any = None,
-        exact: bool = False,
+        solver: Any = "auto",
         price_curvature: str = "bound",
         fit_intercept: bool = True,
         min_gain: float | str = "auto",
@@ -244,7 +250,7 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         self.prior = prior
         self.multi_class = multi_class
         self.class_weight = class_weight
-        self.exact = exact
+        self.solver = solver
         self.price_curvature = price_curvature
         self.fit_intercept = fit_intercept
         self.min_gain = min_gain

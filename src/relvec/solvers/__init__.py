@@ -14,12 +14,18 @@ from relvec.solvers.base import (
     WarmStart,
 )
 from relvec.solvers.fixed_point import FixedPointSolver
+from relvec.solvers.labels import LabelProblem, LabelSolution, LabelSolver
+from relvec.solvers.laplace import LaplaceSolver
+from relvec.solvers.laplace_fixed_point import LaplaceFixedPointSolver
 from relvec.solvers.orthonormal import OrthonormalSolver
 from relvec.solvers.random_order import RandomOrderSolver
 from relvec.solvers.search import EFFORTS, SequentialSolver
+from relvec.solvers.softmax import SoftmaxSolver
+from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
 from relvec.solvers.textbook import TextbookSolver
 
 SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
+LABEL_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
 
 
 def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
@@ -36,11 +42,7 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         Whether the prior forbids switching atoms off (a Gamma prior does).
     """
     if not isinstance(solver, str):
-        if isinstance(solver, type) or not hasattr(solver, "solve"):
-            raise TypeError(
-                f"solver must be one of {SOLVER_NAMES} or an object with a method "
-                f"solve(problem), such as SequentialSolver(); got {solver!r}."
-            )
+        _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
         return solver
     check_choice("solver", solver, SOLVER_NAMES)
     if solver == "textbook":
@@ -54,20 +56,81 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
     return SequentialSolver(effort)
 
 
+def resolve_label_solver(solver: LabelSolver | str, *, needs_dense: bool) -> LabelSolver:
+    """Turn the name of a solver for two classes into the solver.
+
+    Parameters
+    ----------
+    solver : LabelSolver or {"auto", "sequential", "exact", "mackay", "em"}
+        A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
+    needs_dense : bool
+        Whether the prior forbids switching atoms off (a Gamma prior does).
+    """
+    if not isinstance(solver, str):
+        _check_can_solve(solver, LABEL_SOLVER_NAMES, "LaplaceSolver()")
+        return solver
+    check_choice("solver", solver, LABEL_SOLVER_NAMES)
+    if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
+        return LaplaceFixedPointSolver("em" if solver == "em" else "mackay")
+    return LaplaceSolver(exact=solver == "exact")
+
+
+def resolve_softmax_solver(solver: SoftmaxSolver | str, *, needs_dense: bool) -> SoftmaxSolver:
+    """Turn the name of a solver for several classes in one model into the solver.
+
+    Parameters
+    ----------
+    solver : SoftmaxSolver or {"auto", "sequential"}
+        A solver is returned as it is. Names of other solvers, which tell two classes apart, are
+        refused, and so is a prior that asks for one of them.
+    needs_dense : bool
+        Whether the prior forbids switching atoms off (a Gamma prior does).
+    """
+    if not isinstance(solver, str):
+        _check_can_solve(solver, LABEL_SOLVER_NAMES, "SoftmaxSolver()")
+        return solver
+    check_choice("solver", solver, LABEL_SOLVER_NAMES)
+    if solver not in ("auto", "sequential") or needs_dense:
+        asked = "A Gamma prior" if needs_dense else f"solver={solver!r}"
+        raise ValueError(
+            f"{asked} is for machines that tell two classes apart; with more classes use "
+            'multi_class="one_vs_rest".'
+        )
+    return SoftmaxSolver()
+
+
+def _check_can_solve(solver: object, names: tuple[str, ...], example: str) -> None:
+    if isinstance(solver, type) or not hasattr(solver, "solve"):
+        raise TypeError(
+            f"solver must be one of {names} or an object with a method solve(problem), such as "
+            f"{example}; got {solver!r}."
+        )
+
+
 __all__ = [
     "EFFORTS",
     "Candidate",
     "Certificate",
     "FixedPointSolver",
+    "LabelProblem",
+    "LabelSolution",
+    "LabelSolver",
+    "LaplaceFixedPointSolver",
+    "LaplaceSolver",
     "Monitor",
     "OrthonormalSolver",
     "Problem",
     "Progress",
     "RandomOrderSolver",
     "SequentialSolver",
+    "SoftmaxProblem",
+    "SoftmaxSolution",
+    "SoftmaxSolver",
     "Solution",
     "Solver",
     "TextbookSolver",
     "WarmStart",
+    "resolve_label_solver",
+    "resolve_softmax_solver",
     "resolve_solver",
 ]

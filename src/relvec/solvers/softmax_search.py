@@ -147,7 +147,10 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
         size = max(1, self.n_units // 2, 4)
         head = units[: 3 * size]
         atoms = self.problem.dictionary.columns(head % self.n_atoms)
-        atoms = atoms - atoms.mean(axis=0)
+        weight = self.problem.labels.weight
+        atoms = atoms - np.average(atoms, axis=0, weights=weight)
+        if weight is not None:
+            atoms = atoms * np.sqrt(weight)[:, None]
         atoms = atoms / np.maximum(np.linalg.norm(atoms, axis=0), 1e-300)
         alike = np.abs(atoms.T @ atoms) > ALIKE
         chosen: list[int] = []
