@@ -24,7 +24,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._linalg import cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
-from relvec.kernels import KernelLike, kernel_block
+from relvec.kernels import KernelEvaluator, KernelLike, kernel_block
 from relvec.posterior import Posterior
 
 PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
@@ -69,10 +69,11 @@ def choose_pivots(
     residual = np.ones(len(X))
     limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
+    values = KernelEvaluator(kernel, X, X)
     rows: list[int] = []
     while len(rows) < limit and residual.max() >= tolerance:
         pivot, done = int(np.argmax(residual)), len(rows)
-        column = kernel_block(kernel, X, X[pivot : pivot + 1])[:, 0] / (root * root[pivot])
+        column = values.columns(np.array([pivot]))[:, 0] / (root * root[pivot])
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
         columns[done] = column
@@ -162,8 +163,7 @@ def fit_label_novelty(
     pivots = choose_pivots(kernel, inputs)
     if pivots is None or not spread > 0.0:
         return None
-    novelty = Novelty(kernel, inputs[pivots.rows], float(spread))
-    return replace(novelty, offset=min(float(novelty.unexplained(inputs).max()), 0.99))
+    return Novelty(kernel, inputs[pivots.rows], float(spread), min(pivots.unexplained, 0.99))
 
 
 def fit_novelty(

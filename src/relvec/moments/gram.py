@@ -59,8 +59,9 @@ class SufficientStatistics:
         if sample_weight is not None and not sample_weight.any():
             return self
         if self.shift is None:
-            means = [np.average(part, axis=0, weights=sample_weight) for part in (atoms, targets)]
-            self.shift = np.concatenate(means)
+            share = np.full(len(atoms), 1.0) if sample_weight is None else sample_weight
+            share = share / share.sum()
+            self.shift = np.concatenate([share @ atoms, share @ targets])
         block = np.empty((len(atoms), n + self.n_targets))
         np.subtract(atoms, self.shift[:n], out=block[:, :n])
         np.subtract(targets, self.shift[n:], out=block[:, n:])

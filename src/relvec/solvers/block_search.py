@@ -37,6 +37,8 @@ SHORTEST = 0.05
 """Least share of a proposed step that is tried."""
 HOPELESS = 6.0
 """Twice the evidence lost at fixed curvature with an atom that is not worth a try without it."""
+NOTHING = 0.01
+"""Share of the tolerance that, gained at fixed curvature, is not worth a look at the evidence."""
 RISE = 1e-9
 """Least rise of the objective that is one."""
 
@@ -82,6 +84,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
             active, log_precision, self.columns(active)
         )
         self.trace = [self.state.objective]
+        self._seen: tuple[EvidenceState[AnyMode], list[Promise]] | None = None
         threshold = float(problem.min_gain.min(initial=1e-3))
         self.schedule = Schedule(threshold=max(threshold, 1e-4), gradient_tol=1e-3, max_rounds=50)
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
@@ -89,14 +92,18 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
     def run(self) -> bool:
         """Go through working sets until none brings a rise; False if cut short."""
         try:
-            self._settle(0.02, first_loose=not len(self.state.active))
+            settled_to = 0.02
+            self._settle(settled_to, first_loose=not len(self.state.active))
             for _ in range(self.max_iter):
                 before = self.state.objective
                 promises = self.look()
                 best_net = max(promise.best_net for promise in promises)
                 if best_net > 0.0:
                     self._work_with([promise.atoms for promise in promises], self.state.active)
-                self._settle(10.0 * self.tol if best_net > 0.1 else self.tol)
+                elif settled_to <= self.tol:
+                    return True
+                settled_to = 10.0 * self.tol if best_net > 0.1 else self.tol
+                self._settle(settled_to)
                 if self.state.objective - before < self.tol:
                     return True
         except Stopped:
@@ -113,16 +120,20 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
 
     def look(self) -> list[Promise]:
         """Screen every atom of every block at the curvature of the mode."""
+        if self._seen is not None and self._seen[0] is self.state:
+            return self._seen[1]
         problem, blocks = self.problem, self._blocks()
         if problem.smoothness and problem.is_prior:
             bounds = problem.bound_entry(self.state.mode)
             blocks = [
                 block._replace(bound=bound) for block, bound in zip(blocks, bounds, strict=True)
             ]
-        return [
+        promises = [
             look(block, problem.dictionary, problem.min_gain, self.schedule.threshold, PROMISING)
             for block in blocks
         ]
+        self._seen = self.state, promises
+        return promises
 
     # ------------------------------------------------------------------ working sets
 
@@ -187,7 +198,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
     def _take(self, proposals: list[Proposal]) -> bool:
         """Step towards the proposals of all blocks or, if that fails, of one after the other."""
         bounded = [self._numbered(block, *proposal[:2]) for block, proposal in enumerate(proposals)]
-        if len(bounded) > 1 and sum(proposal.gain for proposal in proposals) < self.tol:
+        gain = sum(proposal.gain for proposal in proposals)
+        if gain < (self.tol if len(bounded) > 1 else NOTHING * self.tol):
             return False
         # two blocks say the same twice: both steps together go too far
         if len(bounded) != 2 and self.step_towards(*_joined(bounded)):
