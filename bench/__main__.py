@@ -10,17 +10,21 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from bench import regression, report, scaling
+from bench.classification import suite as classification
 from bench.denoising import suite as denoising
 from bench.methods import METHODS
 from bench.problems import PROBLEMS
 from bench.runner import Record, run_jobs
 from bench.worker import Job
 
+SUITES = {"denoise": denoising, "classification": classification}
+"""Suites that consist of parts."""
+
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("suite", choices=("regression", "scaling", "denoise"))
+    parser.add_argument("suite", choices=("regression", "scaling", "denoise", "classification"))
     parser.add_argument("--quick", action="store_true", help="small problems, one draw")
     parser.add_argument("--repeats", type=int, help="fresh draws per problem (default 3, quick 1)")
     parser.add_argument("--seed", type=int, default=1000, help="seed of the first draw")
@@ -31,13 +35,24 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--methods", type=_names(METHODS), help="comma-separated")
     parser.add_argument(
         "--parts",
-        type=_names(denoising.PARTS),
-        default=denoising.DEFAULT_PARTS,
-        help=f"of the denoise suite, comma-separated: {', '.join(denoising.PARTS)}",
+        type=_names({**denoising.PARTS, **classification.PARTS}),
+        help="comma-separated; of the denoise suite: "
+        f"{', '.join(denoising.PARTS)}; of the classification suite: "
+        f"{', '.join(classification.PARTS)}",
+    )
+    parser.add_argument(
+        "--data", type=Path, help="folder of published sets for classification (or RELVEC_DATA)"
     )
     parser.add_argument("--output", type=Path, help="write the report (.md) or raw records (.json)")
     parser.add_argument("--write-readme", action="store_true", help="fill in bench/README.md")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.suite in SUITES:
+        suite = SUITES[options.suite]
+        options.parts = options.parts or suite.DEFAULT_PARTS
+        unknown = [name for name in options.parts if name not in suite.PARTS]
+        if unknown:
+            parser.error(f"unknown parts {unknown}; choose from {list(suite.PARTS)}")
+    return options
 
 
 def _names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
@@ -71,6 +86,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     if options.suite == "denoise":
         return denoise(options, arguments)
+    if options.suite == "classification":
+        return classify(options, arguments)
     records: list[Record] = list(run_jobs(plan(options)))
     suite = regression if options.suite == "regression" else scaling
     tables = suite.tables(records)
@@ -99,19 +116,49 @@ def denoise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         texts.append(report.markdown(tables, facts, []))
         if options.write_readme:
             report.write_readme(f"denoise-{name}", texts[-1])
+    return finish_parts(options, everything, texts)
+
+
+def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run parts of the classification suite; each has a place of its own in the page."""
+    classification.use_data(options.data)
+    everything: list[Record] = []
+    texts = []
+    for name in options.parts:
+        records = list(
+            classification.run_part(
+                name, options.seed, options.repeats, options.quick, options.limit
+            )
+        )
+        if not records:
+            continue
+        everything += records
+        tables, notes = classification.tables(name, records), classification.notes(name, records)
+        report.show(tables)
+        print("\n".join(notes))
+        facts = report.machine(records, command_line(arguments))
+        texts.append(report.markdown(tables, facts, notes))
+        if options.write_readme:
+            report.write_readme(f"classification-{name}", texts[-1])
+    return finish_parts(options, everything, texts)
+
+
+def finish_parts(options: argparse.Namespace, records: Sequence[Record], texts: list[str]) -> int:
+    """Write the output, if one is asked for, and return the exit code."""
     if options.output:
         as_json = options.output.suffix == ".json"
-        text = json.dumps(everything, indent=1) if as_json else "\n".join(texts)
+        text = json.dumps(records, indent=1) if as_json else "\n".join(texts)
         options.output.write_text(text, encoding="utf-8")
-    return int(any(record["status"] == "failed" for record in everything))
+    return int(any(record["status"] == "failed" for record in records))
 
 
 def command_line(arguments: Sequence[str]) -> str:
-    """Return the command that was given, without where its output went."""
-    kept = [
-        a for a, before in zip(arguments, ["", *arguments], strict=False) if before != "--output"
-    ]
-    return shlex.join(["python", "-m", "bench", *(a for a in kept if a != "--output")])
+    """Return the command that was given, without where its output went or its data lie."""
+    kept = []
+    for argument, before in zip(arguments, ["", *arguments], strict=False):
+        if "--output" not in (argument, before):
+            kept.append("DATA" if before == "--data" else argument)
+    return shlex.join(["python", "-m", "bench", *kept])
 
 
 if __name__ == "__main__":

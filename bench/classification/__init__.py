@@ -1,0 +1,1 @@
+"""Classifiers side by side: cost, memory, errors and how far their probabilities can be trusted."""

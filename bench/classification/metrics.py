@@ -1,0 +1,44 @@
+"""How wrong the decisions are, and how wrong the probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["calibration_error", "error_rate", "judge", "log_loss"]
+
+N_BINS = 10
+SMALLEST = 1e-12
+"""Probabilities are cut off here: one certain mistake must not make a mean infinite."""
+
+
+def error_rate(probability: np.ndarray, label: np.ndarray) -> float:
+    """Return the share of rows whose most probable class, by number, is not theirs."""
+    return float(np.mean(np.argmax(probability, axis=1) != label))
+
+
+def log_loss(probability: np.ndarray, label: np.ndarray) -> float:
+    """Return the mean negative log probability of the true class, in nats."""
+    own = probability[np.arange(len(label)), label]
+    return float(-np.mean(np.log(np.clip(own, SMALLEST, 1.0))))
+
+
+def calibration_error(probability: np.ndarray, label: np.ndarray) -> float:
+    """Return the expected calibration error of the most probable class.
+
+    Rows are put into ten equal bins of their highest probability; the distances between mean
+    probability and share of hits in the bins are averaged, each row counting once.
+    """
+    confidence = probability.max(axis=1)
+    is_hit = np.argmax(probability, axis=1) == label
+    bins = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
+    total = np.bincount(bins, confidence - is_hit, minlength=N_BINS)
+    return float(np.abs(total).sum() / len(label))
+
+
+def judge(probability: np.ndarray, label: np.ndarray) -> dict[str, float]:
+    """Return all three."""
+    return {
+        "error": error_rate(probability, label),
+        "log_loss": log_loss(probability, label),
+        "ece": calibration_error(probability, label),
+    }
