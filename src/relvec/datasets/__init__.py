@@ -1,4 +1,4 @@
-"""Test signals of the denoising literature, made on the spot.
+"""Test signals, and two-class problems of known probabilities, made on the spot.
 
 Examples
 --------
@@ -11,6 +11,14 @@ Examples
 from __future__ import annotations
 
 from relvec.datasets.families import RANDOM_FAMILIES, make_random_signal
+from relvec.datasets.labels import (
+    GaussianMixtures,
+    TwoClassTruth,
+    UniformIntervals,
+    make_overlapping_uniforms,
+    make_ripley_mixture,
+    make_snake,
+)
 from relvec.datasets.signals import (
     GRIDS,
     SIGNAL_NAMES,
@@ -24,9 +32,15 @@ __all__ = [
     "GRIDS",
     "RANDOM_FAMILIES",
     "SIGNAL_NAMES",
+    "GaussianMixtures",
     "NoisySignal",
+    "TwoClassTruth",
+    "UniformIntervals",
     "make_noisy_signal",
+    "make_overlapping_uniforms",
     "make_parts",
     "make_random_signal",
+    "make_ripley_mixture",
     "make_signal",
+    "make_snake",
 ]

@@ -8,8 +8,12 @@ Examples
 'coefficient of the data / noise'
 """
 
+from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
+from relvec.plotting.decision_surface import DecisionSurfaceDisplay
+from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.images import ImageDisplay
+from relvec.plotting.log_odds import LogOddsDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
@@ -17,8 +21,13 @@ from relvec.plotting.signal import SignalDisplay
 __all__ = [
     "CoefficientDisplay",
     "CoefficientRow",
+    "DecisionSurfaceDisplay",
+    "EvidenceTraceDisplay",
     "ImageDisplay",
+    "LogOddsDisplay",
     "OptimaDisplay",
+    "ReliabilityCurve",
+    "ReliabilityDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",
 ]

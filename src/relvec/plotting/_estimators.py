@@ -1,0 +1,79 @@
+"""What pictures ask of fitted estimators: their names, and where their atoms are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._typing import Matrix
+
+__all__ = ["centers_of", "check_classifier", "label_name", "named"]
+
+
+def named(estimators: Any) -> dict[str, Any]:
+    """Return estimators by name: one, several, or a mapping of names to them.
+
+    Parameters
+    ----------
+    estimators : estimator, sequence of them, or mapping of str to estimator
+        Without names they are called by their class, and numbered where that is not enough.
+    """
+    if isinstance(estimators, Mapping):
+        by_name = {str(name): estimator for name, estimator in estimators.items()}
+    else:
+        several = estimators if isinstance(estimators, (list, tuple)) else [estimators]
+        kinds = [type(_last(each)).__name__ for each in several]
+        often, seen = Counter(kinds), Counter[str]()
+        by_name = {}
+        for kind, each in zip(kinds, several, strict=True):
+            seen[kind] += 1
+            by_name[f"{kind} {seen[kind]}" if often[kind] > 1 else kind] = each
+    if not by_name:
+        raise ValueError("There is nothing to draw: give at least one fitted estimator.")
+    for estimator in by_name.values():
+        check_is_fitted(estimator)
+    return by_name
+
+
+def check_classifier(estimator: Any, display: str, n_features: int) -> None:
+    """Raise if the estimator is no fitted classifier of so many inputs."""
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{display} needs a classifier with predict_proba; got {type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    given = getattr(estimator, "n_features_in_", n_features)
+    if given != n_features:
+        inputs = "one input" if n_features == 1 else f"{n_features} inputs"
+        raise ValueError(
+            f"{display} draws models of {inputs}; {type(_last(estimator)).__name__} was fitted "
+            f"to {given}."
+        )
+
+
+def label_name(label: Any) -> str:
+    """What to call a class in a legend: its own name, or "class 1" for a number."""
+    return str(label) if isinstance(label, str) else f"class {label}"
+
+
+def centers_of(estimator: Any) -> Matrix | None:
+    """Where the relevant kernels are, in the units of the inputs; None if that is not known."""
+    centers = getattr(getattr(_last(estimator), "atoms_", None), "centers", None)
+    if centers is None:
+        return None
+    if isinstance(estimator, Pipeline):
+        before = estimator[:-1]
+        if not hasattr(before, "inverse_transform"):
+            return None
+        centers = before.inverse_transform(centers)
+    return np.asarray(centers)
+
+
+def _last(estimator: Any) -> Any:
+    """Return the step of a pipeline that predicts."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator

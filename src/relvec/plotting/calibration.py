@@ -1,0 +1,347 @@
+"""Whether what is said to be probable happens as often as that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import ndtri
+
+from relvec._checks import check_choice, check_integer
+from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
+from relvec.plotting._axes import MODEL, OTHER, finish, take_axes
+from relvec.plotting._estimators import label_name, named
+
+__all__ = ["ReliabilityCurve", "ReliabilityDisplay"]
+
+STRATEGIES = ("uniform", "quantile")
+STYLES = (
+    (MODEL, "o", "-"),
+    (OTHER, "s", "--"),
+    ("#00795c", "^", "-."),
+    ("#8c3a6b", "D", ":"),
+    ("#b8860b", "v", (0, (5, 1, 1, 1, 1, 1))),
+)
+HISTOGRAM_EDGES = np.linspace(0.0, 1.0, 21)
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """Probabilities that were predicted, and how often they came true."""
+
+    name: str
+    """Whose predictions they are."""
+    predicted: Vector
+    """All probabilities, of which the rest is made."""
+    mean: Vector
+    """Mean probability in each bin that is not empty."""
+    frequency: Vector
+    """Share that came true there."""
+    count: IndexArray
+    """Number of predictions there."""
+
+    @classmethod
+    def from_events(
+        cls,
+        name: str,
+        predicted: Vector,
+        happened: BoolArray,
+        *,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+    ) -> Self:
+        """Put probabilities in bins, as `sklearn.calibration.calibration_curve` does.
+
+        Parameters
+        ----------
+        name : str
+            Whose predictions they are.
+        predicted : ndarray of shape (n_samples,)
+            Probabilities of events.
+        happened : ndarray of shape (n_samples,)
+            Whether they took place.
+        n_bins : int, default=10
+            Number of bins.
+        strategy : {"uniform", "quantile"}, default="uniform"
+            Bins of equal width, or of equally many predictions.
+
+        Returns
+        -------
+        curve : ReliabilityCurve
+        """
+        levels = np.linspace(0.0, 1.0, n_bins + 1)
+        edges = levels if strategy == "uniform" else np.quantile(predicted, levels)
+        place = np.searchsorted(edges[1:-1], predicted)
+        count = np.bincount(place, minlength=n_bins)
+        used = count > 0
+        mean = np.bincount(place, predicted, minlength=n_bins)[used] / count[used]
+        frequency = np.bincount(place, happened, minlength=n_bins)[used] / count[used]
+        return cls(name, predicted, mean, frequency, count[used])
+
+    @property
+    def expected_error(self) -> float:
+        """Expected calibration error: mean distance of the bins to the diagonal."""
+        return float(np.average(np.abs(self.mean - self.frequency), weights=self.count))
+
+    def interval(self, coverage: float = 0.95) -> Matrix:
+        """Ends of the binomial interval of each frequency (Wilson), shape (2, n_bins)."""
+        z = float(ndtri(0.5 + 0.5 * coverage))
+        n, p = self.count, self.frequency
+        middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
+        half = z / (1.0 + z * z / n) * np.sqrt(p * (1.0 - p) / n + (z / (2.0 * n)) ** 2)
+        # Rounding must not put a frequency of zero or one outside its own interval.
+        return np.stack([np.minimum(middle - half, p), np.maximum(middle + half, p)])
+
+
+class ReliabilityDisplay:
+    """Picture of predicted probabilities against how often they come true.
+
+    On the diagonal they do as often as they should. Bars are binomial intervals of each bin,
+    and a histogram below shows which probabilities occur. For two classes the probabilities
+    are those of the second. For more they are those of the most probable class, which come
+    true if it is the right one; for any other class draw ``from_predictions(y == label,
+    probability[:, column])``.
+
+    Use `from_estimator` or `from_predictions` to make one.
+
+    Parameters
+    ----------
+    curves : sequence of ReliabilityCurve
+        What to draw.
+    event : str, default="the second class"
+        What the probabilities are of.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_, histogram_ax_ : matplotlib Axes
+        Where the curves and the histogram are.
+    lines_ : dict of str to matplotlib ErrorbarContainer
+        The curves by name.
+    histograms_ : dict of str to list of matplotlib artists
+        The histograms by name.
+
+    See Also
+    --------
+    sklearn.calibration.CalibrationDisplay : Without intervals.
+
+    Examples
+    --------
+    >>> from relvec import RVMClassifier
+    >>> from relvec.datasets import make_snake
+    >>> from relvec.plotting import ReliabilityDisplay
+    >>> X, y, truth = make_snake(200, random_state=0, return_truth=True)
+    >>> X_test, y_test = truth.sample(2000, random_state=1)
+    >>> model = RVMClassifier(gamma=1.0).fit(X, y)
+    >>> display = ReliabilityDisplay.from_estimator(model, X_test, y_test)
+    >>> display.curves[0].expected_error < 0.06
+    True
+    """
+
+    def __init__(
+        self, curves: Sequence[ReliabilityCurve], *, event: str = "the second class"
+    ) -> None:
+        self.curves = list(curves)
+        names = {curve.name for curve in self.curves}
+        if not names or len(names) < len(self.curves):
+            raise ValueError(
+                "curves must hold at least one curve, each with a name of its own; got "
+                f"{[curve.name for curve in self.curves]}."
+            )
+        self.event = event
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw predictions of one or several fitted classifiers.
+
+        Parameters
+        ----------
+        estimator : classifier, sequence of them, or mapping of str to classifier
+            Fitted, with `predict_proba`.
+        X : array-like of shape (n_samples, n_features)
+            Inputs that were not used to fit.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        n_bins, strategy, ax
+            As in `from_predictions`.
+        **options : dict
+            For `predict_proba`, such as ``moderated=False``.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+        """
+        estimators = named(estimator)
+        classes = None
+        probabilities = {}
+        for name, each in estimators.items():
+            if not hasattr(each, "predict_proba"):
+                raise TypeError(
+                    "ReliabilityDisplay needs classifiers with predict_proba; got "
+                    f"{type(each).__name__}."
+                )
+            if classes is not None and not np.array_equal(classes, each.classes_):
+                raise ValueError(
+                    f"All classifiers must know the same classes; {name!r} knows "
+                    f"{list(each.classes_)}, not {list(classes)}."
+                )
+            classes = each.classes_
+            probabilities[name] = each.predict_proba(X, **options)
+        return cls.from_predictions(
+            y, probabilities, classes=classes, n_bins=n_bins, strategy=strategy, ax=ax
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        probability: Any,
+        *,
+        classes: Any = None,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str = "predictions",
+        ax: Any = None,
+    ) -> Self:
+        """Draw probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True classes.
+        probability : array-like of shape (n_samples,) or (n_samples, n_classes), or mapping
+            Probabilities of the second class or of each, or a mapping of names to such.
+        classes : sequence of labels, optional
+            In the order of the columns; by default those in `y_true`, sorted.
+        n_bins : int, default=10
+            Number of bins; empty ones are not drawn.
+        strategy : {"uniform", "quantile"}, default="uniform"
+            Bins of equal width, or of equally many predictions.
+        name : str, default="predictions"
+            What to call them, unless `probability` is a mapping.
+        ax : sequence of 2 matplotlib Axes, optional
+            For the curves and the histogram; a new figure by default.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+        """
+        n_bins = check_integer("n_bins", n_bins, minimum=1)
+        check_choice("strategy", strategy, STRATEGIES)
+        labels = np.asarray(y_true)
+        known = np.unique(labels) if classes is None else np.asarray(classes)
+        if labels.ndim != 1 or len(known) < 2:
+            raise ValueError(
+                "y_true must be classes along a line, of at least 2 different ones unless classes "
+                f"names them; got shape {labels.shape} and the classes {list(known)}."
+            )
+        several = probability if isinstance(probability, Mapping) else {name: probability}
+        curves = []
+        for each, values in several.items():
+            predicted, happened = _events(str(each), values, labels, known)
+            curves.append(
+                ReliabilityCurve.from_events(
+                    str(each), predicted, happened, n_bins=n_bins, strategy=strategy
+                )
+            )
+        event = label_name(known[1]) if len(known) == 2 else "the most probable class"
+        return cls(curves, event=event).plot(ax)
+
+    def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of 2 matplotlib Axes, optional
+            For the curves and the histogram; a new figure by default.
+        coverage : float, default=0.95
+            Probability of the intervals of each bin by itself.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+        """
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}.")
+        self.figure_, (self.ax_, self.histogram_ax_) = take_axes(
+            ax,
+            2,
+            "the curves and the histogram",
+            nrows=2,
+            figsize=(5.4, 6.4),
+            sharex=True,
+            height_ratios=[3.2, 1.0],
+        )
+        self.ax_.plot([0.0, 1.0], [0.0, 1.0], color="0.75", lw=1.2, zorder=0)
+        self.lines_, self.histograms_ = {}, {}
+        for place, curve in enumerate(self.curves):
+            colour, marker, dashes = STYLES[place % len(STYLES)]
+            low, high = curve.interval(coverage)
+            self.lines_[curve.name] = self.ax_.errorbar(
+                curve.mean,
+                curve.frequency,
+                yerr=[curve.frequency - low, high - curve.frequency],
+                color=colour,
+                marker=marker,
+                ls=dashes,
+                ms=5,
+                lw=1.6,
+                elinewidth=1.1,
+                capsize=2.5,
+                label=f"{curve.name}, ECE {curve.expected_error:.3f}",
+            )
+            self.histograms_[curve.name] = self.histogram_ax_.hist(
+                curve.predicted,
+                bins=HISTOGRAM_EDGES.tolist(),
+                color=colour,
+                ls=dashes,
+                **({"alpha": 0.75} if len(self.curves) == 1 else {"histtype": "step", "lw": 1.5}),
+            )[2]
+        self.ax_.set(
+            xlim=(-0.02, 1.02),
+            ylim=(-0.02, 1.02),
+            ylabel="observed frequency",
+        )
+        self.histogram_ax_.set(
+            xlabel=f"predicted probability of {self.event}", ylabel="predictions"
+        )
+        finish(self.ax_, legend="upper left", grid=True)
+        finish(self.histogram_ax_)
+        return self
+
+
+def _events(
+    name: str, values: Any, labels: np.ndarray, classes: np.ndarray
+) -> tuple[Vector, BoolArray]:
+    """Probabilities of events, and whether these took place."""
+    probability = np.asarray(values, dtype=np.float64)
+    n_samples, n_classes = len(labels), len(classes)
+    shapes = [(n_samples, n_classes)] + [(n_samples,)] * (n_classes == 2)
+    if probability.shape not in shapes:
+        raise ValueError(
+            f"Probabilities of {name!r} must have shape {' or '.join(map(str, shapes))}; got "
+            f"{probability.shape}."
+        )
+    # The negation also finds NaN.
+    if not ((probability >= 0.0) & (probability <= 1.0)).all():
+        raise ValueError(
+            f"Probabilities of {name!r} must be between 0 and 1; they range from "
+            f"{probability.min():.3g} to {probability.max():.3g}."
+        )
+    if n_classes == 2:
+        second = probability if probability.ndim == 1 else probability[:, 1]
+        return second, labels == classes[1]
+    best = probability.argmax(axis=1)
+    return probability.max(axis=1), labels == classes[best]

@@ -1,0 +1,332 @@
+"""Which class is how probable where, over two inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from relvec._checks import check_integer
+from relvec._compat import optional
+from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.plotting._axes import INK, MODEL, OTHER, finish, take_axes
+from relvec.plotting._estimators import centers_of, check_classifier, label_name
+
+__all__ = ["DecisionSurfaceDisplay"]
+
+COLOURS = (MODEL, OTHER, "#00795c", "#8c3a6b", "#b8860b", "#4b9cd3")
+"""Of the classes; they also differ in lightness, and classes in their markers."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARGIN = 0.12
+"""Drawn beyond the training inputs, as a share of their range."""
+PALE = 0.55
+"""How much of its colour a class has where it is certain: points must stand out."""
+
+
+class DecisionSurfaceDisplay:
+    """Picture of the probabilities of classes over two inputs.
+
+    Of two classes the colour is the probability of the second. Of several it is that of the
+    most probable class, the stronger the more probable. Lines are where the decision changes,
+    rings are relevance vectors. Use `from_estimator` to make one.
+
+    Parameters
+    ----------
+    x0, x1 : array-like of shape (n_columns,) and (n_rows,)
+        Values of the two inputs on a grid.
+    probability : array-like of shape (n_rows, n_columns, n_classes)
+        Probability of each class there.
+    classes : sequence of labels, optional
+        What to call the classes; counted by default.
+    X : array-like of shape (n_samples, 2), optional
+        Training inputs, drawn as points.
+    y : array-like of shape (n_samples,), optional
+        Their classes.
+    relevance_vectors : array-like of shape (n_relevant, 2), optional
+        Drawn as rings.
+    truth : array-like of shape (n_rows, n_columns), optional
+        True probability of the second of two classes; where it is 1/2 is drawn dashed.
+    names : sequence of two str, default=("x0", "x1")
+        What to call the inputs.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    surface_ : matplotlib artist
+        Filled contours of two classes, an image of several.
+    boundary_ : list of matplotlib ContourSet
+        Where the decision changes: one for two classes, else one around each class; without
+        those that are outside the picture.
+    points_ : dict of label to matplotlib artist
+        Training points of each class.
+    relevance_, truth_, colorbar_ : matplotlib artists
+        None for what was not drawn.
+
+    Examples
+    --------
+    >>> from relvec import RVMClassifier
+    >>> from relvec.datasets import make_ripley_mixture
+    >>> from relvec.plotting import DecisionSurfaceDisplay
+    >>> X, y, truth = make_ripley_mixture(100, random_state=0, return_truth=True)
+    >>> model = RVMClassifier(gamma=4.0).fit(X, y)
+    >>> display = DecisionSurfaceDisplay.from_estimator(model, X, y, truth=truth.probability)
+    >>> len(display.relevance_.get_xdata()) == len(model.relevance_)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        x0: ArrayLike,
+        x1: ArrayLike,
+        probability: ArrayLike,
+        classes: Any = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        relevance_vectors: ArrayLike | None = None,
+        truth: ArrayLike | None = None,
+        names: Sequence[str] = ("x0", "x1"),
+    ) -> None:
+        self.x0 = np.asarray(x0, dtype=np.float64)
+        self.x1 = np.asarray(x1, dtype=np.float64)
+        self.probability = np.asarray(probability, dtype=np.float64)
+        shape = (*self.x1.shape, *self.x0.shape)
+        if self.probability.shape[:2] != shape or self.probability.ndim != 3:
+            raise ValueError(
+                f"probability must have shape {(*shape, 'n_classes')}, as x1, x0 and the classes "
+                f"say; got {self.probability.shape}."
+            )
+        n_classes = self.probability.shape[2]
+        self.classes = list(range(n_classes) if classes is None else classes)
+        if len(self.classes) != n_classes or n_classes < 2:
+            raise ValueError(
+                f"classes must name each of at least 2 classes; got {len(self.classes)} names for "
+                f"{n_classes}."
+            )
+        self.X = None if X is None else _plane("X", X)
+        self.y = None if y is None else np.asarray(y)
+        if self.y is not None and (self.X is None or self.y.shape != self.X.shape[:1]):
+            rows = "X, which is missing" if self.X is None else f"the {len(self.X)} rows of X"
+            raise ValueError(f"y must hold a class for each of {rows}; got shape {self.y.shape}.")
+        self.relevance_vectors = (
+            None if relevance_vectors is None else _plane("relevance_vectors", relevance_vectors)
+        )
+        self.truth = None if truth is None else np.asarray(truth, dtype=np.float64)
+        if self.truth is not None and (n_classes != 2 or self.truth.shape != shape):
+            raise ValueError(
+                f"truth must be the probability of the second of two classes on the grid, of "
+                f"shape {shape}; got shape {self.truth.shape} for {n_classes} classes."
+            )
+        self.names = list(names)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        truth: Callable[[Any], Vector] | None = None,
+        grid_resolution: int = 200,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a fitted classifier of two inputs.
+
+        Parameters
+        ----------
+        estimator : RVMClassifier, SparseBayesClassifier or any with `predict_proba`
+            Fitted to two inputs. Relevance vectors are drawn if it has any.
+        X : array-like of shape (n_samples, 2)
+            Inputs: their range is drawn, and a little more.
+        y : array-like of shape (n_samples,), optional
+            Their classes, for points at the inputs.
+        truth : callable, optional
+            True probability of the second of two classes, as a function of inputs.
+        grid_resolution : int, default=200
+            Points of the grid along each input.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            For `predict_proba`: ``moderated=False`` shows the most probable weights.
+
+        Returns
+        -------
+        display : DecisionSurfaceDisplay
+        """
+        check_classifier(estimator, cls.__name__, n_features=2)
+        check_integer("grid_resolution", grid_resolution, minimum=2)
+        inputs = _plane("X", X)
+        x0, x1 = (_range(column, grid_resolution) for column in inputs.T)
+        grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x0, x1)])
+        names = [str(name) for name in getattr(X, "columns", ("x0", "x1"))]
+        shown = type(X)(dict(zip(names, grid.T, strict=True))) if hasattr(X, "columns") else grid
+        probability = np.asarray(estimator.predict_proba(shown, **options))
+        shape = len(x1), len(x0)
+        display = cls(
+            x0=x0,
+            x1=x1,
+            probability=probability.reshape(*shape, -1),
+            classes=estimator.classes_,
+            X=None if y is None else inputs,
+            y=y,
+            relevance_vectors=centers_of(estimator),
+            truth=None if truth is None else np.reshape(truth(grid), shape),
+            names=names,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None, *, legend: bool = True, colorbar: bool = True) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Explain the points above the axes.
+        colorbar : bool, default=True
+            Explain the colours of two classes.
+
+        Returns
+        -------
+        display : DecisionSurfaceDisplay
+        """
+        self.figure_, (self.ax_,) = take_axes(ax, 1, "the surface", figsize=(6.4, 5.0))
+        self.colorbar_: Any = None
+        self.truth_ = self.relevance_ = None
+        self.points_: dict[Any, Any] = {}
+        if len(self.classes) == 2:
+            self._draw_two(colorbar)
+        else:
+            self._draw_several()
+        self._draw_points()
+        if self.truth is not None and _crosses(self.truth - 0.5):
+            self.truth_ = self._line(self.truth - 0.5, lw=1.3, dashed=True)
+            self.ax_.plot([], [], color=INK, lw=1.3, ls=(0, (4, 2)), label="true boundary")
+        self.ax_.set(
+            xlim=(self.x0[0], self.x0[-1]),
+            ylim=(self.x1[0], self.x1[-1]),
+            xlabel=self.names[0],
+            ylabel=self.names[1],
+        )
+        finish(self.ax_)
+        n_entries = len(self.ax_.get_legend_handles_labels()[1])
+        if legend and n_entries:
+            # In two rows: one would be wider than the axes, and push the colour bar away.
+            self.ax_.legend(
+                frameon=False,
+                fontsize=9,
+                loc="lower left",
+                bbox_to_anchor=(0, 1),
+                ncols=-(-n_entries // 2),
+            )
+        return self
+
+    def _draw_two(self, colorbar: bool) -> None:
+        second = self.probability[:, :, 1]
+        colours = optional("matplotlib.colors").LinearSegmentedColormap.from_list(
+            "two classes", [_pale(COLOURS[0], PALE), "white", _pale(COLOURS[1], PALE)]
+        )
+        self.surface_ = self.ax_.contourf(
+            self.x0, self.x1, second, levels=np.linspace(0.0, 1.0, 11), cmap=colours, zorder=0
+        )
+        self.boundary_ = [self._line(second - 0.5, lw=2.0)] if _crosses(second - 0.5) else []
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.surface_, ax=self.ax_, pad=0.02)
+            self.colorbar_.set_label(f"probability of {label_name(self.classes[1])}")
+            self.colorbar_.outline.set_visible(False)
+
+    def _draw_several(self) -> None:
+        best = self.probability.argmax(axis=2)
+        n_classes = len(self.classes)
+        # No more than chance is white.
+        strength = (self.probability.max(axis=2) - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
+        strong = np.array([_pale(_colour(place), PALE) for place in range(n_classes)])
+        image = 1.0 - strength[:, :, np.newaxis] * (1.0 - strong[best])
+        # Pixels are centred on the points of the grid.
+        (left, right), (bottom, top) = (_edges(axis) for axis in (self.x0, self.x1))
+        self.surface_ = self.ax_.imshow(
+            image.clip(0.0, 1.0),
+            origin="lower",
+            extent=(left, right, bottom, top),
+            aspect="auto",
+            zorder=0,
+        )
+        self.boundary_ = []
+        for place in range(n_classes):
+            others = np.delete(self.probability, place, axis=2).max(axis=2)
+            lead = self.probability[:, :, place] - others
+            if _crosses(lead):
+                self.boundary_.append(self._line(lead, lw=1.4))
+
+    def _line(self, values: Matrix, *, lw: float, dashed: bool = False) -> Any:
+        style = (0, (4, 2)) if dashed else "solid"
+        return self.ax_.contour(
+            self.x0, self.x1, values, levels=[0.0], colors=INK, linewidths=lw, linestyles=[style]
+        )
+
+    def _draw_points(self) -> None:
+        for place, label in enumerate(self.classes):
+            if self.X is None or self.y is None:
+                break
+            mine = self.X[self.y == label]
+            (self.points_[label],) = self.ax_.plot(
+                *mine.T,
+                MARKERS[place % len(MARKERS)],
+                color=_colour(place),
+                mec="white",
+                mew=0.6,
+                ms=5.5,
+                ls="",
+                label=label_name(label),
+            )
+        if self.relevance_vectors is not None:
+            (self.relevance_,) = self.ax_.plot(
+                *self.relevance_vectors.T,
+                "o",
+                mfc="none",
+                mec="black",
+                mew=1.7,
+                ms=11,
+                label="relevance vectors",
+            )
+
+
+def _plane(name: str, values: Any) -> Matrix:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
+        raise ValueError(
+            f"{name} must hold points of two inputs, of shape (n_samples, 2); got shape "
+            f"{array.shape}."
+        )
+    return array
+
+
+def _range(values: Vector, n_points: int) -> Vector:
+    """Values of the grid along one input."""
+    low, high = float(values.min()), float(values.max())
+    margin = MARGIN * (high - low) or 0.5
+    return np.linspace(low - margin, high + margin, n_points)
+
+
+def _edges(axis: Vector) -> tuple[float, float]:
+    half = 0.5 * (axis[1] - axis[0])
+    return float(axis[0] - half), float(axis[-1] + half)
+
+
+def _crosses(values: Matrix) -> bool:
+    """Whether there is a line to draw where values are zero."""
+    return bool(values.min() < 0.0 < values.max())
+
+
+def _colour(place: int) -> str:
+    return COLOURS[place % len(COLOURS)]
+
+
+def _pale(colour: str, amount: float) -> tuple[float, float, float]:
+    """Mix a colour with white."""
+    red, green, blue = optional("matplotlib.colors").to_rgb(colour)
+    return tuple(1.0 - amount * (1.0 - part) for part in (red, green, blue))

@@ -1,0 +1,288 @@
+"""Log odds along one input, how sure they are, and what they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logit
+
+from relvec._checks import check_integer, check_positive
+from relvec._typing import ArrayLike, Vector
+from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, legend_above, take_axes
+from relvec.plotting._estimators import centers_of, check_classifier, label_name
+
+__all__ = ["LogOddsDisplay"]
+
+PROBABILITIES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+"""Marked on the axis to the right."""
+ROOM = 1.25
+"""Height of the axes over the largest log odds."""
+CERTAIN = 10.0
+"""Log odds that are as good as infinite: by default more are not drawn."""
+MARGIN = 0.1
+"""Drawn beyond the training inputs, as a share of their range."""
+
+
+class LogOddsDisplay:
+    """Picture of the log odds of two classes along one input.
+
+    The line is the posterior mean of the logit, the band its standard deviation. On the right,
+    the axis gives probabilities. Use `from_estimator` to make one.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_points,)
+        Inputs, ascending.
+    mean : array-like of shape (n_points,)
+        Log odds of the second class.
+    std : array-like of shape (n_points,), optional
+        Their standard deviation, for the band.
+    truth : array-like of shape (n_points,), optional
+        The true log odds; infinite values leave the picture, NaN is not drawn.
+    samples : tuple of two array-like, optional
+        Training inputs of the first class and of the second, for ticks below and above.
+    relevance : array-like of shape (n_relevant,), optional
+        Where the relevance vectors are.
+    classes : sequence of two labels, default=(0, 1)
+        What to call the classes.
+    xlabel : str, default="x0"
+        What the input is.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    line_, band_, truth_, relevance_ : matplotlib artists
+        What was drawn; None for what there was no data for.
+    samples_ : list of matplotlib artists
+        Training inputs of the first class and of the second.
+
+    Examples
+    --------
+    >>> from relvec import RVMClassifier
+    >>> from relvec.datasets import make_overlapping_uniforms
+    >>> from relvec.plotting import LogOddsDisplay
+    >>> X, y, truth = make_overlapping_uniforms(400, random_state=0, return_truth=True)
+    >>> model = RVMClassifier(gamma=100.0).fit(X, y)
+    >>> display = LogOddsDisplay.from_estimator(model, X, y, truth=truth.log_odds)
+    >>> display.ax_.get_legend_handles_labels()[1][:3]
+    ['± 2 std', 'log odds', 'truth']
+    """
+
+    def __init__(
+        self,
+        *,
+        x: ArrayLike,
+        mean: ArrayLike,
+        std: ArrayLike | None = None,
+        truth: ArrayLike | None = None,
+        samples: tuple[ArrayLike, ArrayLike] | None = None,
+        relevance: ArrayLike | None = None,
+        classes: Any = (0, 1),
+        xlabel: str = "x0",
+    ) -> None:
+        self.x = check_line("x", x)
+        self.mean = _curve("mean", mean, self.x)
+        self.std = None if std is None else _curve("std", std, self.x)
+        self.truth = None if truth is None else _curve("truth", truth, self.x)
+        self.samples = (
+            []
+            if samples is None
+            else [check_line(f"samples[{i}]", each) for i, each in enumerate(samples)]
+        )
+        self.relevance = None if relevance is None else check_line("relevance", relevance)
+        self.classes = list(classes)
+        if len(self.classes) != 2:
+            raise ValueError(
+                f"classes must hold the two labels of the log odds; got {len(self.classes)}."
+            )
+        self.xlabel = xlabel
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        truth: Callable[[Any], Vector] | None = None,
+        n_std: float = 2.0,
+        limit: float | None = None,
+        grid_resolution: int = 800,
+        ax: Any = None,
+    ) -> Self:
+        """Draw a fitted classifier of two classes.
+
+        Parameters
+        ----------
+        estimator : RVMClassifier or SparseBayesClassifier
+            Fitted to one input and two classes.
+        X : array-like of shape (n_samples, 1)
+            Inputs: their range is drawn, and a little more.
+        y : array-like of shape (n_samples,), optional
+            Their classes, for ticks at the inputs.
+        truth : callable, optional
+            The true log odds of the second class, as a function of inputs of shape (n, 1).
+        n_std : float, default=2.0
+            Half width of the band in standard deviations.
+        limit : float, optional
+            As in `plot`.
+        grid_resolution : int, default=800
+            Points of the line.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : LogOddsDisplay
+        """
+        check_classifier(estimator, cls.__name__, n_features=1)
+        if len(estimator.classes_) != 2:
+            raise ValueError(
+                f"LogOddsDisplay draws the log odds of two classes; {type(estimator).__name__} was "
+                f"fitted to {len(estimator.classes_)}."
+            )
+        check_integer("grid_resolution", grid_resolution, minimum=2)
+        inputs = np.asarray(X, dtype=np.float64)
+        if inputs.ndim != 2 or inputs.shape[1] != 1:
+            raise ValueError(f"X must have shape (n_samples, 1); got shape {inputs.shape}.")
+        column = inputs[:, 0]
+        low, high = column.min(), column.max()
+        margin = MARGIN * (high - low)
+        x = np.linspace(low - margin, high + margin, grid_resolution)
+        names = list(getattr(estimator, "feature_names_in_", ["x0"]))
+        grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
+        mean, std = estimator.decision_function(grid, return_std=True, moderated=False)
+        samples = None
+        if y is not None:
+            labels = np.asarray(y)
+            if labels.shape != column.shape:
+                raise ValueError(
+                    f"y must hold a class for each of the {len(column)} rows of X; got shape "
+                    f"{labels.shape}."
+                )
+            first, second = (column[labels == label] for label in estimator.classes_)
+            samples = first, second
+        centers = centers_of(estimator)
+        display = cls(
+            x=x,
+            mean=mean,
+            std=std,
+            truth=None if truth is None else truth(x[:, np.newaxis]),
+            samples=samples,
+            relevance=None if centers is None else centers[:, 0],
+            classes=estimator.classes_,
+            xlabel=names[0],
+        )
+        return display.plot(ax, n_std=n_std, limit=limit)
+
+    def plot(self, ax: Any = None, *, n_std: float = 2.0, limit: float | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        n_std : float, default=2.0
+            Half width of the band in standard deviations.
+        limit : float, optional
+            Largest log odds on the axis. By default what the line needs, but at most 10, which
+            is to say 1 in 20 000: where classes do not overlap, odds know no bounds.
+
+        Returns
+        -------
+        display : LogOddsDisplay
+        """
+        n_std = check_positive("n_std", n_std)
+        self.figure_, (self.ax_,) = take_axes(ax, 1, "the log odds", figsize=(7.0, 4.2))
+        axes = self.ax_
+        if limit is None:
+            limit = min(ROOM * max(float(np.abs(self.mean).max()), 1.0), CERTAIN)
+        limit = check_positive("limit", limit)
+        axes.axhline(0.0, color="0.8", lw=1.0, zorder=0)
+        self.band_ = None
+        if self.std is not None:
+            half = n_std * self.std
+            self.band_ = axes.fill_between(
+                self.x,
+                self.mean - half,
+                self.mean + half,
+                color=MODEL,
+                alpha=0.22,
+                lw=0,
+                label=f"± {n_std:g} std",
+            )
+        (self.line_,) = axes.plot(self.x, self.mean, color=MODEL, lw=1.8, label="log odds")
+        self.truth_ = None
+        if self.truth is not None:
+            # Infinite odds leave the picture; matplotlib would leave them out.
+            (self.truth_,) = axes.plot(
+                self.x,
+                self.truth.clip(-4.0 * limit, 4.0 * limit),
+                color=INK,
+                lw=1.4,
+                ls=(0, (5, 2)),
+                label="truth",
+            )
+        self.relevance_ = None
+        if self.relevance is not None:
+            (self.relevance_,) = axes.plot(
+                self.relevance,
+                np.zeros(len(self.relevance)),
+                "o",
+                mfc="white",
+                mec=INK,
+                ms=8,
+                mew=1.5,
+                label="relevance vectors",
+            )
+        axes.set(xlim=(self.x[0], self.x[-1]), ylim=(-limit, limit), xlabel=self.xlabel)
+        second = label_name(self.classes[1])
+        axes.set_ylabel(f"log odds of {second}")
+        self._draw_samples(limit)
+        self._mark_probabilities(limit, f"probability of {second}")
+        finish(axes)
+        legend_above(axes)
+        return self
+
+    def _draw_samples(self, limit: float) -> None:
+        self.samples_ = []
+        for values, colour, at, label in zip(
+            self.samples, (MODEL, OTHER), (-0.96, 0.96), self.classes, strict=False
+        ):
+            (artist,) = self.ax_.plot(
+                values,
+                np.full(len(values), at * limit),
+                "|",
+                color=colour,
+                ms=9,
+                mew=0.7,
+                alpha=0.6,
+            )
+            self.ax_.annotate(
+                label_name(label),
+                (0.01, at * limit),
+                xycoords=("axes fraction", "data"),
+                xytext=(0, -9 if at > 0 else 9),
+                textcoords="offset points",
+                va="top" if at > 0 else "bottom",
+                fontsize=9,
+                color=colour,
+            )
+            self.samples_.append(artist)
+
+    def _mark_probabilities(self, limit: float, label: str) -> None:
+        shown = [p for p in PROBABILITIES if abs(logit(p)) < limit]
+        right = self.ax_.secondary_yaxis("right")
+        right.set_yticks([float(logit(p)) for p in shown], [f"{p:g}" for p in shown])
+        right.set_ylabel(label)
+        right.spines["right"].set_color("0.7")
+
+
+def _curve(name: str, values: ArrayLike, x: Vector) -> Vector:
+    line = check_line(name, values)
+    if len(line) != len(x):
+        raise ValueError(f"{name} must hold {len(x)} values, as many as x; got {len(line)}.")
+    return line
