@@ -39,7 +39,7 @@ def main(picture: Path = PICTURE) -> None:
     X_test, y_test = truth.sample(5000, random_state=1)
 
     # The width of the kernels is the one thing to choose; everything else is evidence.
-    widths = {"gamma": [0.25, 0.5, 1.0, 2.0, 4.0]}
+    widths = {"gamma": [0.125, 0.25, 0.5, 1.0, 2.0, 4.0]}
     model = GridSearchCV(RVMClassifier(), widths, scoring="neg_log_loss").fit(X, y).best_estimator_
     print(
         f"Kernel width gamma = {model.gamma:g}; {len(model.relevance_)} of {len(y)} training "
