@@ -114,11 +114,18 @@ class SoftmaxMode:
             result = result + 0.5 * (precision * self.weights * pull)[:n]
         return result
 
-    def posterior(self) -> SoftmaxPosterior:
-        """Return what predictions need: nothing that grows with the number of rows."""
-        design = self.curvature.design
+    def posterior(self, given: Vector | None = None) -> SoftmaxPosterior:
+        """Return what predictions need: nothing that grows with the number of rows.
+
+        Parameters
+        ----------
+        given : ndarray of shape (n_classes,), optional
+            Intercepts that are not fitted.
+        """
+        design, curvature = self.curvature.design, self.curvature
+        given = np.zeros(len(design.sizes)) if given is None else given
         return SoftmaxPosterior(
-            self.weights, design.sizes, design.contrast, self.curvature.factor, self.curvature.scale
+            self.weights, design.sizes, design.contrast, curvature.factor, curvature.scale, given
         )
 
 
@@ -136,6 +143,8 @@ class SoftmaxPosterior:
     factor: Matrix
     """Cholesky factor of the Hessian, scaled to unit diagonal."""
     scale: Vector
+    given: Vector
+    """Intercepts that were not fitted."""
 
     @property
     def coefficients(self) -> list[Vector]:
@@ -146,12 +155,12 @@ class SoftmaxPosterior:
     @property
     def intercepts(self) -> Vector:
         """Intercept of each class; they add up to zero."""
-        result: Vector = self.contrast @ self.weights[sum(self.sizes) :]
-        return result
+        fitted: Vector = self.contrast @ self.weights[sum(self.sizes) :]
+        return fitted + self.given
 
     def logits(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
         """Logits at the mode, shape (n_rows, n_classes)."""
-        return self._design(atoms_by_class).logits(self.weights)
+        return self._design(atoms_by_class).logits(self.weights) + self.given
 
     def sample_weights(self, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draws of the weights, one per column."""
@@ -164,7 +173,7 @@ class SoftmaxPosterior:
         self, atoms_by_class: Sequence[Matrix], n_draws: int, rng: np.random.Generator
     ) -> Matrix:
         """Joint draws of the logits, shape (n_draws, n_rows, n_classes)."""
-        return self._design(atoms_by_class).logits(self.sample_weights(n_draws, rng))
+        return self._design(atoms_by_class).logits(self.sample_weights(n_draws, rng)) + self.given
 
     def plug_in(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
         """Probabilities at the mode, which takes the weights to be known."""
@@ -180,11 +189,12 @@ class SoftmaxPosterior:
             rows[k, :, ends[k] : ends[k + 1]] = design.columns[:, ends[k] : ends[k + 1]]
             rows[k, :, ends[-1] :] = self.contrast[k]
         rows *= self.scale
-        flat = rows.reshape(-1, len(self.weights)).T
+        flat = rows.reshape(n_classes * n_rows, len(self.weights)).T
         if len(self.weights):
             flat = solve_lower(self.factor, np.asfortranarray(flat))
         white = flat.reshape(len(self.weights), n_classes, n_rows)
-        return design.logits(self.weights), np.einsum("pkn,pln->nkl", white, white, optimize=True)
+        covariance = np.einsum("pkn,pln->nkl", white, white, optimize=True)
+        return design.logits(self.weights) + self.given, covariance
 
     def probabilities(
         self, atoms_by_class: Sequence[Matrix], n_draws: int, more_variance: Vector | None = None

@@ -77,6 +77,8 @@ def test_several_classes(form):
     assert odds.shape == std.shape == probability.shape
     assert (std > 0.0).all()
     assert model.coef_.shape == (3, len(model.relevance_))
+    assert model.trace_[-1] == pytest.approx(model.objective_)
+    assert (np.diff(model.trace_) > 0.0).all()
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1]])
@@ -126,13 +128,26 @@ def test_far_away_is_unknown(n_classes):
     if n_classes == 3:
         y = y + (X[:, 0] > 1.2)
     far = [[40.0, 40.0]]
-    novel = RVMClassifier(gamma=2.0).fit(X, y)
-    plain = RVMClassifier(gamma=2.0, error_bars="plain").fit(X, y)
+    options = {"gamma": 2.0, "fit_intercept": True}
+    novel = RVMClassifier(**options).fit(X, y)
+    plain = RVMClassifier(**options, error_bars="plain").fit(X, y)
     assert np.all(novel.decision_function(far, return_std=True)[1] > 1.0)
     even = 1.0 / n_classes
     doubt = np.abs(novel.predict_proba(far) - even).max()
     assert doubt < np.abs(plain.predict_proba(far) - even).max()
     np.testing.assert_allclose(novel.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_shares_of_classes_rule_far_away(form):
+    X, y = load_iris(return_X_y=True)
+    X, y = np.vstack([X, X[y == 2]]), np.append(y, y[y == 2])
+    model = RVMClassifier(gamma=0.2, multi_class=form, error_bars="plain").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba([[99.0] * 4])[0], [0.25, 0.25, 0.5], rtol=1e-6)
+    fitted = RVMClassifier(gamma=0.2, multi_class=form, fit_intercept=True).fit(X, y)
+    assert not np.allclose(fitted.intercept_, model.intercept_)
+    assert fitted.score(X, y) > 0.95
+    assert model.score(X, y) > 0.95
 
 
 def test_decisions_of_least_loss():
@@ -147,6 +162,8 @@ def test_decisions_of_least_loss():
     assert wary.is_rejected.any()
     with pytest.raises(ValueError, match="true classes in rows and decisions in columns"):
         model.decide(X, [[0.0, 1.0]])
+    with pytest.raises(ValueError, match="cost_matrix must hold numbers"):
+        model.decide(X, [["a", "b"], ["c", "d"]])
 
 
 def test_models_are_small_and_pickled():

@@ -42,6 +42,10 @@ class Atoms(ABC):
         """Return the kernel whose decay away from the data hides ignorance, or None."""
         return None
 
+    def is_known_to_decay(self) -> bool:
+        """Whether every atom is a function that is known to vanish far from its centre."""
+        return False
+
 
 class BasisPart(NamedTuple):
     """One of several bases side by side."""

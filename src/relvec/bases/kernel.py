@@ -153,6 +153,10 @@ class KernelAtoms(Atoms):
             return self.kernel if decays else None
         return self.kernel
 
+    def is_known_to_decay(self) -> bool:
+        """Whether the kernel is stationary; of functions of two arrays nothing is known."""
+        return isinstance(self.kernel, Kernel) and self.decaying_kernel() is not None
+
     def _number(self) -> IndexArray:
         return np.arange(len(self.centers)) if self.number is None else self.number
 

@@ -80,6 +80,10 @@ class UnionAtoms(Atoms):
             return kernels[0] if kernels else None
         return MeanKernel(tuple(kernels))
 
+    def is_known_to_decay(self) -> bool:
+        """Whether all parts are."""
+        return all(part.is_known_to_decay() for part in self.parts)
+
     def _shares(self) -> list[tuple[Atoms, IndexArray, IndexArray]]:
         """Return (part, positions of its atoms here, positions of its atoms in it)."""
         shares = []

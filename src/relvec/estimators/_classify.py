@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,10 @@ class BaseSparseBayesClassifier(
         hyperprior = resolve_prior(self.prior).hyperprior()
         needs_dense = bool(hyperprior.shape or hyperprior.rate)
         if n_classes > 2 and self.multi_class != "one_vs_rest":
-            labels = ClassLabels(index, n_classes, weight, None, bool(self.fit_intercept))
+            labels = ClassLabels(index, n_classes, weight, None, self._is_fitted(bound))
+            if self._is_given(bound):
+                given = np.tile(labels.null_intercepts(), (len(index), 1))
+                labels = replace(labels, offset=given)
             joint = SoftmaxProblem(
                 dictionary,
                 labels,
@@ -137,11 +141,20 @@ class BaseSparseBayesClassifier(
         solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
         for positive in [1] if n_classes == 2 else range(n_classes):
             target = (index == positive).astype(np.float64)
-            two = Labels(target, weight, None, bool(self.fit_intercept))
+            two = Labels(target, weight, None, self._is_fitted(bound))
+            if self._is_given(bound):
+                two = replace(two, offset=np.full(len(target), two.null_intercept()))
             problem = LabelProblem(dictionary, two, **self._terms(bound, two))
             solution = solver.solve(problem, monitor=monitor)
             machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
         return TwoClasses(machines[0]) if n_classes == 2 else OneVersusRest(machines, bound)
+
+    def _is_given(self, bound: BoundBasis) -> bool:
+        """Whether the logit far from all atoms is that of the shares of the classes."""
+        return self.fit_intercept == "auto" and bound.atoms.is_known_to_decay()
+
+    def _is_fitted(self, bound: BoundBasis) -> bool:
+        return bool(self.fit_intercept) and not self._is_given(bound)
 
     def _stored(self, dictionary: Dictionary) -> Dictionary:
         """Keep the atoms at the training inputs in memory if they fit."""
@@ -199,7 +212,8 @@ class BaseSparseBayesClassifier(
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_choice("error_bars", self.error_bars, ERROR_BARS)
         check_choice("price_curvature", self.price_curvature, CURVATURES)
-        check_bool("fit_intercept", self.fit_intercept)
+        if self.fit_intercept != "auto":
+            check_bool("fit_intercept", self.fit_intercept, also='or "auto"')
         check_positive("largest_logit", self.largest_logit)
         if self.low_memory != "auto":
             check_bool("low_memory", self.low_memory, also='or "auto"')

@@ -98,6 +98,8 @@ class DecisionMixin:
         std : ndarray of the same shape
             Only if `return_std`.
         """
+        check_bool("return_std", return_std)
+        check_bool("moderated", moderated)
         X = self._validated(X)
         odds = self.panel_.log_odds(X, moderated=moderated)
         return (odds, self.panel_.logit(X)[1]) if return_std else odds
@@ -123,8 +125,11 @@ class DecisionMixin:
             Labels, expected losses, and where no decision is better.
         """
         check_is_fitted(self)
-        cost = np.asarray(cost_matrix, dtype=np.float64)
         n_classes = len(self.classes_)
+        try:
+            cost = np.asarray(cost_matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"cost_matrix must hold numbers; got {cost_matrix!r}.") from None
         if cost.shape != (n_classes, n_classes) or not np.isfinite(cost).all():
             raise ValueError(
                 f"cost_matrix must be finite and of shape {(n_classes, n_classes)}, true classes "

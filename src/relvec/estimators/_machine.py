@@ -33,7 +33,14 @@ class FittedMachine:
     converged: bool
     trace: tuple[float, ...]
     certificate: tuple[float, float]
+    given: float = 0.0
+    """Logit where all atoms are zero, if it was not fitted."""
     novelty: Novelty | None = None
+
+    @property
+    def intercept(self) -> float:
+        """Logit where all atoms are zero, given or fitted."""
+        return self.posterior.intercept + self.given
 
     def logit(self, X: Any) -> tuple[Vector, Vector]:
         """Posterior mean and variance of the logit."""
@@ -41,7 +48,7 @@ class FittedMachine:
         variance = self.posterior.variance(atoms)
         if self.novelty is not None:
             variance = variance + self.novelty.variance(X)
-        return self.posterior.predict(atoms), variance
+        return self.posterior.predict(atoms) + self.given, variance
 
 
 def finish_machine(
@@ -81,5 +88,6 @@ def finish_machine(
         converged=solution.converged,
         trace=solution.trace,
         certificate=(solution.certificate.gradient, solution.certificate.best_gain),
+        given=0.0 if labels.offset is None else float(labels.offset[0]),
         novelty=novelty,
     )

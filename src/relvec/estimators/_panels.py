@@ -61,7 +61,7 @@ class TwoClasses(Panel):
         posterior = machine.posterior
         self.coef = posterior.coef[None]
         self.weight_precision = np.exp(machine.log_precision)[None]
-        self.intercept = np.array([posterior.intercept])
+        self.intercept = np.array([machine.intercept])
         self.log_evidence, self.objective = machine.log_evidence, machine.objective
         self.n_iter, self.converged = machine.n_iter, machine.converged
         self.trace, self.certificate = machine.trace, machine.certificate
@@ -94,12 +94,12 @@ class OneVersusRest(Panel):
             where = np.searchsorted(self.active, machine.active)
             self.coef[row, where] = machine.posterior.coef
             self.weight_precision[row, where] = np.exp(machine.log_precision)
-        self.intercept = np.array([machine.posterior.intercept for machine in machines])
+        self.intercept = np.array([machine.intercept for machine in machines])
         self.log_evidence = sum(machine.log_evidence for machine in machines)
         self.objective = sum(machine.objective for machine in machines)
         self.n_iter = max(machine.n_iter for machine in machines)
         self.converged = all(machine.converged for machine in machines)
-        self.trace = machines[0].trace
+        self.trace = _added_up([machine.trace for machine in machines])
         self.certificate = (
             max(machine.certificate[0] for machine in machines),
             max(machine.certificate[1] for machine in machines),
@@ -120,6 +120,16 @@ class OneVersusRest(Panel):
         positive = expit(self.log_odds(X, moderated=moderated))
         total = positive.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, positive / np.maximum(total, 1e-300), 1.0 / len(self.machines))
+
+
+def _added_up(traces: list[tuple[float, ...]]) -> tuple[float, ...]:
+    """Sum of the objectives of machines that are fitted one after the other."""
+    total = sum(trace[0] for trace in traces)
+    result = [total]
+    for trace in traces:
+        result.extend(total + value - trace[0] for value in trace[1:])
+        total = result[-1]
+    return tuple(result)
 
 
 def _log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
@@ -150,7 +160,8 @@ class Softmax(Panel):
             logits, weight = state.mode.logits, problem.labels.weight
             self.novelty = fit_label_novelty(kernel, X, weight, logits)
         by_class = problem.atoms_by_class(state.active)
-        self.posterior = state.mode.posterior()
+        offset = problem.labels.offset
+        self.posterior = state.mode.posterior(None if offset is None else offset[0])
         self.active = np.unique(np.concatenate(by_class))
         self.atoms = bound.atoms.take(self.active)
         self.places = [np.searchsorted(self.active, index) for index in by_class]

@@ -39,8 +39,10 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
     price_curvature : {"bound", "model"}, default="bound"
         Where degrees of freedom are counted if they have a price: at the largest curvature of
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
-    fit_intercept : bool, default=True
-        Include an intercept with a flat prior.
+    fit_intercept : bool or "auto", default="auto"
+        Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
+        that decay away from their centres: logits far from all data are then those of the shares
+        of the classes, so that no class is the background against which others stand out.
     min_gain : float or "auto", default="auto"
         Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
         logarithm of their number of explicit columns.
@@ -104,7 +106,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         class_weight: Any = None,
         solver: Any = "auto",
         price_curvature: str = "bound",
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = "auto",
         min_gain: float | str = "auto",
         largest_logit: float = 100.0,
         error_bars: str = "novelty",
@@ -161,8 +163,10 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     price_curvature : {"bound", "model"}, default="bound"
         Where degrees of freedom are counted if they have a price: at the largest curvature of
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
-    fit_intercept : bool, default=True
-        Include an intercept with a flat prior.
+    fit_intercept : bool or "auto", default="auto"
+        Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
+        that decay away from their centres: logits far from all data are then those of the shares
+        of the classes, so that no class is the background against which others stand out.
     min_gain : float or "auto", default="auto"
         Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
         logarithm of their number of explicit columns.
@@ -234,7 +238,7 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         class_weight: Any = None,
         solver: Any = "auto",
         price_curvature: str = "bound",
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = "auto",
         min_gain: float | str = "auto",
         largest_logit: float = 100.0,
         error_bars: str = "novelty",
