@@ -10,6 +10,7 @@ import numpy as np
 from relvec._typing import IndexArray, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Novelty, fit_label_novelty
+from relvec.likelihoods.bernoulli import moderate
 from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers.labels import LabelProblem, LabelSolution
@@ -33,22 +34,31 @@ class FittedMachine:
     converged: bool
     trace: tuple[float, ...]
     certificate: tuple[float, float]
-    given: float = 0.0
-    """Logit where all atoms are zero, if it was not fitted."""
+    given: float | None = None
+    """Logit where all atoms are zero, if it is that of the class shares and was not fitted."""
     novelty: Novelty | None = None
 
     @property
     def intercept(self) -> float:
         """Logit where all atoms are zero, given or fitted."""
-        return self.posterior.intercept + self.given
+        return self.posterior.intercept + (self.given or 0.0)
 
     def logit(self, X: Any) -> tuple[Vector, Vector]:
         """Posterior mean and variance of the logit."""
+        mean, variance = self._plain_logit(X)
+        return mean, variance if self.novelty is None else variance + self.novelty.variance(X)
+
+    def moderated_logit(self, X: Any) -> Vector:
+        """Mean logit, pulled towards zero by its own uncertainty."""
+        # A logit that falls back to the class shares is averaged already: what is not known far
+        # from the data would pull it from there to even odds.
+        mean, variance = self._plain_logit(X) if self.given is not None else self.logit(X)
+        return moderate(mean, variance)
+
+    def _plain_logit(self, X: Any) -> tuple[Vector, Vector]:
         atoms = self.atoms.at(X)
-        variance = self.posterior.variance(atoms)
-        if self.novelty is not None:
-            variance = variance + self.novelty.variance(X)
-        return self.posterior.predict(atoms) + self.given, variance
+        mean = self.posterior.predict(atoms) + (self.given or 0.0)
+        return mean, self.posterior.variance(atoms)
 
 
 def finish_machine(
@@ -88,6 +98,6 @@ def finish_machine(
         converged=solution.converged,
         trace=solution.trace,
         certificate=(solution.certificate.gradient, solution.certificate.best_gain),
-        given=0.0 if labels.offset is None else float(labels.offset[0]),
+        given=None if labels.offset is None else float(labels.offset[0]),
         novelty=novelty,
     )

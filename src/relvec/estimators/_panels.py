@@ -133,12 +133,7 @@ def _added_up(traces: list[tuple[float, ...]]) -> tuple[float, ...]:
 
 
 def _log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
-    """Mean logit; moderated, pulled towards zero by its own uncertainty (MacKay 1992)."""
-    mean, variance = machine.logit(X)
-    if not moderated:
-        return mean
-    odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
-    return odds
+    return machine.moderated_logit(X) if moderated else machine.logit(X)[0]
 
 
 class Softmax(Panel):
@@ -161,6 +156,8 @@ class Softmax(Panel):
             self.novelty = fit_label_novelty(kernel, X, weight, logits)
         by_class = problem.atoms_by_class(state.active)
         offset = problem.labels.offset
+        # as for two classes, logits that fall back to the class shares are averaged already
+        self.is_given = offset is not None
         self.posterior = state.mode.posterior(None if offset is None else offset[0])
         self.active = np.unique(np.concatenate(by_class))
         self.atoms = bound.atoms.take(self.active)
@@ -202,5 +199,7 @@ class Softmax(Panel):
         by_class = self._by_class(X)
         if not moderated:
             return self.posterior.plug_in(by_class)
-        more = None if self.novelty is None else self.novelty.variance(X)
+        more = None
+        if self.novelty is not None and not self.is_given:
+            more = self.novelty.variance(X)
         return self.posterior.probabilities(by_class, POINTS, more)

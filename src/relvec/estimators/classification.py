@@ -51,7 +51,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
     error_bars : {"novelty", "plain"}, default="novelty"
         Whether logits are more uncertain away from the training inputs than the posterior of the
-        weights says.
+        weights says. Probabilities take that into account if the intercept is fitted; if not,
+        they fall back to the shares of the classes by themselves.
     low_memory : bool or "auto", default="auto"
         Never store the atoms at the training inputs; "auto" does so above one gigabyte.
     random_state : int, RandomState instance or None, default=None
@@ -175,7 +176,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
     error_bars : {"novelty", "plain"}, default="novelty"
         Whether logits are more uncertain away from the training inputs than the posterior of the
-        weights says.
+        weights says. Probabilities take that into account if the intercept is fitted; if not,
+        they fall back to the shares of the classes by themselves.
     low_memory : bool or "auto", default="auto"
         Never store the atoms at the training inputs; "auto" does so above one gigabyte.
     random_state : int, RandomState instance or None, default=None

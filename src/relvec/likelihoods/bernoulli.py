@@ -42,6 +42,6 @@ def working_response(
 
 
 def moderate(mean: Vector, variance: Vector) -> Vector:
-    """Probability of class 1 when the logit is normal, by MacKay's approximation."""
-    probability: Vector = expit(mean / np.sqrt(1.0 + np.pi * variance / 8.0))
-    return probability
+    """Log odds of class 1 when the logit is normal, by the approximation of MacKay (1992)."""
+    odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
+    return odds
