@@ -59,6 +59,21 @@ def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert min(correlations) > 0.95
 
 
+def test_classification(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "new" / "classification.png"
+    runpy.run_path(str(EXAMPLES / "classification.py"))["main"](picture)
+    assert picture.stat().st_size > 10_000
+    said = capsys.readouterr().out
+    entropy = [float(text) for text in re.findall(r"\d%\s+(\d\.\d+)", said)]
+    assert entropy[2] < entropy[0] < entropy[2] + 0.1
+    rows = ("the more probable class", "the cheaper decision", "the same, or ask")
+    found = [re.search(rf"{row}.*?(\d\.\d+)(?:   asks|\n)", said) for row in rows]
+    paid = [float(match[1]) for match in found if match]
+    assert len(paid) == 3
+    assert paid == sorted(paid, reverse=True)
+
+
 def test_denoising(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pywt")
