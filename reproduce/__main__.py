@@ -10,10 +10,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import report
-from reproduce import table_2_1
+from reproduce import (
+    classification,
+    classification_softmax,
+    classification_usps,
+    table_2_1,
+)
 
 README = Path(__file__).with_name("README.md")
-TABLES: dict[str, Callable[..., list[report.Table]]] = {"table_2_1": table_2_1.tables}
+TABLES: dict[str, Callable[..., list[report.Table]]] = {
+    "table_2_1": table_2_1.tables,
+    "classification": classification.tables,
+    "classification_usps": classification_usps.tables,
+    "classification_softmax": classification_softmax.tables,
+}
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -22,7 +32,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("table", nargs="?", choices=TABLES, help="leave out for a list")
     parser.add_argument("--draws", type=int, default=40, help="fresh draws per line, at least 2")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first draw")
-    parser.add_argument("--data", type=Path, help="folder with TARGETS.toml (or RELVEC_DATA)")
+    parser.add_argument(
+        "--data", type=Path, help="folder with TARGETS.toml and data (or RELVEC_DATA)"
+    )
     parser.add_argument("--write-readme", action="store_true", help="fill in reproduce/README.md")
     options = parser.parse_args(arguments)
     if options.draws < 2:

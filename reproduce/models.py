@@ -51,7 +51,7 @@ def fit_wavelets(
         level = profile_noise(data, c).noise_variance
     coefficients, _ = shrink(data, level, c)
     found = dictionary.synthesise(coefficients)
-    return Fit(np.count_nonzero(coefficients), float(np.mean((found - clean) ** 2)), level)
+    return Fit(float(np.count_nonzero(coefficients)), float(np.mean((found - clean) ** 2)), level)
 
 
 def fit_kernels(noisy: np.ndarray, clean: np.ndarray, prior: str, width: float) -> Fit:

@@ -7,11 +7,36 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "VARIABLE", "load"]
+__all__ = ["FILE", "VARIABLE", "find", "load"]
 
 VARIABLE = "RELVEC_DATA"
 """Environment variable that names the folder."""
 FILE = "TARGETS.toml"
+
+
+def find(folder: str | Path | None, name: str) -> Path:
+    """Return the path of a file in the folder, or say what is missing.
+
+    Parameters
+    ----------
+    folder : str, Path or None
+        Where the file lies; None for the folder named by the environment variable.
+    name : str
+        Name of the file.
+    """
+    chosen = folder if folder is not None else os.environ.get(VARIABLE)
+    if not chosen:
+        raise FileNotFoundError(
+            f"The published figures are not part of the repository: name the folder that holds "
+            f"{name} by --data DIR or by the environment variable {VARIABLE}."
+        )
+    path = Path(chosen, name)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} does not exist. Name the folder that holds {name} by --data DIR or by the "
+            f"environment variable {VARIABLE}."
+        )
+    return path
 
 
 def load(folder: str | Path | None, *keys: str) -> dict[str, Any]:
@@ -24,18 +49,7 @@ def load(folder: str | Path | None, *keys: str) -> dict[str, Any]:
     *keys : str
         Which table, from the outermost name inwards.
     """
-    chosen = folder if folder is not None else os.environ.get(VARIABLE)
-    if not chosen:
-        raise FileNotFoundError(
-            f"The published figures are not part of the repository: name the folder that holds "
-            f"{FILE} by --data DIR or by the environment variable {VARIABLE}."
-        )
-    path = Path(chosen, FILE)
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path} does not exist. Name the folder that holds {FILE} by --data DIR or by the "
-            f"environment variable {VARIABLE}."
-        )
+    path = find(folder, FILE)
     table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     for key in keys:
         if key not in table:
