@@ -9,8 +9,10 @@ its mode; the curvature there makes it a Gaussian, whose volume gives the eviden
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -25,7 +27,16 @@ from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.bernoulli import log_likelihood, working_response
 
-__all__ = ["Labels", "Mode", "bound_degrees", "bound_entry", "find_mode", "is_small"]
+__all__ = [
+    "Labels",
+    "Mode",
+    "Place",
+    "bound_degrees",
+    "bound_entry",
+    "find_mode",
+    "go_uphill",
+    "is_small",
+]
 
 EPS = float(np.finfo(np.float64).eps)
 ARMIJO = 1e-4
@@ -131,6 +142,47 @@ def is_small(change: Matrix) -> bool:
     return float(np.abs(change).max(initial=0.0)) < SETTLED
 
 
+class Place(NamedTuple):
+    """A point on the way to the mode."""
+
+    weights: Vector
+    logits: Matrix
+    value: float
+    """Log posterior, up to a constant."""
+
+
+def go_uphill(
+    here: Place,
+    step: Vector,
+    change: Matrix,
+    rise: float,
+    log_posterior: Callable[[Vector, Matrix], float],
+) -> Place | None:
+    """Take a Newton step, halved until the log posterior rises; None if that is beyond rounding.
+
+    Parameters
+    ----------
+    here : Place
+        Where the step starts.
+    step : ndarray
+        Of the weights.
+    change : ndarray
+        The same step of the logits.
+    rise : float
+        What the step would gain if the slope stayed as it is here.
+    log_posterior : callable
+        Function of weights and logits.
+    """
+    length = 1.0
+    while length > SHORTEST:
+        weights, logits = here.weights + length * step, here.logits + length * change
+        value = log_posterior(weights, logits)
+        if value >= here.value + ARMIJO * length * rise - 8.0 * EPS * abs(here.value):
+            return Place(weights, logits, value)
+        length *= 0.5
+    return None
+
+
 def find_mode(
     atoms: Matrix,
     log_precision: Vector,
@@ -167,14 +219,16 @@ def find_mode(
         start = np.zeros(len(precision))
         if labels.has_intercept and labels.offset is None:
             start[-1] = labels.null_intercept()
-    weights = start
     offset = 0.0 if labels.offset is None else labels.offset
-    logit = atoms @ weights + offset
-    value = log_likelihood(logit, target, weight) - 0.5 * float(precision @ (weights * weights))
+
+    def log_posterior(weights: Vector, logit: Vector) -> float:
+        return log_likelihood(logit, target, weight) - 0.5 * float(precision @ (weights * weights))
+
+    here = Place(start, atoms @ start + offset, log_posterior(start, atoms @ start + offset))
     n_steps = 0
     while True:
-        curvature, response = working_response(logit, target, weight)
-        gradient = (curvature * (response - logit)) @ atoms - precision * weights
+        curvature, response = working_response(here.logits, target, weight)
+        gradient = (curvature * (response - here.logits)) @ atoms - precision * here.weights
         hessian = atoms.T @ (atoms * curvature[:, None])
         hessian.flat[:: len(precision) + 1] += precision
         scale = 1.0 / np.sqrt(np.maximum(hessian.diagonal(), np.finfo(float).tiny))
@@ -184,26 +238,19 @@ def find_mode(
         change = atoms @ step
         if (rise < tol and is_small(change)) or n_steps >= max_steps:
             break
-        length = 1.0
-        while length > SHORTEST:
-            trial, moved = weights + length * step, logit + length * change
-            reached = log_likelihood(moved, target, weight)
-            reached -= 0.5 * float(precision @ (trial * trial))
-            if reached >= value + ARMIJO * length * rise - 8.0 * EPS * abs(value):
-                break
-            length *= 0.5
-        else:
+        there = go_uphill(here, step, change, rise, log_posterior)
+        if there is None:
             break
-        weights, logit, value = trial, moved, reached
+        here = there
         n_steps += 1
     log_det = log_det_cholesky(factor) - 2.0 * float(np.log(scale).sum())
-    evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * log_det
+    evidence = here.value + 0.5 * float(log_precision.sum()) - 0.5 * log_det
     evidence += 0.5 * (len(precision) - k) * math.log(2.0 * math.pi)
     return Mode(
         atoms,
         precision,
-        weights,
-        logit,
+        here.weights,
+        here.logits,
         curvature,
         response - offset,
         factor,

@@ -19,7 +19,7 @@ from scipy.stats import qmc
 
 from relvec._linalg import solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.laplace import is_small
+from relvec.laplace import Place, go_uphill, is_small
 from relvec.likelihoods.softmax import (
     curving_probabilities,
     log_likelihood,
@@ -30,9 +30,6 @@ from relvec.pair_design import PairCurvature, PairDesign
 
 __all__ = ["ClassLabels", "SoftmaxMode", "SoftmaxPosterior", "bound_curvature", "find_softmax_mode"]
 
-EPS = float(np.finfo(np.float64).eps)
-ARMIJO = 1e-4
-SHORTEST = 1e-10
 BLOCK_ENTRIES = 1_000_000
 """Logits drawn at a time when probabilities are averaged over draws."""
 
@@ -280,39 +277,36 @@ def find_softmax_mode(
         start = np.zeros(design.n_weights)
         if labels.offset is None:
             start[design.n_pairs :] = labels.null_intercepts() @ design.contrast
-    weights = start
-    logits = design.logits(weights)
+    logits = design.logits(start)
     if labels.offset is not None:
         logits = logits + labels.offset
-    value = log_likelihood(logits, target, weight) - 0.5 * float(precision @ weights**2)
+
+    def log_posterior(weights: Vector, logits: Matrix) -> float:
+        return log_likelihood(logits, target, weight) - 0.5 * float(precision @ weights**2)
+
+    here = Place(start, logits, log_posterior(start, logits))
     rows = np.arange(len(target))
     n_steps = 0
     while True:
-        curvature = PairCurvature(design, curving_probabilities(logits), weight, precision)
-        residual = -probabilities(logits)
+        curvature = PairCurvature(design, curving_probabilities(here.logits), weight, precision)
+        residual = -probabilities(here.logits)
         residual[rows, target] += 1.0
         if weight is not None:
             residual *= weight[:, None]
-        gradient = design.pull(residual) - precision * weights
+        gradient = design.pull(residual) - precision * here.weights
         step = curvature.solve(gradient)
         rise = float(gradient @ step)
         change = design.logits(step)
         if (rise < tol and is_small(change)) or n_steps >= max_steps:
             break
-        length = 1.0
-        while length > SHORTEST:
-            trial, moved = weights + length * step, logits + length * change
-            reached = log_likelihood(moved, target, weight) - 0.5 * float(precision @ trial**2)
-            if reached >= value + ARMIJO * length * rise - 8.0 * EPS * abs(value):
-                break
-            length *= 0.5
-        else:
+        there = go_uphill(here, step, change, rise, log_posterior)
+        if there is None:
             break
-        weights, logits, value = trial, moved, reached
+        here = there
         n_steps += 1
-    evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * curvature.log_det
+    evidence = here.value + 0.5 * float(log_precision.sum()) - 0.5 * curvature.log_det
     evidence += 0.5 * design.contrast.shape[1] * math.log(2.0 * math.pi)
-    return SoftmaxMode(curvature, weights, logits, evidence, n_steps)
+    return SoftmaxMode(curvature, here.weights, here.logits, evidence, n_steps)
 
 
 def bound_curvature(mode: SoftmaxMode) -> PairCurvature:

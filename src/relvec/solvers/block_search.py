@@ -282,9 +282,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
 
     def remove_one(self) -> bool:
         """Drop the atom whose loss is least, if the objective rises by that."""
-        mode, k = self.state.mode, len(self.state.active)
-        variance = mode.covariance.diagonal()[:k]
-        loss = mode.weights[:k] ** 2 / variance + np.log(mode.precision[:k] * variance)
+        k, loss = len(self.state.active), self.state.removal_loss()
         for place in np.argsort(loss)[:2]:
             if loss[place] > HOPELESS + 2.0 * self.problem.smoothness:
                 return False

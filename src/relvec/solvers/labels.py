@@ -77,6 +77,13 @@ class EvidenceState(Generic[AnyMode]):
     mode: AnyMode
     objective: float
 
+    def removal_loss(self) -> Vector:
+        """Twice the evidence lost at fixed curvature with each atom, prices left out."""
+        k = len(self.active)
+        variance = self.mode.covariance.diagonal()[:k]
+        loss: Vector = self.mode.weights[:k] ** 2 / variance
+        return loss + np.log(self.mode.precision[:k] * variance)
+
     def start_for(self, active: IndexArray) -> Vector:
         """Weights of this state for another active set; zero for atoms it does not have."""
         mine = len(self.active)

@@ -127,9 +127,7 @@ class ExactAscent:
         state, k = self.state, len(self.state.active)
         if not k:
             return False
-        variance = state.mode.covariance.diagonal()[:k]
-        loss = state.mode.weights[:k] ** 2 / variance + np.log(state.mode.precision[:k] * variance)
-        for place in np.argsort(loss)[:CANDIDATES]:
+        for place in np.argsort(state.removal_loss())[:CANDIDATES]:
             rest = np.delete(np.arange(k), place)
             active = state.active[rest]
             if self._accept(active, state.log_precision[rest], state.start_for(active)):
