@@ -66,6 +66,14 @@ def standardised(draw: Draw) -> Draw:
     return draw._replace(X=(draw.X - mean) / deviation, X_test=(draw.X_test - mean) / deviation)
 
 
+def probability(model: Any, X: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the classes; fastrvm cannot say them if it kept no vector."""
+    if len(getattr(model, "relevance_", "unknown")):
+        return np.asarray(model.predict_proba(X))
+    positive = 1.0 / (1.0 + np.exp(-float(np.ravel(model.intercept_)[0])))
+    return np.tile([1.0 - positive, positive], (len(X), 1))
+
+
 def choose(method: str, draws: Sequence[Draw]) -> dict[str, float]:
     """Return the candidate of least log loss in cross-validation on the training rows."""
     from sklearn.model_selection import StratifiedKFold
@@ -78,7 +86,7 @@ def choose(method: str, draws: Sequence[Draw]) -> dict[str, float]:
             folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
             for train, test in folds.split(draw.X, draw.y):
                 model = make(method, draw.X.shape[1], **option).fit(draw.X[train], draw.y[train])
-                losses.append(log_loss(model.predict_proba(draw.X[test]), draw.y[test]))
+                losses.append(log_loss(probability(model, draw.X[test]), draw.y[test]))
         return float(np.mean(losses))
 
     return min(options(method), key=loss)
@@ -102,7 +110,7 @@ def run(case: Case, limit: float) -> Record:
         model = make(method, draw.X.shape[1], **best).fit(draw.X, draw.y)
         cpu.append(cpu_clock() - start)
         cut += cut_short(model)
-        splits.append(judge(model.predict_proba(draw.X_test), draw.y_test))
+        splits.append(judge(probability(model, draw.X_test), draw.y_test))
     limit_cpu(None)
     return {
         **best,

@@ -74,10 +74,8 @@ def cut_short(model: Any) -> bool:
     """Whether a relevance vector machine says that it stopped before it had converged."""
     if hasattr(model, "converged_"):
         return not model.converged_
-    limit = getattr(model, "max_iter", None)
-    taken = getattr(model, "n_iter_", None)
-    is_known = isinstance(limit, int) and limit > 0 and taken is not None
-    return bool(is_known and np.max(taken) >= limit)
+    limit, taken = getattr(model, "max_iter", -1), getattr(model, "n_iter_", 0)
+    return bool(0 < limit <= np.max(taken))
 
 
 def run(case: dict[str, Any], limit: float) -> dict[str, Any]:

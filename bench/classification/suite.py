@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ def run_part(
     n_draws = repeats or (1 if quick else part.repeats)
     given_up: set[str] = set()
     for case in part.cases(Plan(range(seed, seed + n_draws), quick)):
-        label = " ".join(str(value) for key, value in case.items() if key != "seed")
+        label = " ".join(str(v) for key, v in case.items() if key != "seed" and v is not None)
         if label in given_up:
             continue
         record = _run({"part": name, "module": part.module, "case": case, "limit": limit})
@@ -63,7 +64,9 @@ def run_part(
 def _figures(record: Record) -> str:
     if record["status"] != "ok":
         return str(record.get("error", record["status"]))
-    return f"{record['cpu']:.3g} CPU s"
+    losses = [split["log_loss"] for split in record.get("splits", [record])]
+    loss = "" if None in losses else f", log loss {statistics.fmean(losses):.4f}"
+    return f"{record['cpu']:.3g} CPU s{loss}"
 
 
 def _run(job: Case) -> Record:

@@ -185,6 +185,14 @@ def test_standardised_by_the_training_rows():
     np.testing.assert_allclose(draw.X_test[:, 0] - draw.X[:, 0], 1 / X[:, 0].std())
 
 
+def test_a_machine_without_vectors_says_the_share_of_the_classes():
+    class Empty:
+        relevance_, intercept_ = np.empty(0, dtype=int), np.array([math.log(3.0)])
+
+    expected = np.tile([0.25, 0.75], (2, 1))
+    np.testing.assert_allclose(calibration.probability(Empty(), np.zeros((2, 1))), expected)
+
+
 def test_width_of_least_loss_is_chosen(monkeypatch):
     monkeypatch.setattr(calibration, "GRID", (1e4, 1.0))
     draw = Draw(*crescents(80, np.random.default_rng(0)), np.empty(0), np.empty(0))
