@@ -199,3 +199,14 @@ def test_one_class_and_no_fit():
         RVMClassifier().fit(X, np.zeros(40))
     with pytest.raises(NotFittedError):
         RVMClassifier().predict(X)
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 1e-3, 1e-2, 0.1])
+def test_wide_kernels_are_used(gamma):
+    """Nearly constant kernels need a free intercept, which "auto" gives them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    y = X[:, 0] - X[:, 1] + 0.5 * rng.logistic(size=200) > 0.5
+    model = RVMClassifier(gamma=gamma).fit(X, y)
+    assert 0 < len(model.relevance_) < 30
+    assert model.score(X, y) > 0.8

@@ -24,6 +24,7 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._locality import is_local
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.laplace import Labels
@@ -45,6 +46,7 @@ MULTI_CLASS = ("softmax", "shared", "one_vs_rest")
 ERROR_BARS = ("novelty", "plain")
 CURVATURES = ("bound", "model")
 KERNEL_MIN_GAIN = 1e-3
+FEW_INPUTS = 16
 
 
 class BaseSparseBayesClassifier(
@@ -119,13 +121,15 @@ class BaseSparseBayesClassifier(
         monitor: Monitor | None,
     ) -> Panel:
         """Fit one machine for two classes, or one for each of several against the rest."""
-        dictionary = self._stored(bound.dictionary)
+        dictionary = self._stored(bound.dictionary, X)
         n_classes = len(self.classes_)
+        is_given = self.fit_intercept == "auto" and is_local(bound, dictionary, weight)
+        is_fitted = bool(self.fit_intercept) and not is_given
         hyperprior = resolve_prior(self.prior).hyperprior()
         needs_dense = bool(hyperprior.shape or hyperprior.rate)
         if n_classes > 2 and self.multi_class != "one_vs_rest":
-            labels = ClassLabels(index, n_classes, weight, None, self._is_fitted(bound))
-            if self._is_given(bound):
+            labels = ClassLabels(index, n_classes, weight, None, is_fitted)
+            if is_given:
                 given = np.tile(labels.null_intercepts(), (len(index), 1))
                 labels = replace(labels, offset=given)
             joint = SoftmaxProblem(
@@ -141,27 +145,22 @@ class BaseSparseBayesClassifier(
         solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
         for positive in [1] if n_classes == 2 else range(n_classes):
             target = (index == positive).astype(np.float64)
-            two = Labels(target, weight, None, self._is_fitted(bound))
-            if self._is_given(bound):
+            two = Labels(target, weight, None, is_fitted)
+            if is_given:
                 two = replace(two, offset=np.full(len(target), two.null_intercept()))
             problem = LabelProblem(dictionary, two, **self._terms(bound, two))
             solution = solver.solve(problem, monitor=monitor)
             machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
         return TwoClasses(machines[0]) if n_classes == 2 else OneVersusRest(machines, bound)
 
-    def _is_given(self, bound: BoundBasis) -> bool:
-        """Whether the logit far from all atoms is that of the shares of the classes."""
-        return self.fit_intercept == "auto" and bound.atoms.is_known_to_decay()
-
-    def _is_fitted(self, bound: BoundBasis) -> bool:
-        return bool(self.fit_intercept) and not self._is_given(bound)
-
-    def _stored(self, dictionary: Dictionary) -> Dictionary:
+    def _stored(self, dictionary: Dictionary, X: Any) -> Dictionary:
         """Keep the atoms at the training inputs in memory if they fit."""
         n_samples, n_atoms = dictionary.shape
         low_memory = self.low_memory
         if isinstance(low_memory, str):
-            low_memory = 8 * n_samples * n_atoms > STORE_BYTES
+            # kernels of few inputs are computed as fast as they are read
+            limit = STORE_BYTES if X.shape[1] > FEW_INPUTS else STORE_BYTES // 16
+            low_memory = 8 * n_samples * n_atoms > limit
         if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))

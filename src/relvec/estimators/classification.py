@@ -41,8 +41,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
     fit_intercept : bool or "auto", default="auto"
         Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
-        that decay away from their centres: logits far from all data are then those of the shares
-        of the classes, so that no class is the background against which others stand out.
+        that decay within the data: logits far from all data are then those of the shares of the
+        classes, so that no class is the background against which others stand out.
     min_gain : float or "auto", default="auto"
         Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
         logarithm of their number of explicit columns.
@@ -54,7 +54,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         weights says. Probabilities take that into account if the intercept is fitted; if not,
         they fall back to the shares of the classes by themselves.
     low_memory : bool or "auto", default="auto"
-        Never store the atoms at the training inputs; "auto" does so above one gigabyte.
+        Never store the atoms at the training inputs; "auto" does so above one gigabyte, or above
+        64 megabytes if there are few inputs, so that kernels are cheap.
     random_state : int, RandomState instance or None, default=None
         For centres that are chosen by chance.
 
@@ -166,8 +167,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
     fit_intercept : bool or "auto", default="auto"
         Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
-        that decay away from their centres: logits far from all data are then those of the shares
-        of the classes, so that no class is the background against which others stand out.
+        that decay within the data: logits far from all data are then those of the shares of the
+        classes, so that no class is the background against which others stand out.
     min_gain : float or "auto", default="auto"
         Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
         logarithm of their number of explicit columns.
@@ -179,7 +180,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         weights says. Probabilities take that into account if the intercept is fitted; if not,
         they fall back to the shares of the classes by themselves.
     low_memory : bool or "auto", default="auto"
-        Never store the atoms at the training inputs; "auto" does so above one gigabyte.
+        Never store the atoms at the training inputs; "auto" does so above one gigabyte, or above
+        64 megabytes if there are few inputs, so that kernels are cheap.
     random_state : int, RandomState instance or None, default=None
         For centres that are chosen by chance.
 

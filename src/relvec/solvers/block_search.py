@@ -37,6 +37,10 @@ SHORTEST = 0.05
 """Least share of a proposed step that is tried."""
 HOPELESS = 6.0
 """Twice the evidence lost at fixed curvature with an atom that is not worth a try without it."""
+TRIED = 5
+"""Atoms that promise most, tried one by one when a step with all of them fails."""
+WEAKER = 4
+"""How often the variance of an entering atom is divided by eight before it is given up."""
 NOTHING = 0.01
 """Share of the tolerance that, gained at fixed curvature, is not worth a look at the evidence."""
 RISE = 1e-9
@@ -104,7 +108,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
                     return True
                 settled_to = 10.0 * self.tol if best_net > 0.1 else self.tol
                 self._settle(settled_to)
-                if self.state.objective - before < self.tol:
+                if self.state.objective - before < self.tol and not self._enter_one(promises):
                     return True
         except Stopped:
             self.is_stopped = True
@@ -134,6 +138,25 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         ]
         self._seen = self.state, promises
         return promises
+
+    def _enter_one(self, promises: list[Promise]) -> bool:
+        """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
+        for block, promise in enumerate(promises):
+            for atom, log_precision in zip(
+                promise.atoms[:TRIED], promise.log_precision[:TRIED], strict=True
+            ):
+                entering, value = self._numbered(block, np.array([atom]), np.array([log_precision]))
+                if np.isin(entering, self.state.active).any():
+                    continue
+                active, where = np.union1d(self.state.active, entering), entering[0]
+                place = np.searchsorted(active, where)
+                for weaker in range(WEAKER):
+                    proposed = np.insert(
+                        self.state.log_precision, place, value + weaker * np.log(8.0)
+                    )
+                    if self.accept(active, proposed):
+                        return True
+        return False
 
     # ------------------------------------------------------------------ working sets
 

@@ -54,6 +54,8 @@ class Promise(NamedTuple):
     """Atoms that would gain at fixed curvature, best first."""
 
     atoms: IndexArray
+    log_precision: Vector
+    """Where to put them."""
     best_net: float
     """Largest gain net of the price; zero if nothing gains."""
 
@@ -131,7 +133,7 @@ def look(
     if len(active):
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
         if point is None:  # beyond rounding: nothing can be said of other atoms
-            return Promise(np.empty(0, dtype=np.intp), 0.0)
+            return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
         maximum = Maximum(theta, np.arange(len(active)), point, None, None, 0, True, 0.0)
         quadratic = point.quadratic
     seen = screen(Problem(moments, smoothness=c, noise_variance=1.0), active, maximum)
@@ -142,11 +144,14 @@ def look(
     if c and block.bound is not None:
         norm = moments.column_norm[index]
         bound_s, bound_r = (x[index, None] / norm[:, None] ** 2 for x in block.bound)
-        gain, _ = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
+        gain, log_unit = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
     else:
         p = None if seen.p is None else seen.p[index]
-        gain, _ = best_precision(s, q, p, quadratic, moments.n_effective, c, 1.0)
+        gain, lam = best_precision(s, q, p, quadratic, moments.n_effective, c, 1.0)
+        log_unit = np.log(np.maximum(lam, 1e-300))
     net = gain - np.maximum(min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]
     order = order[net[order] > 0.0]
-    return Promise(index[order], max(0.0, float(net.max(initial=0.0))))
+    atoms = index[order]
+    log_precision = log_unit[order] + 2.0 * np.log(moments.column_norm[atoms])
+    return Promise(atoms, log_precision, max(0.0, float(net.max(initial=0.0))))

@@ -74,7 +74,8 @@ class LaplaceSolver(BaseEstimator):
         certificate = search.certificate()
         state, trace = search.state, search.trace
         if exact and not search.is_stopped:
-            ascent = ExactAscent(problem, state, tol, max_iter, monitor, search.n_steps)
+            # one atom at a time: more rounds than there are working sets
+            ascent = ExactAscent(problem, state, tol, 20 * max_iter, monitor, search.n_steps)
             converged = ascent.run()
             state, trace, certificate = ascent.state, trace + ascent.trace, ascent.certificate()
         return LabelSolution(state, max(1, len(trace) - 1), converged, certificate, tuple(trace))
