@@ -33,8 +33,10 @@ PROMISING = 128
 """Most promising atoms that join the active ones in a later working set."""
 ROUNDS = 25
 """Most regression steps in one working set."""
-SHORTEST = 0.05
-"""Least share of a proposed step that is tried."""
+SHARES = (1.0, 0.4, 0.1)
+"""Shares of a proposed step that are tried, one after the other."""
+PATIENCE = 1.0
+"""Rise of the objective, in nats, before a block whose step has failed is tried again by itself."""
 HOPELESS = 6.0
 """Twice the evidence lost at fixed curvature with an atom that is not worth a try without it."""
 TRIED = 5
@@ -88,6 +90,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
             active, log_precision, self.columns(active)
         )
         self.trace = [self.state.objective]
+        self._failed_at: dict[int, float] = {}
         self._seen: tuple[EvidenceState[AnyMode], list[Promise]] | None = None
         threshold = float(problem.min_gain.min(initial=1e-3))
         self.schedule = Schedule(threshold=max(threshold, 1e-4), gradient_tol=1e-3, max_rounds=50)
@@ -233,9 +236,14 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         for block in sorted(range(len(bounded)), key=lambda b: -proposals[b].gain):
             if proposals[block].gain < self.tol:
                 break
+            if self.state.objective < self._failed_at.get(block, -np.inf) + PATIENCE:
+                continue
             others = (self.state.active // self.n_atoms) != block
             model = [(self.state.active[others], self.state.log_precision[others]), bounded[block]]
-            rose |= self.step_towards(*_joined(model))
+            if self.step_towards(*_joined(model)):
+                rose = True
+            else:
+                self._failed_at[block] = self.state.objective
         return rose
 
     def _numbered(
@@ -248,15 +256,13 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
 
     def step_towards(self, active: IndexArray, log_precision: Vector) -> bool:
         """Go towards a proposal as far as the objective rises; False if it does not."""
-        share = 1.0
-        while share > SHORTEST:
+        for share in SHARES:
             if share == 1.0:
                 trial, value = active, log_precision
             else:
                 trial, value = _between(self.state, active, log_precision, share)
             if self.accept(trial, value):
                 return True
-            share *= 0.5
         return False
 
     def accept(self, active: IndexArray, log_precision: Vector) -> bool:

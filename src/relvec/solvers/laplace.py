@@ -27,7 +27,7 @@ class LaplaceSolver(BaseEstimator):
         local maximum. It costs more, and does not predict better.
     tol : float, default=1e-3
         Rise of the objective, in nats, at which to stop.
-    max_iter : int, default=60
+    max_iter : int, default=500
         Working sets to go through.
 
     Examples
@@ -36,7 +36,7 @@ class LaplaceSolver(BaseEstimator):
     LaplaceSolver(exact=True)
     """
 
-    def __init__(self, *, exact: bool = False, tol: float = 1e-3, max_iter: int = 60) -> None:
+    def __init__(self, *, exact: bool = False, tol: float = 1e-3, max_iter: int = 500) -> None:
         self.exact = exact
         self.tol = tol
         self.max_iter = max_iter
@@ -74,8 +74,8 @@ class LaplaceSolver(BaseEstimator):
         certificate = search.certificate()
         state, trace = search.state, search.trace
         if exact and not search.is_stopped:
-            # one atom at a time: more rounds than there are working sets
-            ascent = ExactAscent(problem, state, tol, 20 * max_iter, monitor, search.n_steps)
+            # one atom at a time: more rounds than working sets
+            ascent = ExactAscent(problem, state, tol, 4 * max_iter, monitor, search.n_steps)
             converged = ascent.run()
             state, trace, certificate = ascent.state, trace + ascent.trace, ascent.certificate()
         return LabelSolution(state, max(1, len(trace) - 1), converged, certificate, tuple(trace))

@@ -23,7 +23,7 @@ class SoftmaxSolver(BaseEstimator):
     ----------
     tol : float, default=1e-3
         Rise of the objective, in nats, at which to stop.
-    max_iter : int, default=60
+    max_iter : int, default=500
         Working sets to go through.
 
     Examples
@@ -32,7 +32,7 @@ class SoftmaxSolver(BaseEstimator):
     SoftmaxSolver(tol=0.01)
     """
 
-    def __init__(self, *, tol: float = 1e-3, max_iter: int = 60) -> None:
+    def __init__(self, *, tol: float = 1e-3, max_iter: int = 500) -> None:
         self.tol = tol
         self.max_iter = max_iter
 
