@@ -28,7 +28,7 @@ from relvec.solvers.labels import (
 __all__ = ["BlockSearch"]
 
 SPREAD = 192
-"""Atoms of the first working set, spread evenly over all."""
+"""Atoms of the first working set, some of every slope."""
 PROMISING = 128
 """Most promising atoms that join the active ones in a later working set."""
 ROUNDS = 25
@@ -81,11 +81,10 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         self.n_steps = 0
         self.is_stopped = False
         self.n_atoms = problem.dictionary.shape[1]
-        spread = np.linspace(0, max(self.n_atoms - 1, 0), min(self.n_atoms, SPREAD))
         active, log_precision = np.empty(0, dtype=np.intp), np.empty(0)
         if warm_start is not None:
             active, log_precision = warm_start
-        self._work_with([np.unique(spread.astype(np.intp))] * problem.n_blocks, active)
+        self._work_with([active[:0]] * problem.n_blocks, active)
         self.state: EvidenceState[AnyMode] = problem.evaluate(
             active, log_precision, self.columns(active)
         )
@@ -95,6 +94,23 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         threshold = float(problem.min_gain.min(initial=1e-3))
         self.schedule = Schedule(threshold=max(threshold, 1e-4), gradient_tol=1e-3, max_rounds=50)
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
+        self._work_with([self._first_atoms()] * problem.n_blocks, active)
+
+    def _first_atoms(self) -> IndexArray:
+        """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
+
+        Their place in the dictionary must not matter: rows come in any order.
+        """
+        if self.n_atoms <= SPREAD:
+            return np.arange(self.n_atoms)
+        problem, mode = self.problem, self.state.mode
+        pulls = np.column_stack(problem.residuals(mode))
+        slopes = problem.dictionary.rmatmat(pulls)
+        key = slopes[:, 0] if problem.n_blocks == 1 else np.linalg.norm(slopes, axis=1)
+        order = np.argsort(key, kind="stable")
+        order = order[np.isfinite(problem.min_gain[order])]
+        places = np.linspace(0, len(order) - 1, SPREAD).astype(np.intp)
+        return np.unique(order[places])
 
     def run(self) -> bool:
         """Go through working sets until none brings a rise; False if cut short."""

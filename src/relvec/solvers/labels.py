@@ -143,6 +143,10 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
     def regressions(self, mode: AnyMode) -> list[WorkingResponse]:
         """Return the regression that each block looks like at the mode."""
 
+    @abstractmethod
+    def residuals(self, mode: AnyMode) -> list[Vector]:
+        """Return the slope of the log likelihood in the logit of each block."""
+
     def price(self, active: IndexArray) -> float:
         """What atoms have to bring to be in the model, added up."""
         return float(self.min_gain[active % self.dictionary.shape[1]].sum())
@@ -218,6 +222,11 @@ class LabelProblem(EvidenceProblem[Labels, Mode]):
     def regressions(self, mode: Mode) -> list[WorkingResponse]:
         """Return the one regression that the model looks like at its mode."""
         return [WorkingResponse(mode.curvature, mode.response)]
+
+    def residuals(self, mode: Mode) -> list[Vector]:
+        """Return the slope of the log likelihood in the one logit."""
+        given = 0.0 if self.labels.offset is None else self.labels.offset
+        return [mode.curvature * (mode.response + given - mode.logit)]
 
 
 LabelState: TypeAlias = EvidenceState[Mode]

@@ -18,6 +18,8 @@ __all__ = ["ExactAscent"]
 
 CANDIDATES = 10
 """Atoms tried for entry, or for removal, in one round."""
+STEEP = 1e-2
+"""Slope in the logarithm of a precision, in nats, with which a maximum is not one."""
 WEAKER = 12
 """How often an entering atom's variance is quartered before it is given up."""
 
@@ -68,7 +70,7 @@ class ExactAscent:
                 if self._remove() or self._enter():
                     continue
                 if self.state.objective - before < self.tol:
-                    return True
+                    return self.certificate().gradient < STEEP
         except Stopped:
             pass
         return False
@@ -144,8 +146,9 @@ class ExactAscent:
             active = np.union1d(self.state.active, atoms[place : place + 1])
             where = np.searchsorted(active, atoms[place])
             start = self.state.start_for(active)
+            least = self._bounds(atoms[place : place + 1])[0][0]
             for weaker in range(WEAKER):
-                entering = log_precision[place] + weaker * np.log(4.0)
+                entering = max(log_precision[place], least) + weaker * np.log(4.0)
                 if self._accept(
                     active, np.insert(self.state.log_precision, where, entering), start
                 ):
@@ -162,7 +165,7 @@ class ExactAscent:
         drift = mode.drift(c)
         covariance = mode.covariance
         bent = drift - mode.curvature * (mode.atoms @ (covariance @ (mode.atoms.T @ drift)))
-        score = mode.curvature * (mode.response - mode.logit + _offset(problem))
+        score = problem.residuals(mode)[0]
         sides = np.column_stack([score, bent, mode.curvature[:, None] * mode.atoms])
         products = dictionary.rmatmat(sides)
         q, u, cross = products[:, 0], products[:, 1], products[:, 2:]
@@ -185,7 +188,3 @@ class ExactAscent:
     def _bounds(self, active: IndexArray) -> tuple[Vector, Vector]:
         least = self.problem.least_log_precision(self.problem.dictionary.columns(active))
         return least, least + LOG_RANGE
-
-
-def _offset(problem: LabelProblem) -> Vector | float:
-    return 0.0 if problem.labels.offset is None else problem.labels.offset

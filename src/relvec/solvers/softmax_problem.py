@@ -10,7 +10,7 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.laplace_softmax import ClassLabels, SoftmaxMode, bound_curvature, find_softmax_mode
 from relvec.likelihoods.bernoulli import WorkingResponse
-from relvec.likelihoods.softmax import class_responses
+from relvec.likelihoods.softmax import class_responses, probabilities
 from relvec.solvers.base import Certificate
 from relvec.solvers.labels import EvidenceProblem, EvidenceState
 
@@ -74,6 +74,15 @@ class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
             WorkingResponse(curvature, response - offset[:, k])
             for k, (curvature, response) in enumerate(result)
         ]
+
+    def residuals(self, mode: SoftmaxMode) -> list[Vector]:
+        """Return the slope of the log likelihood in the logit of each class."""
+        labels = self.labels
+        residual = -probabilities(mode.logits)
+        residual[np.arange(len(residual)), labels.target] += 1.0
+        if labels.weight is not None:
+            residual *= labels.weight[:, None]
+        return list(residual.T)
 
 
 @dataclass(frozen=True)

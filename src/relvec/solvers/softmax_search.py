@@ -11,7 +11,6 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.laplace_softmax import ClassLabels, SoftmaxMode
-from relvec.likelihoods.softmax import probabilities
 from relvec.solvers.base import Certificate
 from relvec.solvers.block_search import HOPELESS, BlockSearch
 from relvec.solvers.common_precision import best_common_precision
@@ -111,12 +110,8 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
         return units[order], log_precision[order], best
 
     def _slopes(self) -> Matrix:
-        labels = self.problem.labels
-        residual = -probabilities(self.state.mode.logits)
-        residual[np.arange(len(residual)), labels.target] += 1.0
-        if labels.weight is not None:
-            residual *= labels.weight[:, None]
-        return self.problem.dictionary.rmatmat(residual)
+        residuals = self.problem.residuals(self.state.mode)
+        return self.problem.dictionary.rmatmat(np.column_stack(residuals))
 
     def _curvatures(self) -> list[Vector]:
         curvature = self.state.mode.curvature
