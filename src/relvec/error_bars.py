@@ -55,11 +55,15 @@ class Pivots(NamedTuple):
 
 
 def choose_pivots(
-    kernel: KernelLike, X: Matrix, tolerance: float = PIVOT_TOLERANCE
+    kernel: KernelLike,
+    X: Matrix,
+    tolerance: float = PIVOT_TOLERANCE,
+    sample_weight: Vector | None = None,
 ) -> Pivots | None:
     """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
 
-    Stops when less than `tolerance` of the prior variance is unexplained at every input, or at
+    Starts at the input nearest to their mean, so that their order does not matter, and
+    stops when less than `tolerance` of the prior variance is unexplained at every input, or at
     the limit on pivots. Returns None where `kernel` is not a covariance on these inputs.
     """
     diagonal = kernel_diagonal(kernel, X)
@@ -72,7 +76,7 @@ def choose_pivots(
     values = KernelEvaluator(kernel, X, X)
     rows: list[int] = []
     while len(rows) < limit and residual.max() >= tolerance:
-        pivot, done = int(np.argmax(residual)), len(rows)
+        pivot, done = int(np.argmax(residual)) if rows else _central(X, sample_weight), len(rows)
         column = values.columns(np.array([pivot]))[:, 0] / (root * root[pivot])
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
@@ -82,6 +86,12 @@ def choose_pivots(
             return None
         rows.append(pivot)
     return Pivots(np.array(rows, dtype=np.intp), float(residual.max()))
+
+
+def _central(X: Matrix, sample_weight: Vector | None) -> int:
+    """Row of the input nearest to the mean of all."""
+    centred = X - np.average(X, axis=0, weights=sample_weight)
+    return int(np.argmin(np.einsum("ij,ij->i", centred, centred)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +169,9 @@ def fit_label_novelty(
     """
     centred = logits - np.average(logits, axis=0, weights=sample_weight)
     spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
-    inputs, _ = _looked_at(X, sample_weight)
-    pivots = choose_pivots(kernel, inputs)
+    inputs, rows = _looked_at(X, sample_weight)
+    weight = None if sample_weight is None else sample_weight[rows]
+    pivots = choose_pivots(kernel, inputs, sample_weight=weight)
     if pivots is None or not spread > 0.0:
         return None
     return Novelty(kernel, inputs[pivots.rows], float(spread), min(pivots.unexplained, 0.99))
@@ -182,7 +193,8 @@ def fit_novelty(
     inputs, rows = _looked_at(X, sample_weight)
     noise_share = posterior.noise_variance / amplitude
     tolerance = min(max(noise_share, FINEST_TOLERANCE), PIVOT_TOLERANCE)
-    pivots = choose_pivots(kernel, inputs, tolerance)
+    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+    pivots = choose_pivots(kernel, inputs, tolerance, weight)
     if pivots is None:
         return None
     novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
@@ -191,7 +203,6 @@ def fit_novelty(
     # In many dimensions few pivots cannot cover the training inputs, which then look novel
     # themselves. How much of that is real is what best predicts the training targets, each
     # from the others.
-    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
     unexplained = novelty.unexplained(inputs)
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
     mean, variance = posterior.leave_one_out(atoms.at(inputs), target[rows])

@@ -28,6 +28,7 @@ from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.bernoulli import log_likelihood, working_response
 
 __all__ = [
+    "RAREST",
     "Labels",
     "Mode",
     "Place",
@@ -44,6 +45,10 @@ SHORTEST = 1e-10
 SETTLED = 1e-4
 """Largest step of a logit at which Newton's method may stop. Where all samples are saturated the
 posterior hardly rises any more, yet the curvature follows every step."""
+
+
+RAREST = 1e-6
+"""Share of a class that is taken to be no smaller, so that its logit is finite."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,7 @@ class Labels:
     def null_intercept(self) -> float:
         """Logit of the share of class 1, kept finite when there is only one class."""
         share = float(np.average(self.target, weights=self.weight))
-        least = 0.5 / (self.total_weight + 1.0)
-        share = min(max(share, least), 1.0 - least)
+        share = min(max(share, RAREST), 1.0 - RAREST)
         return math.log(share / (1.0 - share))
 
 

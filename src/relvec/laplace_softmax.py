@@ -19,7 +19,7 @@ from scipy.stats import qmc
 
 from relvec._linalg import solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.laplace import Place, go_uphill, is_small
+from relvec.laplace import RAREST, Place, go_uphill, is_small
 from relvec.likelihoods.softmax import (
     curving_probabilities,
     log_likelihood,
@@ -55,7 +55,7 @@ class ClassLabels:
     def null_intercepts(self) -> Vector:
         """Log share of each class less the mean of all, finite also for classes without rows."""
         count = np.bincount(self.target, weights=self.weight, minlength=self.n_classes)
-        share = np.log(np.maximum(count, 0.5 / self.n_classes))
+        share = np.log(np.maximum(count / count.sum(), RAREST))
         centred: Vector = share - share.mean()
         return centred
 
@@ -199,10 +199,10 @@ class SoftmaxPosterior:
         """Probabilities averaged over the logits of each row, shape (n_rows, n_classes).
 
         The logits of a row are jointly normal. They are averaged over evenly spread points of
-        that distribution, the same for every row, so that answers do not depend on the order of
-        anything. Shrinking the logit of each class by its own variance instead, as is done for
-        two classes, can change which class is the most probable. `more_variance` of a row is added
-        to that of each of its logits.
+        that distribution, the same for every row, with classes ordered by their mean, so that
+        answers do not depend on the order of anything. Shrinking the logit of each class by its
+        own variance instead, as is done for two classes, can change which class is the most
+        probable. `more_variance` of a row is added to that of each of its logits.
         """
         n_rows, n_classes = len(atoms_by_class[0]), len(self.sizes)
         points = _normal_points(n_classes, n_draws)
@@ -211,13 +211,17 @@ class SoftmaxPosterior:
         for start in range(0, n_rows, step):
             part = [np.asarray(atoms)[start : start + step] for atoms in atoms_by_class]
             mean, covariance = self.logit_moments(part)
+            order = np.argsort(mean, axis=1)
+            mean = np.take_along_axis(mean, order, axis=1)
+            covariance = np.take_along_axis(covariance, order[:, :, None], axis=1)
+            covariance = np.take_along_axis(covariance, order[:, None, :], axis=2)
             values, vectors = np.linalg.eigh(covariance)
             if more_variance is not None:
                 values = values + more_variance[start : start + step, None]
-            # the symmetric root: it does not depend on the order of the classes
             root = np.einsum("nkj,nj,nlj->nkl", vectors, np.sqrt(np.maximum(values, 0.0)), vectors)
             logits = mean[None] + np.einsum("nkl,ld->dnk", root, points)
-            result[start : start + step] = mean_probabilities(logits)
+            ordered = mean_probabilities(logits)
+            np.put_along_axis(result[start : start + step], order, ordered, axis=1)
         return result
 
     def _design(self, atoms_by_class: Sequence[Matrix]) -> PairDesign:

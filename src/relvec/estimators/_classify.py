@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -24,7 +24,7 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
-from relvec.estimators._locality import is_local
+from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.laplace import Labels
@@ -69,7 +69,7 @@ class BaseSparseBayesClassifier(
         X : array-like of shape (n_samples, n_features)
             Inputs. Sparse matrices are accepted by `LinearBasis`.
         y : array-like of shape (n_samples,)
-            Class labels: two or more different ones, of any type.
+            Class labels, two or more different ones: numbers, booleans or strings.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: weight 2 is the row given twice, weight 0 the row left
             out.
@@ -96,7 +96,7 @@ class BaseSparseBayesClassifier(
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes; the data contain "
-                f"only one class: {self.classes_[0]!r}."
+                f"only one class: {self.classes_.tolist()[0]!r}."
             )
         index = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         bound = basis.bind(
@@ -125,6 +125,9 @@ class BaseSparseBayesClassifier(
         n_classes = len(self.classes_)
         is_given = self.fit_intercept == "auto" and is_local(bound, dictionary, weight)
         is_fitted = bool(self.fit_intercept) and not is_given
+        shift = np.zeros(dictionary.shape[1])
+        if is_fitted:  # which takes up the shift
+            dictionary, shift = near_zero(dictionary, weight)
         hyperprior = resolve_prior(self.prior).hyperprior()
         needs_dense = bool(hyperprior.shape or hyperprior.rate)
         if n_classes > 2 and self.multi_class != "one_vs_rest":
@@ -140,7 +143,7 @@ class BaseSparseBayesClassifier(
             )
             together = resolve_softmax_solver(self.solver, needs_dense=needs_dense)
             answer = together.solve(joint, monitor=monitor)
-            return Softmax(joint, answer, bound, X, error_bars=self.error_bars)
+            return Softmax(joint, answer, bound, X, shift, error_bars=self.error_bars)
         machines = []
         solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
         for positive in [1] if n_classes == 2 else range(n_classes):
@@ -202,19 +205,38 @@ class BaseSparseBayesClassifier(
             if not weight.any():
                 raise ValueError("sample_weight must have a positive entry; all are zero.")
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, y)
+            by_class = self._class_weights(np.asarray(y), weight)
             weight = by_class if weight is None else weight * by_class
+            if not weight.any():
+                raise ValueError("class_weight and sample_weight leave no row with any weight.")
         return None if weight is None or (weight == 1.0).all() else weight
+
+    def _class_weights(self, y: np.ndarray, sample_weight: Vector | None) -> Vector:
+        """Weight of each row that its class gives it; rows of no weight count for none."""
+        counted = y if sample_weight is None else y[sample_weight > 0.0]
+        seen = None if sample_weight is None else sample_weight[sample_weight > 0.0]
+        classes = np.unique(counted)
+        values = compute_class_weight(
+            self.class_weight, classes=classes, y=counted, sample_weight=seen
+        )
+        if not np.isfinite(values).all() or (values < 0.0).any():
+            raise ValueError(
+                f"class_weight must hold finite numbers that are not negative; got "
+                f"{self.class_weight!r}."
+            )
+        place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+        weights: Vector = np.asarray(values, dtype=np.float64)[place]
+        return weights
 
     def _check_options(self) -> None:
         """Find misspelt options before any work is done."""
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_choice("error_bars", self.error_bars, ERROR_BARS)
         check_choice("price_curvature", self.price_curvature, CURVATURES)
-        if self.fit_intercept != "auto":
+        if not (isinstance(self.fit_intercept, str) and self.fit_intercept == "auto"):
             check_bool("fit_intercept", self.fit_intercept, also='or "auto"')
         check_positive("largest_logit", self.largest_logit)
-        if self.low_memory != "auto":
+        if not (isinstance(self.low_memory, str) and self.low_memory == "auto"):
             check_bool("low_memory", self.low_memory, also='or "auto"')
         if isinstance(self.min_gain, str):
             check_choice("min_gain", self.min_gain, ("auto",))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,8 +75,9 @@ class DecisionMixin:
 
     def predict_log_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
         """Logarithm of `predict_proba`."""
-        tiny = np.finfo(np.float64).tiny
-        return np.log(np.maximum(self.predict_proba(X, moderated=moderated), tiny))
+        check_bool("moderated", moderated)
+        X = self._validated(X)
+        return self.panel_.log_probability(X, moderated=moderated)
 
     def decision_function(self, X: Any, return_std: bool = False, *, moderated: bool = True) -> Any:
         """Log odds by which decisions are made.
@@ -130,9 +130,11 @@ class DecisionMixin:
             cost = np.asarray(cost_matrix, dtype=np.float64)
         except (TypeError, ValueError):
             raise ValueError(f"cost_matrix must hold numbers; got {cost_matrix!r}.") from None
-        if cost.shape != (n_classes, n_classes) or not np.isfinite(cost).all():
+        if not np.isfinite(cost).all():
+            raise ValueError("cost_matrix must be finite; it holds NaN or infinity.")
+        if cost.shape != (n_classes, n_classes):
             raise ValueError(
-                f"cost_matrix must be finite and of shape {(n_classes, n_classes)}, true classes "
+                f"cost_matrix must be of shape {(n_classes, n_classes)}, true classes "
                 f"in rows and decisions in columns; got shape {cost.shape}."
             )
         loss = self.predict_proba(X) @ cost
@@ -144,14 +146,3 @@ class DecisionMixin:
             rejected = least > price
             least = np.minimum(least, price)
         return Decision(self.classes_[best], least, rejected)
-
-    def atom_names(self, feature_names: Sequence[str] | None = None) -> list[str]:
-        """Readable names of the relevant atoms, in the order of `relevance_`."""
-        check_is_fitted(self)
-        if feature_names is None:
-            known = getattr(self, "feature_names_in_", None)
-            n_features = getattr(self, "n_features_in_", 0)
-            feature_names = (
-                [f"x{number}" for number in range(n_features)] if known is None else list(known)
-            )
-        return self.panel_.atoms.names(feature_names)

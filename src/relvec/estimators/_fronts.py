@@ -14,7 +14,22 @@ from relvec.bases.base import Basis
 __all__ = ["AnyBasisMixin", "KernelMixin"]
 
 
-class AnyBasisMixin:
+class _NamedAtoms:
+    """Says in words which atoms are in the model."""
+
+    atoms_: Any
+    n_features_in_: int
+
+    def atom_names(self) -> list[str]:
+        """Names of the relevant atoms, in the order of `coef_`."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        return list(self.atoms_.names(list(names)))
+
+
+class AnyBasisMixin(_NamedAtoms):
     """Takes a basis as it is."""
 
     basis: Basis | None
@@ -30,7 +45,7 @@ class AnyBasisMixin:
         return self.basis
 
 
-class KernelMixin:
+class KernelMixin(_NamedAtoms):
     """Puts kernels at training inputs."""
 
     kernel: Any
@@ -39,7 +54,6 @@ class KernelMixin:
     coef0: float
     centers: Any
     center_method: str
-    atoms_: Any
 
     def _resolve_basis(self) -> Basis:
         if isinstance(self.kernel, str) and self.kernel == "precomputed":

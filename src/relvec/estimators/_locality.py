@@ -1,4 +1,4 @@
-"""Whether atoms are local: each of them nearly zero at most of the training inputs."""
+"""Where atoms are, seen from the training inputs: local or all over them, near zero or far off."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import numpy as np
 from relvec._typing import Vector
 from relvec.bases.base import BoundBasis
 from relvec.dictionaries.base import Dictionary
+from relvec.dictionaries.matrix import DenseDictionary
 
-__all__ = ["is_local"]
+__all__ = ["is_local", "near_zero"]
 
 LOCAL = 0.25
 """Share of the mean square of an atom that is variance, from which on it counts as local. Wide
 kernels are nearly constant: without a free intercept none of them can be used by itself."""
 LOOKED_AT = 512
+FAR_OFF = 100.0
+"""Standard deviations between the mean of an atom and zero from which on sums of squares lose
+digits that the fit of several classes needs."""
 
 
 def is_local(bound: BoundBasis, dictionary: Dictionary, weight: Vector | None) -> bool:
@@ -43,3 +47,21 @@ def is_local(bound: BoundBasis, dictionary: Dictionary, weight: Vector | None) -
         counts = np.where(rows >= 0, weight[rows], 1.0)
     mean = counts @ (variance / np.maximum(square, 1e-300)) / max(counts.sum(), 1e-300)
     return bool(mean > LOCAL)
+
+
+def near_zero(dictionary: Dictionary, weight: Vector | None) -> tuple[Dictionary, Vector]:
+    """Shift the atoms of a matrix to mean zero if that is far off, and say by how much.
+
+    For models with a free intercept, to which it makes no difference. Dictionaries that are not a
+    dense matrix are left as they are.
+    """
+    shift = np.zeros(dictionary.shape[1])
+    if not isinstance(dictionary, DenseDictionary):
+        return dictionary, shift
+    mean = np.average(dictionary.array, axis=0, weights=weight)
+    deviation = np.sqrt(np.average((dictionary.array - mean) ** 2, axis=0, weights=weight))
+    far = np.abs(mean) > FAR_OFF * deviation
+    if not far.any():
+        return dictionary, shift
+    shift[far] = mean[far]
+    return DenseDictionary(dictionary.array - shift), shift

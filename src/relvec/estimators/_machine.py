@@ -73,7 +73,9 @@ def finish_machine(
     state, labels = solution.state, problem.labels
     mode, k = state.mode, len(state.active)
     statistics = SufficientStatistics(k)
-    statistics.update(mode.atoms[:, :k], mode.response, mode.curvature)
+    # the solver may have seen them shifted
+    atoms = bound.dictionary.columns(state.active)
+    statistics.update(atoms, mode.response, mode.curvature)
     moments = statistics.moments(centre=labels.has_intercept)
     posterior = condition(
         moments,
@@ -82,14 +84,13 @@ def finish_machine(
         has_intercept=labels.has_intercept,
         noise_variance=1.0,
     )
-    atoms = bound.atoms.take(state.active)
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     novelty = None
     if kernel is not None and k:
         novelty = fit_label_novelty(kernel, X, labels.weight, mode.logit[:, None])
     return FittedMachine(
         active=state.active,
-        atoms=atoms,
+        atoms=bound.atoms.take(state.active),
         posterior=posterior,
         log_precision=state.log_precision,
         log_evidence=mode.log_evidence,

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import log_expit, logsumexp
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
@@ -16,7 +16,7 @@ from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
 
 __all__ = ["OneVersusRest", "Panel", "Softmax", "TwoClasses"]
 
-POINTS = 256
+POINTS = 1024
 """Values of the logits over which probabilities of several classes are averaged."""
 
 
@@ -42,6 +42,10 @@ class Panel(ABC):
     @abstractmethod
     def probability(self, X: Any, *, moderated: bool) -> Matrix:
         """Probability of each class, shape (n, n_classes)."""
+
+    @abstractmethod
+    def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Logarithm of `probability`, also where that is too small for a number."""
 
     @abstractmethod
     def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
@@ -77,8 +81,12 @@ class TwoClasses(Panel):
 
     def probability(self, X: Any, *, moderated: bool) -> Matrix:
         """Probability of each class."""
-        positive = expit(_log_odds(self.machine, X, moderated))
-        return np.column_stack([1.0 - positive, positive])
+        return np.exp(self.log_probability(X, moderated=moderated))
+
+    def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Logarithm of the probability of each class."""
+        odds = _log_odds(self.machine, X, moderated)
+        return np.column_stack([log_expit(-odds), log_expit(odds)])
 
 
 class OneVersusRest(Panel):
@@ -117,9 +125,13 @@ class OneVersusRest(Panel):
 
     def probability(self, X: Any, *, moderated: bool) -> Matrix:
         """Probability of each class, made to sum to one."""
-        positive = expit(self.log_odds(X, moderated=moderated))
-        total = positive.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, positive / np.maximum(total, 1e-300), 1.0 / len(self.machines))
+        return np.exp(self.log_probability(X, moderated=moderated))
+
+    def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Logarithm of the probability of each class, made to sum to one."""
+        positive = log_expit(self.log_odds(X, moderated=moderated))
+        scaled: Matrix = positive - logsumexp(positive, axis=1, keepdims=True)
+        return scaled
 
 
 def _added_up(traces: list[tuple[float, ...]]) -> tuple[float, ...]:
@@ -145,6 +157,7 @@ class Softmax(Panel):
         solution: SoftmaxSolution,
         bound: BoundBasis,
         X: Any,
+        shift: Vector,
         *,
         error_bars: str,
     ) -> None:
@@ -171,14 +184,15 @@ class Softmax(Panel):
             self.coef[row, place] = weights
             precision = state.log_precision[ends[row] : ends[row + 1]]
             self.weight_precision[row, place] = np.exp(precision)
-        self.intercept = self.posterior.intercepts
+        self.shift = shift[self.active]
+        self.intercept = self.posterior.intercepts - self.coef @ self.shift
         self.log_evidence, self.objective = state.mode.log_evidence, state.objective
         self.n_iter, self.converged = solution.n_iter, solution.converged
         self.trace = solution.trace
         self.certificate = (solution.certificate.gradient, solution.certificate.best_gain)
 
     def _by_class(self, X: Any) -> list[Matrix]:
-        atoms = self.atoms.at(X)
+        atoms = self.atoms.at(X) - self.shift
         return [atoms[:, place] for place in self.places]
 
     def logit(self, X: Any) -> tuple[Matrix, Matrix]:
@@ -191,8 +205,16 @@ class Softmax(Panel):
 
     def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
         """Log probability of each class."""
-        probability = self.probability(X, moderated=moderated)
-        return np.log(np.maximum(probability, np.finfo(np.float64).tiny))
+        return self.log_probability(X, moderated=moderated)
+
+    def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
+        """Logarithm of the probability of each class."""
+        if moderated:
+            probability = self.probability(X, moderated=True)
+            return np.log(np.maximum(probability, np.finfo(np.float64).tiny))
+        logits = self.posterior.logits(self._by_class(X))
+        scaled: Matrix = logits - logsumexp(logits, axis=1, keepdims=True)
+        return scaled
 
     def probability(self, X: Any, *, moderated: bool) -> Matrix:
         """Probability of each class."""

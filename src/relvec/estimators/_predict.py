@@ -253,11 +253,3 @@ class PredictionMixin:
         if self._single:
             return self.outputs_[0].solution.candidates
         return tuple(output.solution.candidates for output in self.outputs_)
-
-    def atom_names(self) -> list[str]:
-        """Names of the relevant atoms, in the order of `coef_`."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(self.n_features_in_)]
-        return self.atoms_.names(list(names))

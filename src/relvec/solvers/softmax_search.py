@@ -11,6 +11,7 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.laplace_softmax import ClassLabels, SoftmaxMode
+from relvec.solvers.ascent import COPY_TOLERANCE
 from relvec.solvers.base import Certificate
 from relvec.solvers.block_search import HOPELESS, BlockSearch
 from relvec.solvers.common_precision import best_common_precision
@@ -65,6 +66,9 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
     def enter(self) -> bool:
         """Take in the units that promise most, if the objective rises."""
         units, log_precision, _ = self._promises()
+        most = max(3 * self.n_units, 12 + TRIED)
+        new = ~self._are_copies(units[:most])
+        units, log_precision = units[:most][new], log_precision[:most][new]
         if not len(units):
             return False
         batch = self._unlike(units)
@@ -141,18 +145,34 @@ class PairSearch(BlockSearch[ClassLabels, SoftmaxMode]):
         """Positions of the first units, as many as may enter together, that are not alike."""
         size = max(1, self.n_units // 2, 4)
         head = units[: 3 * size]
-        atoms = self.problem.dictionary.columns(head % self.n_atoms)
-        weight = self.problem.labels.weight
-        atoms = atoms - np.average(atoms, axis=0, weights=weight)
-        if weight is not None:
-            atoms = atoms * np.sqrt(weight)[:, None]
-        atoms = atoms / np.maximum(np.linalg.norm(atoms, axis=0), 1e-300)
+        atoms = self._of_length_one(head)
         alike = np.abs(atoms.T @ atoms) > ALIKE
         chosen: list[int] = []
         for place in range(len(head)):
             if len(chosen) < size and not alike[place, chosen].any():
                 chosen.append(place)
         return np.array(chosen, dtype=np.intp)
+
+    def _are_copies(self, units: IndexArray) -> BoolArray:
+        """Whether units have the same atom, up to a factor, as one in the model.
+
+        Two copies share a weight in any proportion: a second one adds nothing but its price.
+        """
+        active = self.state.active[: self.n_units]
+        product = self._of_length_one(units).T @ self._of_length_one(active)
+        same_class = np.equal.outer(units // self.n_atoms, active // self.n_atoms)
+        copies: BoolArray = np.any((np.abs(product) > 1.0 - COPY_TOLERANCE) & same_class, axis=1)
+        return copies
+
+    def _of_length_one(self, units: IndexArray) -> Matrix:
+        """Atoms of some units, as an intercept leaves them, scaled."""
+        atoms = self.problem.dictionary.columns(units % self.n_atoms)
+        labels = self.problem.labels
+        if labels.has_intercept and len(units):
+            atoms = atoms - np.average(atoms, axis=0, weights=labels.weight)
+        if labels.weight is not None:
+            atoms = atoms * np.sqrt(labels.weight)[:, None]
+        return atoms / np.maximum(np.linalg.norm(atoms, axis=0), 1e-300)
 
     def _work_with_units(self, units: IndexArray) -> None:
         pairs, _ = self.expanded(units, np.zeros(len(units)))
