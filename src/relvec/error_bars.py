@@ -30,6 +30,10 @@ from relvec.posterior import Posterior
 PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
 """Training inputs count as covered once the pivots leave less of the variance there unexplained
 than the noise adds, within these limits."""
+TIED = 1e-9
+UNCOVERED = 0.9
+"""Share of the variance at a training input that pivots may leave unexplained and still tell new
+inputs from old ones."""
 MAX_PIVOTS, MAX_PIVOT_VALUES = 128, 1024
 """More pivots, or numbers in them, would make a fitted model grow with the training set."""
 MAX_ROWS = 4000
@@ -62,9 +66,10 @@ def choose_pivots(
 ) -> Pivots | None:
     """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
 
-    Starts at the input nearest to their mean, so that their order does not matter, and
-    stops when less than `tolerance` of the prior variance is unexplained at every input, or at
-    the limit on pivots. Returns None where `kernel` is not a covariance on these inputs.
+    Starts at the input nearest to their mean, and takes the one farthest from it where several
+    are equally unexplained, so that their order does not matter. Stops when less than `tolerance`
+    of the prior variance is unexplained at every input, or at the limit on pivots. Returns None
+    where `kernel` is not a covariance on these inputs.
     """
     diagonal = kernel_diagonal(kernel, X)
     if not (diagonal > 0.0).all():
@@ -74,9 +79,14 @@ def choose_pivots(
     limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = KernelEvaluator(kernel, X, X)
+    distance = np.linalg.norm(X - np.average(X, axis=0, weights=sample_weight), axis=1)
     rows: list[int] = []
     while len(rows) < limit and residual.max() >= tolerance:
-        pivot, done = int(np.argmax(residual)) if rows else _central(X, sample_weight), len(rows)
+        far = distance if rows else -distance
+        pivot, done = (
+            int(np.argmax(np.where(residual > residual.max() - TIED, far, -np.inf))),
+            len(rows),
+        )
         column = values.columns(np.array([pivot]))[:, 0] / (root * root[pivot])
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
@@ -86,12 +96,6 @@ def choose_pivots(
             return None
         rows.append(pivot)
     return Pivots(np.array(rows, dtype=np.intp), float(residual.max()))
-
-
-def _central(X: Matrix, sample_weight: Vector | None) -> int:
-    """Row of the input nearest to the mean of all."""
-    centred = X - np.average(X, axis=0, weights=sample_weight)
-    return int(np.argmin(np.einsum("ij,ij->i", centred, centred)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,16 +169,17 @@ def fit_label_novelty(
 
     Labels do not say how well single logits are known, so training inputs that the pivots cannot
     cover count as known. `logits` has a column for each; the result is for any of them. Returns
-    None where `kernel` is not a covariance or the logits do not vary.
+    None where `kernel` is not a covariance, the logits do not vary, or the pivots cover so little
+    of the training inputs, as in many dimensions, that new inputs look no different.
     """
     centred = logits - np.average(logits, axis=0, weights=sample_weight)
     spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
     inputs, rows = _looked_at(X, sample_weight)
     weight = None if sample_weight is None else sample_weight[rows]
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
-    if pivots is None or not spread > 0.0:
+    if pivots is None or pivots.unexplained > UNCOVERED or not spread > 0.0:
         return None
-    return Novelty(kernel, inputs[pivots.rows], float(spread), min(pivots.unexplained, 0.99))
+    return Novelty(kernel, inputs[pivots.rows], float(spread), pivots.unexplained)
 
 
 def fit_novelty(

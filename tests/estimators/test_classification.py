@@ -6,10 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import RVMClassifier, SparseBayesClassifier
@@ -135,7 +137,7 @@ def test_far_away_is_unknown(n_classes):
     even = 1.0 / n_classes
     doubt = np.abs(novel.predict_proba(far) - even).max()
     assert doubt < np.abs(plain.predict_proba(far) - even).max()
-    np.testing.assert_allclose(novel.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(novel.predict_proba(X), plain.predict_proba(X), rtol=1e-5)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -210,3 +212,130 @@ def test_wide_kernels_are_used(gamma):
     model = RVMClassifier(gamma=gamma).fit(X, y)
     assert 0 < len(model.relevance_) < 30
     assert model.score(X, y) > 0.8
+
+
+def by_hand(model, X):
+    """Posterior of the weights of a softmax, dense: mean and covariance of all logits."""
+    n_classes, active = len(model.classes_), model.relevance_
+    atoms = rbf_kernel(X, X[active], gamma=model.gamma)
+    precision = model.weight_precision_
+    pairs = [
+        (k, i) for k in range(n_classes) for i in range(len(active)) if precision[k, i] < 1e300
+    ]
+    logits = atoms @ model.coef_.T + model.intercept_
+    y = softmax(logits, axis=1)
+    hessian = np.diag([precision[pair] for pair in pairs])
+    for a, (k, i) in enumerate(pairs):
+        for b, (m, j) in enumerate(pairs):
+            curvature = y[:, k] * ((k == m) - y[:, m])
+            hessian[a, b] += atoms[:, i] @ (curvature * atoms[:, j])
+    return pairs, np.linalg.inv(hessian)
+
+
+@pytest.mark.parametrize("form", ["softmax", "shared"])
+def test_several_classes_against_dense_algebra(form):
+    X, y = moons(90)
+    y = y + (X[:, 0] > 1.2)
+    model = RVMClassifier(gamma=4.0, multi_class=form, error_bars="plain").fit(X, y)
+    pairs, covariance = by_hand(model, X)
+    new = moons(20, seed=1)[0]
+    atoms = rbf_kernel(new, X[model.relevance_], gamma=4.0)
+    rows = np.zeros((20, 3, len(pairs)))
+    for a, (k, i) in enumerate(pairs):
+        rows[:, k, a] = atoms[:, i]
+    joint = np.einsum("nka,ab,nlb->nkl", rows, covariance, rows)
+    std = model.decision_function(new, return_std=True)[1]
+    np.testing.assert_allclose(std, np.sqrt(np.einsum("nkk->nk", joint)), rtol=2e-3)
+    mean = atoms @ model.coef_.T + model.intercept_
+    rng = np.random.default_rng(0)
+    draws = [rng.multivariate_normal(m, c, size=20_000) for m, c in zip(mean, joint, strict=True)]
+    expected = [softmax(draw, axis=1).mean(axis=0) for draw in draws]
+    np.testing.assert_allclose(model.predict_proba(new), expected, atol=0.012)
+    np.testing.assert_allclose(
+        model.predict_proba(new, moderated=False), softmax(mean, axis=1), rtol=1e-6
+    )
+    # what is not known far away does not pull probabilities from the shares of the classes
+    doubtful = RVMClassifier(gamma=4.0, multi_class=form).fit(X, y)
+    np.testing.assert_allclose(doubtful.predict_proba(new), model.predict_proba(new))
+    far = [[30.0, 30.0]]
+    np.testing.assert_allclose(doubtful.predict_proba(far)[0], np.bincount(y) / 90, rtol=1e-6)
+    assert (doubtful.decision_function(far, return_std=True)[1] > std.mean()).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_logarithms_of_probabilities(form):
+    X, y = make_blobs(90, centers=3, cluster_std=0.2, random_state=0)
+    model = RVMClassifier(gamma=0.1, multi_class=form).fit(X, y)
+    for moderated in (True, False):
+        np.testing.assert_allclose(
+            model.predict_log_proba(X, moderated=moderated),
+            np.log(model.predict_proba(X, moderated=moderated)),
+            rtol=1e-6,
+        )
+    assert not np.allclose(model.predict_log_proba(X), model.predict_log_proba(X, moderated=False))
+    two = RVMClassifier("linear").fit(X[y < 2], y[y < 2])
+    there = X[y < 2][:1] * 1000.0 - 999.0 * X[y < 2].mean(axis=0)
+    odds = two.decision_function(there, moderated=False)[0]
+    assert abs(odds) > 100.0
+    logs = two.predict_log_proba(there, moderated=False)[0]
+    assert logs.min() == pytest.approx(-abs(odds), rel=1e-9)
+
+
+def test_one_against_the_rest_is_a_machine_for_each():
+    X, y = load_iris(return_X_y=True)
+    options = {"gamma": 0.2, "error_bars": "plain"}
+    model = RVMClassifier(multi_class="one_vs_rest", **options).fit(X, y)
+    each = [RVMClassifier(**options).fit(X, y == k) for k in range(3)]
+    assert model.log_evidence_ == pytest.approx(sum(one.log_evidence_ for one in each))
+    assert model.objective_ == pytest.approx(sum(one.objective_ for one in each))
+    odds, std = model.decision_function(X, return_std=True)
+    for k, one in enumerate(each):
+        alone, alone_std = one.decision_function(X, return_std=True)
+        np.testing.assert_allclose(odds[:, k], alone, rtol=1e-8)
+        np.testing.assert_allclose(std[:, k], alone_std, rtol=1e-8)
+
+
+def test_price_of_shared_atoms_is_paid_once():
+    X, y = load_iris(return_X_y=True)
+    options = {"gamma": 0.2, "multi_class": "shared"}
+    model = RVMClassifier(min_gain=0.5, **options).fit(X, y)
+    paid = model.log_evidence_ - model.objective_
+    assert paid == pytest.approx(0.5 * len(model.relevance_))
+    own = RVMClassifier(gamma=0.2, min_gain=0.5).fit(X, y)
+    used = np.isfinite(own.weight_precision_).sum()
+    assert own.log_evidence_ - own.objective_ == pytest.approx(0.5 * used)
+
+
+def test_rows_of_no_weight_lend_no_atoms():
+    X, y = moons(120)
+    weight = (np.arange(120) % 3 > 0).astype(float)
+    for form in FORMS:
+        model = RVMClassifier(gamma=2.0, multi_class=form)
+        model.fit(X, y + (X[:, 0] > 1.2), sample_weight=weight)
+        assert (weight[model.relevance_] > 0.0).all()
+
+
+def test_weights_of_classes():
+    X, y = moons(120)
+    counts = np.random.default_rng(0).integers(0, 3, 120)
+    options = {"gamma": 2.0, "class_weight": "balanced"}
+    weighted = RVMClassifier(**options).fit(X, y, sample_weight=counts)
+    repeated = RVMClassifier(**options).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=1e-6)
+    by_hand = RVMClassifier(gamma=2.0).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    by_class = RVMClassifier(gamma=2.0, class_weight={1: 3.0}).fit(X, y)
+    assert by_class.objective_ == pytest.approx(by_hand.objective_, abs=1e-9)
+    rare = RVMClassifier(gamma=2.0).fit(X, y, sample_weight=np.full(120, 1e-3))
+    share = np.average(y)
+    assert rare.predict_proba([[60.0, 60.0]])[0, 1] == pytest.approx(share, abs=1e-6)
+    for bad in ({0: np.nan}, {0: -1.0}, {0: np.inf}):
+        with pytest.raises(ValueError, match="class_weight must hold finite numbers"):
+            RVMClassifier(class_weight=bad).fit(X, y)
+    with pytest.raises(ValueError, match="no row with any weight"):
+        RVMClassifier(class_weight={0: 0.0, 1: 0.0}).fit(X, y)
+
+
+def test_inputs_too_large_for_a_width():
+    X, y = moons(40)
+    with pytest.raises(ValueError, match="too large for that"):
+        RVMClassifier().fit(X * 1e160, y)

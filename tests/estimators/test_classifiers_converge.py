@@ -7,10 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics.pairwise import rbf_kernel
 
 from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis
 from relvec.datasets import make_snake
+from relvec.laplace import Labels, find_mode
 
 SNAKES = {
     "narrow": (100, KernelBasis(gamma=4.0)),
@@ -135,10 +137,77 @@ def test_units_of_columns_do_not_matter(n_classes, form, scale):
     )
 
 
-def test_exact_end_is_a_maximum():
-    """The certificate of the exact solver against differences of the evidence itself."""
-    X, y = make_snake(120, random_state=3)
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_end_is_a_maximum(seed):
+    """Neither a small change of a precision nor a weak new atom raises the evidence."""
+    X, y = make_snake(80, random_state=seed)
     model = RVMClassifier(gamma=1.0, solver="exact").fit(X, y)
-    gradient, gain = model.panel_.certificate
-    assert gradient < 1e-3
-    assert gain < 1e-2
+    labels = Labels(y.astype(float), None, np.full(80, model.intercept_[0]), False)
+    atoms = rbf_kernel(X, gamma=1.0)
+    active, log_precision = model.relevance_, np.log(model.weight_precision_[0])
+
+    def evidence(index, values):
+        return find_mode(atoms[:, index], values, labels, tol=1e-14).log_evidence
+
+    best = evidence(active, log_precision)
+    assert best == pytest.approx(model.log_evidence_, abs=1e-4)
+    slopes = []
+    for place in range(len(active)):
+        step = np.zeros(len(active))
+        step[place] = 1e-2
+        up, down = (evidence(active, log_precision + sign * step) for sign in (1, -1))
+        slopes.append((up - down) / 2e-2)
+    inner = np.sqrt((atoms[:, active] ** 2).mean(axis=0) / model.weight_precision_[0]) < 99.0
+    assert np.abs(slopes)[inner].max() < 2e-3
+    assert np.abs(slopes)[inner].max() == pytest.approx(model.panel_.certificate[0], abs=2e-3)
+    least = 1e-3  # what counts as a gain
+    for atom in np.setdiff1d(np.arange(80), active)[::7]:
+        entered = evidence(np.append(active, atom), np.append(log_precision, np.log(1e4)))
+        assert entered - best < least
+
+
+@pytest.mark.parametrize("solver", ["sequential", "exact"])
+def test_logits_are_bounded(solver):
+    for seed in range(8):
+        X, y = make_snake(80, random_state=seed)
+        for largest in (5.0, 100.0):
+            model = RVMClassifier(gamma=4.0, solver=solver, largest_logit=largest).fit(X, y)
+            atoms = rbf_kernel(X, model.relevance_vectors_, gamma=4.0)
+            spread = np.sqrt((atoms**2).mean(axis=0) / model.weight_precision_[0])
+            assert spread.max() < largest * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("form", ["softmax", "shared", "one_vs_rest"])
+def test_order_of_rows_and_classes_does_not_matter(form):
+    X, y = make_snake(300, random_state=5)
+    y = y + (X[:, 0] > 1.0)
+    rng = np.random.default_rng(0)
+    order, names = rng.permutation(300), np.array([2, 0, 1])
+    options = {"gamma": 2.0, "multi_class": form}
+    model = RVMClassifier(**options).fit(X, y)
+    new = rng.normal(size=(50, 2)) * [2.0, 1.0]
+    shuffled = RVMClassifier(**options).fit(X[order], y[order])
+    np.testing.assert_allclose(shuffled.predict_proba(new), model.predict_proba(new), atol=1e-5)
+    renamed = RVMClassifier(**options).fit(X, names[y])
+    np.testing.assert_allclose(
+        renamed.predict_proba(new)[:, names], model.predict_proba(new), atol=1e-5
+    )
+    np.testing.assert_allclose(
+        shuffled.decision_function(new, return_std=True)[1],
+        model.decision_function(new, return_std=True)[1],
+        rtol=1e-4,
+    )
+
+
+@pytest.mark.parametrize("shift", [1e3, 1e6, 1e8])
+@pytest.mark.parametrize("form", ["softmax", "shared", "one_vs_rest"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_far_from_zero(n_classes, form, shift):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 4))
+    y = np.digitize(X[:, 0] - X[:, 1] + rng.logistic(size=90), [0.0, 2.0][: n_classes - 1])
+    options = {"min_gain": 0.1, "multi_class": form}
+    here = SparseBayesClassifier(LinearBasis(), **options).fit(X, y)
+    there = SparseBayesClassifier(LinearBasis(), **options).fit(X + shift, y)
+    assert there.objective_ == pytest.approx(here.objective_, abs=1e-4)
+    np.testing.assert_allclose(there.predict_proba(X + shift), here.predict_proba(X), atol=1e-5)

@@ -76,8 +76,9 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
     objective_ : float
         What was maximised: the log evidence, the prior and the prices of atoms included.
     trace_ : ndarray
-        Objective after each accepted step; it never falls.
+        Objective after each accepted step. It never falls, except with "mackay" and "em".
     converged_ : bool
+        Whether the search ended because no step it knows raises the objective.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -202,8 +203,9 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     objective_ : float
         What was maximised: the log evidence, the prior and the prices of atoms included.
     trace_ : ndarray
-        Objective after each accepted step; it never falls.
+        Objective after each accepted step. It never falls, except with "mackay" and "em".
     converged_ : bool
+        Whether the search ended because no step it knows raises the objective.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)

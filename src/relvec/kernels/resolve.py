@@ -140,7 +140,13 @@ def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = N
     n_features = X.shape[1]
     if gamma == "auto":
         return 1.0 / float(n_features)
-    variance = _variance(X, sample_weight)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _variance(X, sample_weight)
+    if not np.isfinite(variance):
+        raise ValueError(
+            'gamma="scale" needs the variance of the inputs, which are too large for that: '
+            f"up to {np.abs(X).max():.1e}. Scale the columns, for example by StandardScaler."
+        )
     return 1.0 / (float(n_features) * variance) if variance > 0 else 1.0
 
 

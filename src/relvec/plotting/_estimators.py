@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Matrix
 
-__all__ = ["centers_of", "check_classifier", "label_name", "named"]
+__all__ = ["centers_of", "check_classifier", "check_labels", "label_name", "named"]
 
 
 def named(estimators: Any) -> dict[str, Any]:
@@ -54,6 +54,13 @@ def check_classifier(estimator: Any, display: str, n_features: int) -> None:
             f"{display} draws models of {inputs}; {type(_last(estimator)).__name__} was fitted "
             f"to {given}."
         )
+
+
+def check_labels(y: np.ndarray, classes: Any) -> None:
+    """Raise if there are labels among `y` that are none of the classes."""
+    unknown = [label for label in np.unique(y).tolist() if label not in list(classes)]
+    if unknown:
+        raise ValueError(f"y holds labels that the model does not know: {unknown}.")
 
 
 def label_name(label: Any) -> str:

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from relvec._checks import check_choice, check_integer
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
 from relvec.plotting._axes import MODEL, OTHER, finish, take_axes
-from relvec.plotting._estimators import label_name, named
+from relvec.plotting._estimators import check_labels, label_name, named
 
 __all__ = ["ReliabilityCurve", "ReliabilityDisplay"]
 
@@ -247,6 +247,7 @@ class ReliabilityDisplay:
                 "y_true must be classes along a line, of at least 2 different ones unless classes "
                 f"names them; got shape {labels.shape} and the classes {list(known)}."
             )
+        check_labels(labels, known)
         several = probability if isinstance(probability, Mapping) else {name: probability}
         curves = []
         for each, values in several.items():

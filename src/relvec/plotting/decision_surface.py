@@ -11,7 +11,7 @@ from relvec._checks import check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.plotting._axes import INK, MODEL, OTHER, finish, take_axes
-from relvec.plotting._estimators import centers_of, check_classifier, label_name
+from relvec.plotting._estimators import centers_of, check_classifier, check_labels, label_name
 
 __all__ = ["DecisionSurfaceDisplay"]
 
@@ -92,6 +92,8 @@ class DecisionSurfaceDisplay:
         self.x0 = np.asarray(x0, dtype=np.float64)
         self.x1 = np.asarray(x1, dtype=np.float64)
         self.probability = np.asarray(probability, dtype=np.float64)
+        if not np.isfinite(self.probability).all():
+            raise ValueError("probability must be finite; it holds NaN or infinity.")
         shape = (*self.x1.shape, *self.x0.shape)
         if self.probability.shape[:2] != shape or self.probability.ndim != 3:
             raise ValueError(
@@ -110,6 +112,8 @@ class DecisionSurfaceDisplay:
         if self.y is not None and (self.X is None or self.y.shape != self.X.shape[:1]):
             rows = "X, which is missing" if self.X is None else f"the {len(self.X)} rows of X"
             raise ValueError(f"y must hold a class for each of {rows}; got shape {self.y.shape}.")
+        if self.y is not None:
+            check_labels(self.y, self.classes)
         self.relevance_vectors = (
             None if relevance_vectors is None else _plane("relevance_vectors", relevance_vectors)
         )
@@ -120,6 +124,8 @@ class DecisionSurfaceDisplay:
                 f"shape {shape}; got shape {self.truth.shape} for {n_classes} classes."
             )
         self.names = list(names)
+        if len(self.names) != 2:
+            raise ValueError(f"names must hold a name for each of two inputs; got {self.names}.")
 
     @classmethod
     def from_estimator(
@@ -173,7 +179,7 @@ class DecisionSurfaceDisplay:
             X=None if y is None else inputs,
             y=y,
             relevance_vectors=centers_of(estimator),
-            truth=None if truth is None else np.reshape(truth(grid), shape),
+            truth=None if truth is None else _on_grid(truth(grid), shape),
             names=names,
         )
         return display.plot(ax)
@@ -293,6 +299,16 @@ class DecisionSurfaceDisplay:
                 ms=11,
                 label="relevance vectors",
             )
+
+
+def _on_grid(values: Any, shape: tuple[int, int]) -> Matrix:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size != shape[0] * shape[1]:
+        raise ValueError(
+            f"truth must return a number for each of {shape[0] * shape[1]} inputs; got shape "
+            f"{array.shape}."
+        )
+    return array.reshape(shape)
 
 
 def _plane(name: str, values: Any) -> Matrix:

@@ -64,6 +64,8 @@ class EvidenceTraceDisplay:
             line = check_line(f"traces[{name!r}]", trace)
             if len(line) == 0:
                 raise ValueError(f"traces[{name!r}] is empty: there is no step to draw.")
+            if not np.isfinite(line).all():
+                raise ValueError(f"traces[{name!r}] must be finite; it holds NaN or infinity.")
             self.traces[name] = line
 
     @classmethod

@@ -11,7 +11,7 @@ from scipy.special import logit
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, legend_above, take_axes
-from relvec.plotting._estimators import centers_of, check_classifier, label_name
+from relvec.plotting._estimators import centers_of, check_classifier, check_labels, label_name
 
 __all__ = ["LogOddsDisplay"]
 
@@ -163,6 +163,7 @@ class LogOddsDisplay:
                     f"y must hold a class for each of the {len(column)} rows of X; got shape "
                     f"{labels.shape}."
                 )
+            check_labels(labels, estimator.classes_)
             first, second = (column[labels == label] for label in estimator.classes_)
             samples = first, second
         centers = centers_of(estimator)

@@ -99,15 +99,14 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
     def _first_atoms(self) -> IndexArray:
         """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
 
-        Their place in the dictionary must not matter: rows come in any order.
+        Neither their place in the dictionary nor the order of the classes must matter.
         """
         if self.n_atoms <= SPREAD:
             return np.arange(self.n_atoms)
         problem, mode = self.problem, self.state.mode
         pulls = np.column_stack(problem.residuals(mode))
         slopes = problem.dictionary.rmatmat(pulls)
-        key = slopes[:, 0] if problem.n_blocks == 1 else np.linalg.norm(slopes, axis=1)
-        order = np.argsort(key, kind="stable")
+        order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
         order = order[np.isfinite(problem.min_gain[order])]
         places = np.linspace(0, len(order) - 1, SPREAD).astype(np.intp)
         return np.unique(order[places])

@@ -201,10 +201,7 @@ class _Run:
         if diverges.any() and self._is_better(~diverges):
             return True
         state, k = self.state, len(self.state.active)
-        variance = state.mode.covariance.diagonal()[:k]
-        loss = state.mode.weights[:k] ** 2 / variance
-        loss = loss + np.log(state.mode.precision[:k] * variance)
-        loss = 0.5 * loss - self.problem.min_gain[state.active]
+        loss = 0.5 * state.removal_loss() - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
             if loss[place] > 1.0 + self.problem.smoothness:
                 break
