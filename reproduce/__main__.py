@@ -12,7 +12,6 @@ from pathlib import Path
 from bench import report
 from reproduce import (
     classification,
-    classification_softmax,
     classification_usps,
     table_2_1,
 )
@@ -22,7 +21,6 @@ TABLES: dict[str, Callable[..., list[report.Table]]] = {
     "table_2_1": table_2_1.tables,
     "classification": classification.tables,
     "classification_usps": classification_usps.tables,
-    "classification_softmax": classification_softmax.tables,
 }
 
 

@@ -19,8 +19,6 @@ __all__ = ["FACTORS", "Curve", "Outcome", "cross_validate", "judge", "scale_of"]
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-4, 7))
 """Candidates: the width over the root of the summed variances of the inputs."""
 N_FOLDS = 5
-OPTIONS: dict[str, Any] = {"fit_intercept": True}
-"""Of our classifier, where they are not its defaults: Tipping's model has a bias."""
 
 
 class Curve(NamedTuple):
@@ -57,10 +55,10 @@ def judge(split: Split, width: float, **options: Any) -> Outcome:
     width : float
         Tipping's r.
     **options
-        Of `RVMClassifier`, next to `OPTIONS`.
+        Of `RVMClassifier`.
     """
     start = time.process_time()
-    model = RVMClassifier(kernel="rbf", gamma=width**-2, **(OPTIONS | options))
+    model = RVMClassifier(kernel="rbf", gamma=width**-2, **options)
     model.fit(split.X, split.y)
     seconds = time.process_time() - start
     probability = model.predict_proba(split.X_test)

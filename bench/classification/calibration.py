@@ -21,7 +21,7 @@ GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 STRENGTHS = (0.1, 1.0, 10.0)
 """Candidates for C, which only the support vector machine has."""
 FOLDS = 5
-N_CHOOSING = 2
+N_CHOOSING = 5
 """Splits on whose training rows the width is chosen, as is usual for these sets; it is then
 the same on all splits."""
 
