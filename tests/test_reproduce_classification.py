@@ -86,7 +86,7 @@ def test_sets_are_cut_as_the_files_say(folder):
 def test_widths_are_tipping_s(folder):
     """exp(-|x - z|^2 / r^2), so gamma is 1 / r^2."""
     split = read_set(folder, "blobs")[0]
-    model = RVMClassifier(gamma=0.25, fit_intercept=True).fit(split.X, split.y)
+    model = RVMClassifier(gamma=0.25).fit(split.X, split.y)
     outcome = judge(split, 2.0)
     assert outcome.n_vectors == len(model.relevance_)
     assert outcome.error == pytest.approx(

@@ -32,8 +32,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         Weights of the classes, as elsewhere in scikit-learn.
     solver : {"auto", "sequential", "exact", "mackay", "em"} or a solver, default="auto"
         "sequential" takes steps at fixed curvature, each checked on the Laplace evidence;
-        "exact" goes on from there with exact derivatives to a certified local maximum, which is
-        slower and no better in prediction; "mackay" and "em" start from all atoms, as in 2001.
+        "exact" goes on from there with exact derivatives to a local maximum, which is slower and
+        seldom better in prediction; "mackay" and "em" start from all atoms, as in 2001.
         The last three are for machines of two classes. "auto" is "sequential", or "mackay"
         under a Gamma prior, with which atoms cannot be switched off.
     price_curvature : {"bound", "model"}, default="bound"
@@ -159,8 +159,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         Weights of the classes, as elsewhere in scikit-learn.
     solver : {"auto", "sequential", "exact", "mackay", "em"} or a solver, default="auto"
         "sequential" takes steps at fixed curvature, each checked on the Laplace evidence;
-        "exact" goes on from there with exact derivatives to a certified local maximum, which is
-        slower and no better in prediction; "mackay" and "em" start from all atoms, as in 2001.
+        "exact" goes on from there with exact derivatives to a local maximum, which is slower and
+        seldom better in prediction; "mackay" and "em" start from all atoms, as in 2001.
         The last three are for machines of two classes. "auto" is "sequential", or "mackay"
         under a Gamma prior, with which atoms cannot be switched off.
     price_curvature : {"bound", "model"}, default="bound"

@@ -23,8 +23,8 @@ class LaplaceSolver(BaseEstimator):
     ----------
     exact : bool, default=False
         Whether to go on, from where steps at fixed curvature end, with exact derivatives of the
-        Laplace evidence, which follow the curvature as it moves. The end is then a certified
-        local maximum. It costs more, and does not predict better.
+        Laplace evidence, which follow the curvature as it moves. The end is then a
+        local maximum, certified by those derivatives. It costs more, and seldom predicts better.
     tol : float, default=1e-3
         Rise of the objective, in nats, at which to stop.
     max_iter : int, default=500
