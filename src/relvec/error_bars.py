@@ -31,9 +31,7 @@ PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
 """Training inputs count as covered once the pivots leave less of the variance there unexplained
 than the noise adds, within these limits."""
 TIED = 1e-9
-UNCOVERED = 0.9
-"""Share of the variance at a training input that pivots may leave unexplained and still tell new
-inputs from old ones."""
+"""Shares of the variance that differ by less are equal."""
 MAX_PIVOTS, MAX_PIVOT_VALUES = 128, 1024
 """More pivots, or numbers in them, would make a fitted model grow with the training set."""
 MAX_ROWS = 4000
@@ -168,18 +166,19 @@ def fit_label_novelty(
     """Doubt of logits away from the data: as much as they vary over them, none among them.
 
     Labels do not say how well single logits are known, so training inputs that the pivots cannot
-    cover count as known. `logits` has a column for each; the result is for any of them. Returns
-    None where `kernel` is not a covariance, the logits do not vary, or the pivots cover so little
-    of the training inputs, as in many dimensions, that new inputs look no different.
+    cover count as known, and so do about all new ones that are no farther away. `logits` has a
+    column for each; the result is for any of them. Returns None where `kernel` is not a
+    covariance or the logits do not vary.
     """
     centred = logits - np.average(logits, axis=0, weights=sample_weight)
     spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
     inputs, rows = _looked_at(X, sample_weight)
     weight = None if sample_weight is None else sample_weight[rows]
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
-    if pivots is None or pivots.unexplained > UNCOVERED or not spread > 0.0:
+    if pivots is None or not spread > 0.0:
         return None
-    return Novelty(kernel, inputs[pivots.rows], float(spread), pivots.unexplained)
+    offset = min(pivots.unexplained, 1.0 - TIED)
+    return Novelty(kernel, inputs[pivots.rows], float(spread), offset)
 
 
 def fit_novelty(

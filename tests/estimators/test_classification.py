@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_blobs, make_moons
-from sklearn.exceptions import NotFittedError
+from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -339,3 +340,28 @@ def test_inputs_too_large_for_a_width():
     X, y = moons(40)
     with pytest.raises(ValueError, match="too large for that"):
         RVMClassifier().fit(X * 1e160, y)
+
+
+def test_learning_by_heart_is_said():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    with pytest.warns(ConvergenceWarning, match=r"kept \d+ of 178 rows"):
+        RVMClassifier(gamma=10.0).fit(X, y)
+
+
+@pytest.mark.parametrize("gamma", [0.001, 0.1, 1.0, 10.0])
+def test_doubt_grows_far_away_in_many_dimensions(gamma):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 20))
+    y = X[:, 0] + 0.5 * rng.logistic(size=200) > 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = RVMClassifier(gamma=gamma).fit(X, y)
+    new = rng.normal(size=(100, 20))
+    near = model.decision_function(new, return_std=True)[1]
+    far = model.decision_function(100.0 * new, return_std=True)[1]
+    spread = np.std(model.decision_function(X, moderated=False))
+    assert model.intercept_is_fitted_ == (gamma < 0.1)
+    if spread > 0.0:
+        assert (far > 0.9 * spread).all()
+        assert np.median(near) < spread

@@ -1,5 +1,6 @@
 """The scikit-learn front."""
 
+from relvec.estimators._decide import Decision
 from relvec.estimators.classification import RVMClassifier, SparseBayesClassifier
 from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
@@ -7,6 +8,7 @@ from relvec.estimators.optima import OptimaReport, explore_optima
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 
 __all__ = [
+    "Decision",
     "OptimaReport",
     "RVMClassifier",
     "RVMRegressor",

@@ -47,6 +47,7 @@ ERROR_BARS = ("novelty", "plain")
 CURVATURES = ("bound", "model")
 KERNEL_MIN_GAIN = 1e-3
 FEW_INPUTS = 16
+FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
@@ -110,6 +111,7 @@ class BaseSparseBayesClassifier(
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._expose(bound)
         self._warn()
+        self._warn_of_memory(bound, len(index))
         return self
 
     def _fit_panel(
@@ -128,6 +130,7 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
+        self.intercept_is_fitted_ = is_fitted
         hyperprior = resolve_prior(self.prior).hyperprior()
         needs_dense = bool(hyperprior.shape or hyperprior.rate)
         if n_classes > 2 and self.multi_class != "one_vs_rest":
@@ -271,6 +274,20 @@ class BaseSparseBayesClassifier(
         self.n_iter_ = max(1, panel.n_iter)
         self.converged_ = panel.converged
         self.trace_ = np.array(panel.trace)
+
+    def _warn_of_memory(self, bound: BoundBasis, n_rows: int) -> None:
+        """Say so if kernels are so narrow that most training inputs need one of their own."""
+        n_kept, hyperprior = len(self.relevance_), resolve_prior(self.prior).hyperprior()
+        if not self.converged_ or hyperprior.shape or hyperprior.rate:  # which deletes nothing
+            return
+        if n_rows > FEW_ROWS and n_kept > n_rows / 2 and bound.is_localised.all():
+            warnings.warn(
+                f"{type(self).__name__} kept {n_kept} of {n_rows} rows: its kernels are so narrow "
+                "that it learns rows by heart. Use wider ones (a smaller gamma), and scale the "
+                "columns, for example by StandardScaler.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _warn(self) -> None:
         if self.converged_ or hasattr(self, "_skl_callbacks"):

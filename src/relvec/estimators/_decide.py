@@ -15,14 +15,21 @@ __all__ = ["Decision", "DecisionMixin"]
 
 
 class Decision(NamedTuple):
-    """Decisions of least expected loss."""
+    """Decisions of least expected loss.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        The class decided for; where the decision is refused, the one it would have been.
+    expected_loss : ndarray of shape (n_samples,)
+        Of what was decided, a refusal included.
+    is_rejected : ndarray of bool of shape (n_samples,)
+        Where refusing to decide costs less.
+    """
 
     labels: np.ndarray
-    """The class decided for; where the decision is refused, the one it would have been."""
     expected_loss: Vector
-    """Of what was decided, a refusal included."""
     is_rejected: np.ndarray
-    """Where refusing to decide costs less."""
 
 
 class DecisionMixin:
@@ -87,7 +94,8 @@ class DecisionMixin:
         X : array-like of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
-            Also return the posterior standard deviation of the logit.
+            Also return the posterior standard deviation of the logit, whose mean is what
+            ``moderated=False`` gives.
         moderated : bool, default=True
             As in `predict_proba`; False gives the posterior mean of the logit.
 
@@ -122,10 +130,13 @@ class DecisionMixin:
         Returns
         -------
         decision : Decision
-            Labels, expected losses, and where no decision is better.
+            With `labels`, `expected_loss` and `is_rejected`. A refused row has the label that it
+            would have got, so look at `is_rejected` first.
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)
+        if cost_matrix is None:
+            raise ValueError("cost_matrix is missing: what does each mistake cost?")
         try:
             cost = np.asarray(cost_matrix, dtype=np.float64)
         except (TypeError, ValueError):

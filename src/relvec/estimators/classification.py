@@ -24,7 +24,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
         `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
     prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
-        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
+        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and, with
+        kernels, sparser.
     multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
         How more than two classes are told apart: by one model in which every class has atoms of
         its own, by one in which all classes share them, or by one machine for each class.
@@ -44,8 +45,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         that decay within the data: logits far from all data are then those of the shares of the
         classes, so that no class is the background against which others stand out.
     min_gain : float or "auto", default="auto"
-        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
-        logarithm of their number of explicit columns.
+        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and,
+        under the flat prior, of explicit columns the logarithm of their number.
     largest_logit : float, default=100.0
         Bound on the prior standard deviation of what one atom adds to a logit. Separable
         classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
@@ -69,6 +70,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
     coef_ : ndarray of shape (n_logits, n_relevant)
         Posterior mean of the weights; one logit for two classes, else one for each.
     intercept_ : ndarray of shape (n_logits,)
+    intercept_is_fitted_ : bool
+        If not, it is the logit of the class shares, or zero.
     weight_precision_ : ndarray of shape (n_logits, n_relevant)
         Prior precision of each weight; infinite where a class does not use an atom.
     log_evidence_ : float
@@ -151,7 +154,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen.
     prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
-        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
+        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and, with
+        kernels, sparser.
     multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
         How more than two classes are told apart: by one model in which every class has atoms of
         its own, by one in which all classes share them, or by one machine for each class.
@@ -171,8 +175,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         that decay within the data: logits far from all data are then those of the shares of the
         classes, so that no class is the background against which others stand out.
     min_gain : float or "auto", default="auto"
-        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and the
-        logarithm of their number of explicit columns.
+        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and,
+        under the flat prior, of explicit columns the logarithm of their number.
     largest_logit : float, default=100.0
         Bound on the prior standard deviation of what one atom adds to a logit. Separable
         classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
@@ -196,6 +200,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     coef_ : ndarray of shape (n_logits, n_relevant)
         Posterior mean of the weights; one logit for two classes, else one for each.
     intercept_ : ndarray of shape (n_logits,)
+    intercept_is_fitted_ : bool
+        If not, it is the logit of the class shares, or zero.
     weight_precision_ : ndarray of shape (n_logits, n_relevant)
         Prior precision of each weight; infinite where a class does not use an atom.
     log_evidence_ : float

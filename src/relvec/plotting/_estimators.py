@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Matrix
 
-__all__ = ["centers_of", "check_classifier", "check_labels", "label_name", "named"]
+__all__ = [
+    "centers_of",
+    "check_classifier",
+    "check_labels",
+    "label_name",
+    "named",
+    "predictor",
+    "seen_by",
+]
 
 
 def named(estimators: Any) -> dict[str, Any]:
@@ -27,7 +35,7 @@ def named(estimators: Any) -> dict[str, Any]:
         by_name = {str(name): estimator for name, estimator in estimators.items()}
     else:
         several = estimators if isinstance(estimators, (list, tuple)) else [estimators]
-        kinds = [type(_last(each)).__name__ for each in several]
+        kinds = [type(predictor(each)).__name__ for each in several]
         often, seen = Counter(kinds), Counter[str]()
         by_name = {}
         for kind, each in zip(kinds, several, strict=True):
@@ -51,7 +59,7 @@ def check_classifier(estimator: Any, display: str, n_features: int) -> None:
     if given != n_features:
         inputs = "one input" if n_features == 1 else f"{n_features} inputs"
         raise ValueError(
-            f"{display} draws models of {inputs}; {type(_last(estimator)).__name__} was fitted "
+            f"{display} draws models of {inputs}; {type(predictor(estimator)).__name__} was fitted "
             f"to {given}."
         )
 
@@ -70,7 +78,7 @@ def label_name(label: Any) -> str:
 
 def centers_of(estimator: Any) -> Matrix | None:
     """Where the relevant kernels are, in the units of the inputs; None if that is not known."""
-    centers = getattr(getattr(_last(estimator), "atoms_", None), "centers", None)
+    centers = getattr(getattr(predictor(estimator), "atoms_", None), "centers", None)
     if centers is None:
         return None
     if isinstance(estimator, Pipeline):
@@ -81,6 +89,11 @@ def centers_of(estimator: Any) -> Matrix | None:
     return np.asarray(centers)
 
 
-def _last(estimator: Any) -> Any:
+def seen_by(estimator: Any, X: Any) -> Any:
+    """Inputs as the step of a pipeline that predicts sees them."""
+    return estimator[:-1].transform(X) if isinstance(estimator, Pipeline) else X
+
+
+def predictor(estimator: Any) -> Any:
     """Return the step of a pipeline that predicts."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator

@@ -10,7 +10,7 @@ import numpy as np
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Vector
 from relvec.plotting._axes import MODEL, OTHER, check_line, finish, take_axes
-from relvec.plotting._estimators import named
+from relvec.plotting._estimators import named, predictor
 
 __all__ = ["EvidenceTraceDisplay"]
 
@@ -142,6 +142,7 @@ def _gap(trace: Vector) -> Vector:
 
 def _traces(estimator: Any) -> list[Vector]:
     """Objectives of a fitted estimator, for each of its targets."""
+    estimator = predictor(estimator)
     if hasattr(estimator, "trace_"):
         return [np.asarray(estimator.trace_)]
     solutions = [getattr(output, "solution", None) for output in getattr(estimator, "outputs_", ())]

@@ -11,7 +11,14 @@ from scipy.special import logit
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, legend_above, take_axes
-from relvec.plotting._estimators import centers_of, check_classifier, check_labels, label_name
+from relvec.plotting._estimators import (
+    centers_of,
+    check_classifier,
+    check_labels,
+    label_name,
+    predictor,
+    seen_by,
+)
 
 __all__ = ["LogOddsDisplay"]
 
@@ -154,7 +161,8 @@ class LogOddsDisplay:
         x = np.linspace(low - margin, high + margin, grid_resolution)
         names = list(getattr(estimator, "feature_names_in_", ["x0"]))
         grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
-        mean, std = estimator.decision_function(grid, return_std=True, moderated=False)
+        model, seen = predictor(estimator), seen_by(estimator, grid)
+        mean, std = model.decision_function(seen, return_std=True, moderated=False)
         samples = None
         if y is not None:
             labels = np.asarray(y)
