@@ -164,8 +164,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
                 promise.atoms[:TRIED], promise.log_precision[:TRIED], strict=True
             ):
                 entering, value = self._numbered(block, np.array([atom]), np.array([log_precision]))
-                if np.isin(entering, self.state.active).any():
-                    continue
+                if value[0] > log_precision or np.isin(entering, self.state.active).any():
+                    continue  # one that wants more than it may have would be followed by many
                 active, where = np.union1d(self.state.active, entering), entering[0]
                 place = np.searchsorted(active, where)
                 for weaker in range(WEAKER):
