@@ -92,10 +92,11 @@ def test_dense_results_do_not_alias_the_array():
     np.testing.assert_array_equal(array, ARRAY)
 
 
-def test_dense_sq_norms_over_several_row_blocks(monkeypatch):
-    monkeypatch.setattr("relvec.dictionaries.matrix.BLOCK_BYTES", 8 * 5 * 2)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_dense_sq_norms_over_several_blocks(monkeypatch, order):
+    monkeypatch.setattr("relvec.dictionaries.matrix.CACHE_BYTES", 8 * 5 * 2)
     weights = RNG.uniform(size=9)
-    dictionary = DenseDictionary(ARRAY)
+    dictionary = DenseDictionary(np.array(ARRAY, order=order))
     np.testing.assert_allclose(dictionary.sq_norms(weights), weights @ ARRAY**2, rtol=1e-14)
 
 

@@ -8,9 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
+from relvec.dictionaries.base import Dictionary
 
 __all__ = ["DenseDictionary", "SparseDictionary"]
+
+CACHE_BYTES = 1 << 20
 
 
 class DenseDictionary(Dictionary):
@@ -70,9 +72,16 @@ class DenseDictionary(Dictionary):
         n_samples, n_atoms = self.shape
         if weights is None:
             weights = np.ones(n_samples)
-        # Squares of a few rows at a time: the temporary must not double the memory.
-        step = max(1, BLOCK_BYTES // (8 * max(n_atoms, 1)))
+        # Squares of a few rows at a time, or of columns if these lie together: the temporary must
+        # not double the memory, and is best read while it is in the cache.
         result = np.zeros(n_atoms)
+        if self.array.flags.f_contiguous:
+            step = max(1, CACHE_BYTES // (8 * max(n_samples, 1)))
+            for start in range(0, n_atoms, step):
+                block = self.array[:, start : start + step]
+                result[start : start + step] = weights @ (block * block)
+            return result
+        step = max(1, CACHE_BYTES // (8 * max(n_atoms, 1)))
         for start in range(0, n_samples, step):
             block = self.array[start : start + step]
             result += weights[start : start + step] @ (block * block)
