@@ -159,19 +159,6 @@ class SoftmaxPosterior:
         """Logits at the mode, shape (n_rows, n_classes)."""
         return self._design(atoms_by_class).logits(self.weights) + self.given
 
-    def sample_weights(self, n_draws: int, rng: np.random.Generator) -> Matrix:
-        """Draws of the weights, one per column."""
-        noise = rng.standard_normal((len(self.weights), n_draws))
-        if len(self.weights):
-            noise = solve_lower(self.factor, np.asfortranarray(noise), transposed=True)
-        return self.weights[:, None] + self.scale[:, None] * noise
-
-    def sample_logits(
-        self, atoms_by_class: Sequence[Matrix], n_draws: int, rng: np.random.Generator
-    ) -> Matrix:
-        """Joint draws of the logits, shape (n_draws, n_rows, n_classes)."""
-        return self._design(atoms_by_class).logits(self.sample_weights(n_draws, rng)) + self.given
-
     def plug_in(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
         """Probabilities at the mode, which takes the weights to be known."""
         return probabilities(self.logits(atoms_by_class))
