@@ -100,7 +100,7 @@ def boston_results():
     is_low = score <= np.quantile(score, 0.75)
     low, high = np.flatnonzero(is_low), np.flatnonzero(~is_low)
     results = {"novelty": [], "plain": []}
-    for seed in range(5):
+    for seed in range(10):
         shuffled = np.random.default_rng(seed).permutation(low)
         train, test = shuffled[:200], shuffled[200:]
         for kind, values in results.items():
@@ -123,8 +123,8 @@ def test_boston_density_near_the_training_districts(boston_results):
 
 
 def test_boston_coverage_near_the_training_districts(boston_results):
-    """93 to 97 %, within three standard errors over the splits: the mean itself is 92.8 %."""
+    """93 to 97 %, within three standard errors over the splits: the mean itself is 92.9 %."""
     coverage = boston_results["novelty"][:, 0, 0]
     error = coverage.std(ddof=1) / np.sqrt(len(coverage))
-    assert error < 0.012
+    assert error < 0.01
     assert 0.93 - 3 * error <= coverage.mean() <= 0.97 + 3 * error
