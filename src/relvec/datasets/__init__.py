@@ -1,4 +1,4 @@
-"""Test signals, and two-class problems of known probabilities, made on the spot.
+"""Test signals, classes of known probabilities and known functions, made on the spot.
 
 Examples
 --------
@@ -11,6 +11,14 @@ Examples
 from __future__ import annotations
 
 from relvec.datasets.families import RANDOM_FAMILIES, make_random_signal
+from relvec.datasets.features import (
+    RegressionTruth,
+    RingTruth,
+    make_friedman,
+    make_ring,
+    make_sinc_and_line,
+    make_twonorm,
+)
 from relvec.datasets.labels import (
     GaussianMixtures,
     TwoClassTruth,
@@ -34,13 +42,19 @@ __all__ = [
     "SIGNAL_NAMES",
     "GaussianMixtures",
     "NoisySignal",
+    "RegressionTruth",
+    "RingTruth",
     "TwoClassTruth",
     "UniformIntervals",
+    "make_friedman",
     "make_noisy_signal",
     "make_overlapping_uniforms",
     "make_parts",
     "make_random_signal",
+    "make_ring",
     "make_ripley_mixture",
     "make_signal",
+    "make_sinc_and_line",
     "make_snake",
+    "make_twonorm",
 ]
