@@ -1,0 +1,1 @@
+"""Learning of input scales together with the sparse weights."""
