@@ -85,7 +85,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         if warm_start is not None:
             active, log_precision = warm_start
         self._work_with([active[:0]] * problem.n_blocks, active)
-        self.state: EvidenceState[AnyMode] = problem.evaluate(
+        self.state: EvidenceState[AnyMode] = problem.evaluate_allowed(
             active, log_precision, self.columns(active)
         )
         self.trace = [self.state.objective]
@@ -94,7 +94,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         threshold = float(problem.min_gain.min(initial=1e-3))
         self.schedule = Schedule(threshold=max(threshold, 1e-4), gradient_tol=1e-3, max_rounds=50)
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
-        self._work_with([self._first_atoms()] * problem.n_blocks, active)
+        self._work_with([self._first_atoms()] * problem.n_blocks, self.state.active)
 
     def _first_atoms(self) -> IndexArray:
         """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
@@ -210,9 +210,9 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         state, problem = self.state, self.problem
         actives = self.split(state.active)
         log_precisions = np.split(state.log_precision, np.cumsum([len(a) for a in actives])[:-1])
-        centre, c = problem.labels.has_intercept, problem.smoothness
+        centre, c, signs = problem.labels.has_intercept, problem.smoothness, problem.required_signs
         return [
-            Block(active, log_precision, regression, centre, c)
+            Block(active, log_precision, regression, centre, c, signs=signs)
             for active, log_precision, regression in zip(
                 actives, log_precisions, problem.regressions(state.mode), strict=True
             )
@@ -227,7 +227,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
             schedule = self.loose if first_loose and number < 2 else self.schedule
             if not self._take(self._proposals(schedule)) or self.state.objective - before < tol:
                 break
-        if self.problem.smoothness or self.problem.n_blocks > 1:
+        is_signed = self.problem.required_signs is not None
+        if self.problem.smoothness or self.problem.n_blocks > 1 or is_signed:
             self.settle_precisions(tol)
 
     def _proposals(self, schedule: Schedule) -> list[Proposal]:
@@ -281,8 +282,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         return False
 
     def accept(self, active: IndexArray, log_precision: Vector) -> bool:
-        """Move to a model if its objective is higher."""
-        trial = self.problem.evaluate(
+        """Move to a model, less the atoms of the wrong sign, if its objective is higher."""
+        trial = self.problem.evaluate_allowed(
             active, log_precision, self.columns(active), self.state.start_for(active)
         )
         if not trial.objective > self.state.objective + RISE:
@@ -291,7 +292,7 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         self.trace.append(trial.objective)
         self.n_steps += 1
         if self.monitor is not None and self.monitor(
-            Progress("laplace", self.n_steps, trial.objective, len(active))
+            Progress("laplace", self.n_steps, trial.objective, len(trial.active))
         ):
             raise Stopped
         return True

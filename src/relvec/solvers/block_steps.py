@@ -22,6 +22,7 @@ from relvec.solvers.base import Problem
 from relvec.solvers.common_precision import best_common_precision
 from relvec.solvers.newton import Maximum, Objective, evaluate
 from relvec.solvers.screening import screen
+from relvec.solvers.signs import ascend_signed, has_wrong_sign
 from relvec.solvers.state import State, objective_of
 
 __all__ = ["Block", "Promise", "Proposal", "look", "propose"]
@@ -39,6 +40,8 @@ class Block(NamedTuple):
     bound: tuple[Vector, Vector] | None = None
     """If the price of degrees of freedom is a prior: s and r of every atom of the dictionary, at
     the largest curvature; it would add ``r / (precision + s)`` degrees."""
+    signs: Vector | None = None
+    """Sign that the weight of each atom of the dictionary must have, if any."""
 
 
 class Proposal(NamedTuple):
@@ -63,7 +66,7 @@ class Promise(NamedTuple):
 def propose(
     block: Block, working: IndexArray, atoms: Matrix, min_gain: Vector, schedule: Schedule
 ) -> Proposal:
-    """Ascend the evidence of the regression within a working set.
+    """Ascend the evidence of the regression within a working set, to weights of the signs required.
 
     Parameters
     ----------
@@ -85,13 +88,17 @@ def propose(
     inside = np.searchsorted(working, block.active)
     norms = 2.0 * np.log(moments.column_norm)
     start = State(inside, block.log_precision - norms[inside])
-    end = ascend(problem, start, schedule, noise_variance=1.0)
+    if block.signs is None:
+        end = ascend(problem, start, schedule, noise_variance=1.0)
+    else:
+        end = ascend_signed(problem, start, schedule, block.signs[working])
+        end = end._replace(objective=_value(problem, end))
     gain = end.objective - _value(problem, start)
     return Proposal(working[end.active], end.theta + norms[end.active], gain)
 
 
 def _value(problem: Problem, state: State) -> float:
-    """Objective of a regression where its ascent starts."""
+    """Objective of a regression at some precisions."""
     objective, active = objective_of(problem, 1.0), state.active
     moments, c = problem.moments, problem.smoothness
     point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
@@ -107,7 +114,7 @@ def _value(problem: Problem, state: State) -> float:
 def look(
     block: Block, dictionary: Dictionary, min_gain: Vector, threshold: float, most: int
 ) -> Promise:
-    """Screen every atom of the dictionary.
+    """Screen every atom of the dictionary; a slope of the wrong sign promises nothing.
 
     Parameters
     ----------
@@ -139,6 +146,8 @@ def look(
     seen = screen(Problem(moments, smoothness=c, noise_variance=1.0), active, maximum)
     admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
     admissible[active] = False
+    if block.signs is not None:
+        admissible &= ~has_wrong_sign(block.signs, seen.q)
     index = np.flatnonzero(admissible)
     s, q = seen.s[index], seen.q[index]
     if c and block.bound is not None:

@@ -13,12 +13,13 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.laplace import Labels, Mode, bound_degrees, bound_entry, find_mode
 from relvec.likelihoods.bernoulli import WorkingResponse
 from relvec.priors.base import GammaHyperprior
 from relvec.solvers.base import Certificate, Monitor, Progress
+from relvec.solvers.signs import check_signs, has_wrong_sign
 
 __all__ = [
     "EvidenceProblem",
@@ -122,6 +123,11 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
     n_blocks = 1
     """Number of logits that atoms may enter."""
 
+    @property
+    def required_signs(self) -> Vector | None:
+        """Sign that the weight of each atom of the dictionary must have, or None if none must."""
+        return None
+
     @abstractmethod
     def find_mode(
         self, active: IndexArray, log_precision: Vector, atoms: Matrix, start: Vector | None
@@ -158,7 +164,10 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         atoms: Matrix,
         start: Vector | None = None,
     ) -> EvidenceState[AnyMode]:
-        """Find the mode and the objective of a model whose active atoms are given."""
+        """Find the mode and the objective of a model whose active atoms are given.
+
+        The objective of a model with a weight of the wrong sign is minus infinity.
+        """
         mode = self.find_mode(active, log_precision, atoms, start)
         objective = mode.log_evidence - self.price(active)
         if self.smoothness:
@@ -167,7 +176,35 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         if shape or rate:
             objective += shape * float(log_precision.sum())
             objective -= rate * float(np.exp(log_precision).sum())
+        if self.is_wrong(active, mode).any():
+            objective = -np.inf
         return EvidenceState(active, log_precision, mode, objective)
+
+    def is_wrong(self, active: IndexArray, mode: AnyMode) -> BoolArray:
+        """Tell which active atoms have a weight of the wrong sign."""
+        signs = self.required_signs
+        if signs is None:
+            return np.zeros(len(active), dtype=bool)
+        return has_wrong_sign(signs[active], mode.weights[: len(active)])
+
+    def evaluate_allowed(
+        self,
+        active: IndexArray,
+        log_precision: Vector,
+        atoms: Matrix,
+        start: Vector | None = None,
+    ) -> EvidenceState[AnyMode]:
+        """Evaluate a model less the atoms whose weights have the wrong sign, until none has.
+
+        The others keep their precisions. This ends: the model without atoms is allowed.
+        """
+        state = self.evaluate(active, log_precision, atoms, start)
+        while (wrong := self.is_wrong(state.active, state.mode)).any():
+            atoms, active = atoms[:, ~wrong], state.active[~wrong]
+            state = self.evaluate(
+                active, state.log_precision[~wrong], atoms, state.start_for(active)
+            )
+        return state
 
     def degrees(self, mode: AnyMode) -> float:
         """Degrees of freedom that have a price."""
@@ -198,7 +235,41 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
 
 @dataclass(frozen=True)
 class LabelProblem(EvidenceProblem[Labels, Mode]):
-    """Maximise the (penalised) Laplace evidence of two classes over the precisions."""
+    """Maximise the (penalised) Laplace evidence of two classes over the precisions.
+
+    Notes
+    -----
+    With `signs` the models are those of the probabilistic classification vector machine (Chen,
+    Tino and Yao, 2009), whose weights have half-normal priors: a model is allowed if all weights
+    at its mode have their signs. A model that is not has, under half-normal priors, its mode
+    where some weights are zero, and stands for the model without them.
+
+    The evidence is that of the Gaussian around such a mode, its tails beyond zero included, and
+    so that of a Gaussian prior, without the factors of the truncation: two for each atom, and
+    the probability of all signs under the posterior. The latter has no closed form for
+    several atoms, and with both a maximum would be hardly sparse: one atom of slope ``q`` and
+    curvature ``s`` would gain by ``q (2 / (pi alpha))^(1/2)`` at large precision ``alpha``,
+    whenever the slope has its sign, not only if ``q^2 > s``.
+
+    No maximum is at the edge of what is allowed: where a weight is zero the model without it
+    has the same mode and a higher evidence. So derivatives vanish at a maximum as they do
+    without signs.
+    """
+
+    signs: Vector | None = None
+    """One of -1, 0 and 1 for each atom of the dictionary: weights of sign 1 are positive, of sign
+    -1 negative, of sign 0 free. None leaves all free. The intercept always is."""
+
+    def __post_init__(self) -> None:
+        """Check the signs, besides giving every atom its price."""
+        super().__post_init__()
+        if self.signs is not None:
+            object.__setattr__(self, "signs", check_signs(self.signs, self.dictionary.shape[1]))
+
+    @property
+    def required_signs(self) -> Vector | None:
+        """The signs, unless all weights are free."""
+        return None if self.signs is None or not self.signs.any() else self.signs
 
     def find_mode(
         self, active: IndexArray, log_precision: Vector, atoms: Matrix, start: Vector | None

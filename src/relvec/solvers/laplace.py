@@ -30,6 +30,12 @@ class LaplaceSolver(BaseEstimator):
     max_iter : int, default=500
         Working sets to go through.
 
+    Notes
+    -----
+    If the problem has signs, every model on the way has them: atoms whose weight at the mode is
+    zero or of the wrong sign are left out before a step is judged, and atoms enter only if their
+    slope has their sign. What `LabelProblem` says of its evidence holds.
+
     Examples
     --------
     >>> LaplaceSolver(exact=True)

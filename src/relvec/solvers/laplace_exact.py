@@ -7,12 +7,15 @@ Here derivatives are complete, for active atoms and for those that might enter.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import minimize
 
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.labels import LOG_RANGE, LabelProblem, LabelState, Stopped
+from relvec.solvers.signs import has_wrong_sign
 
 __all__ = ["ExactAscent"]
 
@@ -22,6 +25,8 @@ STEEP = 1e-2
 """Slope in the logarithm of a precision, in nats, with which a maximum is not one."""
 WEAKER = 12
 """How often an entering atom's variance is quartered before it is given up."""
+HALVINGS = 12
+"""Of the way to a model with wrong signs, to find where the first weight is zero."""
 
 
 class ExactAscent:
@@ -92,12 +97,14 @@ class ExactAscent:
             return
         columns = self.problem.dictionary.columns(active)
         weights = state.mode.weights
+        # as if weights were free: an infinite cost says nothing of where to turn
+        problem = replace(self.problem, signs=None)
 
         def cost(log_precision: Vector) -> tuple[float, Vector]:
             nonlocal weights
-            trial = self.problem.evaluate(active, log_precision, columns, weights)
+            trial = problem.evaluate(active, log_precision, columns, weights)
             weights = trial.mode.weights
-            return -trial.objective, -self.problem.gradient(trial.mode, exact=True)
+            return -trial.objective, -problem.gradient(trial.mode, exact=True)
 
         least, most = self._bounds(active)
         found = minimize(
@@ -108,18 +115,44 @@ class ExactAscent:
             bounds=list(zip(least, most, strict=True)),
             options={"maxiter": 200, "gtol": 1e-6, "ftol": 1e-14},
         )
-        self._accept(active, found.x, weights)
+        if not self._accept(active, found.x, weights):
+            self._go_to_edge(found.x)
+
+    def _go_to_edge(self, log_precision: Vector) -> bool:
+        """Go towards other precisions to where the first weight is zero, and leave out its atom.
+
+        There the model without it has the same mode, and more evidence.
+        """
+        state, problem = self.state, self.problem
+        active = state.active
+        columns = problem.dictionary.columns(active)
+
+        def at(share: float) -> LabelState:
+            between = (1.0 - share) * state.log_precision + share * log_precision
+            return problem.evaluate(active, between, columns, state.mode.weights)
+
+        inside, outside, beyond = 0.0, 1.0, at(1.0)
+        if not problem.is_wrong(active, beyond.mode).any():
+            return False
+        for _ in range(HALVINGS):
+            middle = 0.5 * (inside + outside)
+            trial = at(middle)
+            if problem.is_wrong(active, trial.mode).any():
+                outside, beyond = middle, trial
+            else:
+                inside = middle
+        return self._accept(active, beyond.log_precision, beyond.mode.weights)
 
     def _accept(self, active: IndexArray, log_precision: Vector, start: Vector) -> bool:
         columns = self.problem.dictionary.columns(active)
-        trial = self.problem.evaluate(active, log_precision, columns, start)
+        trial = self.problem.evaluate_allowed(active, log_precision, columns, start)
         if not trial.objective > self.state.objective:
             return False
         self.state = trial
         self.trace.append(trial.objective)
         self.n_steps += 1
         if self.monitor is not None and self.monitor(
-            Progress("exact", self.n_steps, trial.objective, len(active))
+            Progress("exact", self.n_steps, trial.objective, len(trial.active))
         ):
             raise Stopped
         return True
@@ -179,6 +212,8 @@ class ExactAscent:
             theta -= 2.0 * problem.smoothness * problem.bound_entry(mode)[0][1]
         allowed = (s > 1e-9 * raw) & (theta > s)
         allowed[self.state.active] = False
+        if problem.required_signs is not None:
+            allowed &= ~has_wrong_sign(problem.required_signs, q)
         atoms = np.flatnonzero(allowed)
         s, theta = s[atoms], theta[atoms]
         ratio = theta / s
