@@ -11,7 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from relvec._linalg import inverse_from_cholesky, log_det_cholesky, robust_cholesky
+from relvec._linalg import (
+    inverse_from_cholesky,
+    log_det_cholesky,
+    robust_cholesky,
+    solve_cholesky,
+)
 from relvec._typing import Matrix, Vector
 
 __all__ = [
@@ -163,7 +168,9 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
     factor = robust_cholesky(system * np.outer(unit, unit))
     inverse = inverse_from_cholesky(factor) * np.outer(unit, unit)
     covariance = inverse * np.outer(root, root)
-    mean = covariance @ (design.T @ target) / noise
+    # Solved rather than multiplied by the inverse, which loses everything when noise is tiny.
+    right = unit * (scaled.T @ target) / np.sqrt(noise)
+    mean = root * unit * solve_cholesky(factor, right)
     residual = target - design @ mean
     misfit = residual @ residual / noise + precision @ mean**2
     log_det = log_det_cholesky(factor) - 2.0 * np.log(unit).sum()

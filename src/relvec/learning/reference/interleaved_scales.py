@@ -110,8 +110,9 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         Explicit columns: the inputs; the inputs with their squares and products; or a function of
         X that returns a matrix of as many rows. Default, none.
     initial_scale : float or array-like of shape (n_features,), optional
-        Eta to start from. Default, one over the number of features times the mean of their
-        variances.
+        Eta to start from. Default, such that the kernel between inputs at the mean squared
+        distance is ``exp(-1/2)``. Scales that start too large end in a maximum of the evidence
+        where most kernels stay and the noise is far too small.
     initial_alpha : float, optional
         Precisions to start from. Default, ``1 / n_samples**2``.
     initial_noise_variance : float, optional
@@ -301,7 +302,8 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         )
         if self.initial_scale is None:
             total = float(X.var(axis=0).sum())
-            eta = np.full(n_features, 1.0 / total if total > 0.0 else 1.0)
+            # the mean squared distance between rows is twice the total variance
+            eta = np.full(n_features, 0.25 / total if total > 0.0 else 1.0)
         else:
             eta = per_feature("initial_scale", self.initial_scale, n_features, positive=True)
         state = _State(
