@@ -12,9 +12,12 @@ from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.evidence_trace import EvidenceTraceDisplay
+from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
 from relvec.plotting.optima import OptimaDisplay
+from relvec.plotting.scale_path import ScalePathDisplay
+from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
 
@@ -23,11 +26,14 @@ __all__ = [
     "CoefficientRow",
     "DecisionSurfaceDisplay",
     "EvidenceTraceDisplay",
+    "FeatureRelevanceDisplay",
     "ImageDisplay",
     "LogOddsDisplay",
     "OptimaDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",
+    "ScalePathDisplay",
+    "SelectionFrequencyDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",
 ]

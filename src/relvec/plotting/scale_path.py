@@ -1,0 +1,299 @@
+"""How the scales of inputs are learnt, and when inputs are dropped."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from relvec._checks import check_bool, check_integer
+from relvec._compat import optional
+from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
+from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting._estimators import predictor
+from relvec.plotting._features import (
+    FAINT,
+    attribute_of,
+    check_names,
+    check_table,
+    count_of,
+    names_of,
+    shorten,
+    spread_apart,
+)
+
+__all__ = ["ScalePathDisplay"]
+
+STYLES = (
+    (MODEL, "-"),
+    (OTHER, "-"),
+    ("#00795c", "-"),
+    ("#8c3a6b", "-"),
+    ("#b8860b", "-"),
+    (MODEL, "--"),
+    (OTHER, "--"),
+    ("#00795c", "--"),
+    ("#8c3a6b", "--"),
+    ("#b8860b", "--"),
+)
+"""Colours and dashes of the lines with names."""
+DEEPEST = 1e-8
+"""Scales below this share of the largest are drawn at the bottom."""
+FONT_SIZE = 9
+MOST_LABELS = 10
+MANY = 50
+"""More lines than this are drawn fainter, so that where they are dense can be seen."""
+
+
+class ScalePathDisplay:
+    """Picture of the scale of every input while it is learnt.
+
+    A line is the inverse squared length scale of an input, on a logarithmic axis; it ends with a
+    cross where the input is dropped. The largest ones at the end have names, the others are grey.
+    If the objective is known, a panel below shows it.
+
+    Use `from_estimator` to make one.
+
+    Parameters
+    ----------
+    scales : array-like of shape (n_steps, n_features)
+        Inverse squared length scales after each step; zero where an input is dropped.
+    objective : array-like of shape (n_steps,), optional
+        What is maximised, after each step.
+    feature_names : sequence of str, optional
+        Names of the inputs; x0, x1 and so on by default.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+        Where the scales are.
+    objective_ax_ : matplotlib Axes or None
+    lines_ : dict of int to matplotlib Line2D
+        Lines with names, the largest first, by position of the input.
+    others_ : matplotlib LineCollection or None
+        The grey lines.
+    crosses_ : matplotlib Line2D or None
+        Where inputs are dropped.
+    labels_ : list of matplotlib Annotation
+
+    See Also
+    --------
+    FeatureRelevanceDisplay : The end of the lines, with error bars.
+    EvidenceTraceDisplay : The objective of several fits.
+
+    Examples
+    --------
+    >>> from relvec.plotting import ScalePathDisplay
+    >>> scales = [[1.0, 1.0, 1.0], [2.0, 0.3, 0.1], [3.0, 0.2, 0.0]]
+    >>> display = ScalePathDisplay(scales, feature_names=["age", "sex", "bmi"]).plot()
+    >>> list(display.lines_), display.crosses_.get_xydata().tolist()
+    ([0, 1], [[1.0, 0.1]])
+    """
+
+    def __init__(
+        self,
+        scales: ArrayLike,
+        objective: ArrayLike | None = None,
+        *,
+        feature_names: Any = None,
+    ) -> None:
+        self.scales = check_table("scales", scales, "step")
+        n_steps, n_features = self.scales.shape
+        self.objective: Vector | None = None
+        if objective is not None:
+            self.objective = check_line("objective", objective)
+            if len(self.objective) != n_steps:
+                raise ValueError(
+                    f"objective must hold {n_steps} values, one for each step; got "
+                    f"{len(self.objective)}."
+                )
+        self.feature_names = check_names(feature_names, n_features)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        feature_names: Any = None,
+        n_labels: int = MOST_LABELS,
+        objective: bool = True,
+        ax: Any = None,
+    ) -> Self:
+        """Draw how an estimator has learnt the scales of its inputs.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with `scale_path_`, and `scale_path_objective_` if it knows that; or a
+            pipeline that ends in one.
+        feature_names : sequence of str, optional
+            Names of the inputs; by default those it was fitted with.
+        n_labels, objective
+            As in `plot`.
+        ax : matplotlib Axes or pair of them, optional
+            Where to draw, two if the objective is drawn; a new figure by default.
+
+        Returns
+        -------
+        display : ScalePathDisplay
+        """
+        scales = attribute_of(estimator, "scale_path_", cls.__name__, "the scales after each step")
+        display = cls(
+            scales,
+            getattr(predictor(estimator), "scale_path_objective_", None),
+            feature_names=names_of(estimator, np.atleast_1d(scales).shape[-1], feature_names),
+        )
+        return display.plot(ax, n_labels=n_labels, objective=objective)
+
+    def plot(self, ax: Any = None, *, n_labels: int = MOST_LABELS, objective: bool = True) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or pair of them, optional
+            Where to draw, two if the objective is drawn; a new figure by default.
+        n_labels : int, default=10
+            How many lines have names at most, as far as there is room.
+        objective : bool, default=True
+            Whether to draw the objective, if it is known.
+
+        Returns
+        -------
+        display : ScalePathDisplay
+        """
+        n_labels = check_integer("n_labels", n_labels, minimum=0)
+        two = check_bool("objective", objective) and self.objective is not None
+        layout: dict[str, Any] = {"figsize": (6.4, 4.0)}
+        if two:
+            layout = {"figsize": (6.4, 5.0), "nrows": 2, "sharex": True, "height_ratios": (4, 1)}
+        self.figure_, axes = take_axes(
+            ax, 2 if two else 1, "the scales and the objective" if two else "the scales", **layout
+        )
+        self.ax_, self.objective_ax_ = axes[0], axes[1] if two else None
+        if self.objective_ax_ is not None:
+            self._draw_objective()
+        last = self.scales[-1]
+        order = np.argsort(-last, kind="stable")
+        order = order[last[order] > 0.0]
+        self._draw_lines(order[:n_labels])
+        self.ax_.set_title(
+            f"{len(order)} of {count_of(len(last))} kept", fontsize=10, loc="left", color=INK
+        )
+        axes[-1].set_xlabel("iteration")
+        axes[-1].xaxis.get_major_locator().set_params(integer=True)
+        self.ax_.set_ylabel("inverse squared length scale")
+        for each in axes:
+            finish(each, grid=True)
+        self._write_labels(order[:n_labels])
+        return self
+
+    def _draw_lines(self, chosen: IndexArray) -> None:
+        axes, n_steps = self.ax_, len(self.scales)
+        positive = self.scales[self.scales > 0.0]
+        top = float(positive.max()) if len(positive) else 1.0
+        bottom = max(float(positive.min()), DEEPEST * top) if len(positive) else 0.1
+        # Zero has no logarithm: NaN is not drawn.
+        values = np.where(self.scales > 0.0, np.maximum(self.scales, bottom), np.nan)
+        steps = np.arange(n_steps)
+        others = np.setdiff1d(np.flatnonzero(np.isfinite(values).any(axis=0)), chosen)
+        self.others_ = None
+        axes.set_yscale("log")
+        if len(others):
+            is_kept = np.isfinite(values[-1, others])
+            paths = [np.column_stack([steps, values[:, each]]) for each in others]
+            self.others_ = optional("matplotlib.collections").LineCollection(
+                paths, colors=FAINT, lw=0.9, alpha=np.where(is_kept, *_alphas(is_kept))
+            )
+            axes.add_collection(self.others_)
+        self.lines_ = {}
+        for place, each in enumerate(chosen):
+            colour, dashes = STYLES[place % len(STYLES)]
+            (self.lines_[int(each)],) = axes.plot(
+                steps,
+                values[:, each],
+                color=colour,
+                ls=dashes,
+                lw=1.7,
+                marker="o" if n_steps == 1 else "",
+                ms=4,
+                zorder=3,
+            )
+        self._draw_crosses(values)
+        span = max(top / bottom, 10.0) ** 0.05
+        axes.set_ylim(bottom / span, top * span)
+        axes.set_xlim(-0.02 * max(n_steps - 1, 1), 1.01 * max(n_steps - 1, 1))
+
+    def _draw_crosses(self, values: Any) -> None:
+        dropped = np.flatnonzero(np.isfinite(values).any(axis=0) & np.isnan(values[-1]))
+        self.crosses_ = None
+        if len(dropped):
+            drawn = np.isfinite(values[:, dropped])
+            last = len(values) - 1 - np.argmax(drawn[::-1], axis=0)
+            (self.crosses_,) = self.ax_.plot(
+                last,
+                values[last, dropped],
+                "x",
+                color=INK,
+                ms=5 if len(dropped) <= MANY else 3,
+                mew=1.1 if len(dropped) <= MANY else 0.6,
+                alpha=_alpha(len(dropped)),
+                zorder=4,
+            )
+
+    def _draw_objective(self) -> None:
+        axes = self.objective_ax_
+        assert axes is not None
+        assert self.objective is not None
+        axes.plot(np.arange(len(self.objective)), self.objective, color=INK, lw=1.3)
+        axes.set_ylabel("objective\n(nats)")
+        axes.yaxis.get_major_locator().set_params(nbins=3)
+
+    def _write_labels(self, chosen: IndexArray) -> None:
+        """Name lines at their ends, at the right, as near as they can be without overlap."""
+        self.labels_ = []
+        if not len(chosen):
+            return
+        axes = self.ax_
+        # The height of the axes is known after the layout; a part of a figure cannot draw itself.
+        self.figure_.canvas.figure.draw_without_rendering()
+        height = axes.get_window_extent().height * 72.0 / self.figure_.dpi
+        ends = np.column_stack(
+            [
+                np.full(len(chosen), len(self.scales) - 1.0),
+                [line.get_ydata()[-1] for line in self.lines_.values()],
+            ]
+        )
+        places = axes.transAxes.inverted().transform(axes.transData.transform(ends))[:, 1]
+        kept, moved = spread_apart(places, min(1.3 * FONT_SIZE / max(height, 1.0), 1.0))
+        for number, place in zip(kept, moved, strict=True):
+            name = self.feature_names[chosen[number]]
+            self.labels_.append(
+                axes.annotate(
+                    shorten(name),
+                    xy=ends[number],
+                    xytext=(1.04, place),
+                    textcoords="axes fraction",
+                    va="center",
+                    fontsize=FONT_SIZE,
+                    color=self.lines_[int(chosen[number])].get_color(),
+                    arrowprops={
+                        "arrowstyle": "-",
+                        "lw": 0.6,
+                        "color": FAINT,
+                        "shrinkA": 1,
+                        "shrinkB": 1,
+                        "relpos": (0, 0.5),
+                    },
+                )
+            )
+
+
+def _alphas(is_kept: BoolArray) -> tuple[float, float]:
+    """How opaque the grey lines of kept and of dropped inputs are."""
+    n_kept = int(np.count_nonzero(is_kept))
+    return _alpha(n_kept), _alpha(len(is_kept) - n_kept)
+
+
+def _alpha(n_lines: int) -> float:
+    return max(0.12, min(0.8, 0.8 * MANY / max(n_lines, 1)))
