@@ -43,7 +43,7 @@ def central(function, x: Vector, step: float = 1e-5) -> np.ndarray:
 @pytest.fixture
 def problem():
     rng = np.random.default_rng(3)
-    X = rng.standard_normal((14, 3)) + [0.0, 30.0, -5.0]  # far from the origin on purpose
+    X = rng.normal([0.0, 30.0, -5.0], 1.0, (14, 3))  # far from the origin on purpose
     rows = np.array([0, 3, 4, 9, 12])
     return X, X[rows], rng.standard_normal(5), np.array([0.4, 0.05, 0.8]), rng
 

@@ -156,7 +156,7 @@ def test_an_input_that_starts_small_and_does_not_matter_is_dropped(curvature, tr
     assert model.feature_precision_[1] == np.inf
     assert model.score(X, y) > 0.95
     assert np.isfinite(model.trace_).all()
-    moved = X + [0.0, 100.0]
+    moved = X + np.array([0.0, 100.0])
     np.testing.assert_allclose(model.predict(moved), model.predict(X))
 
 

@@ -377,7 +377,8 @@ class LiteralPFCVM(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> Any:
         """Return the more probable class of each row."""
-        return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
+        second = self.decision_function(X) > 0.0
+        return self.classes_[second.astype(np.intp)]
 
     def predict_proba(self, X: ArrayLike, *, moderation: str = "plug_in") -> Matrix:
         """Return the probability of each class, shape (n_samples, 2).
