@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 pytest.importorskip("matplotlib")
 
@@ -144,6 +144,8 @@ def test_names_are_those_of_the_columns():
     # without names of its own the scaler says what scikit-learn would
     pipeline = make_pipeline(StandardScaler(), Model()).fit(X)
     assert rows(FeatureRelevanceDisplay.from_estimator(pipeline))[0] == "x2"
+    silent = make_pipeline(FunctionTransformer(np.asarray), Model()).fit(frame)
+    assert rows(FeatureRelevanceDisplay.from_estimator(silent))[0] == "x2"
 
 
 def test_long_names_are_cut():

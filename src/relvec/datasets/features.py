@@ -340,11 +340,11 @@ def make_ring(
 ) -> tuple[Any, ...]:
     """A class around another one in two inputs, and further inputs that do not matter.
 
-    All inputs together are independent and standard normal, so that none says anything by
-    itself and neither do their correlations. Class 1 is outside the circle around the origin of
-    the first two that holds half of the data. The best classifier errs in 0.7 % of cases; to a
-    support vector machine the other inputs are a burden. On 150 rows, with its width and its
-    penalty cross-validated, it errs in about 21 % with 10 inputs and in about 46 % with 50.
+    All inputs together are independent and standard normal, and none is correlated with the class.
+    Class 1 is outside the circle around the origin of the first two that holds half of the data.
+    The best classifier errs in 0.7 % of cases. To a support vector machine the other inputs are a
+    burden: on 150 rows, with width and penalty cross-validated, it errs in about 21 % of cases
+    with 10 inputs and in about 46 % with 50.
 
     Parameters
     ----------

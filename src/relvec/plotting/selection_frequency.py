@@ -68,7 +68,8 @@ class SelectionFrequencyDisplay:
 
     References
     ----------
-    Heimsæter (2021), figures 5.3 to 5.5.
+    Heimsæter (2021), A dimensionality reducing extension of Bayesian relevance learning, MSc
+    thesis, University of Bergen, figures 5.3 to 5.5.
 
     Meinshausen and Bühlmann (2010), Stability selection, Journal of the Royal Statistical
     Society B 72: halves of the data, drawn without replacement.
