@@ -173,6 +173,6 @@ def test_bad_constants_are_named(constants, error, sentence) -> None:
         InterleavedRVM(**constants).fit(X, y)
 
 
-@parametrize_with_checks([InterleavedRVM(max_iter=30)])
+@parametrize_with_checks([InterleavedRVM(max_iter=10)])
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)

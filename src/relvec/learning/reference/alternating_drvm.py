@@ -154,7 +154,7 @@ class AlternatingDRVM(RegressorMixin, BaseEstimator):
 
     References
     ----------
-    S. Heimsæter (2021), *Sample and feature selection with relevance vector machines*, MSc
+    S. Heimsæter (2021), *A dimensionality reducing extension of Bayesian relevance learning*, MSc
     thesis, University of Bergen: Algorithm 4, equations 4.4-4.11, code in A.2.
 
     Examples

@@ -136,7 +136,7 @@ class LiteralPFCVM(ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    S. Heimsæter (2021), *Sample and feature selection with relevance vector machines*, MSc
+    S. Heimsæter (2021), *A dimensionality reducing extension of Bayesian relevance learning*, MSc
     thesis, University of Bergen: Algorithm 3, equations 3.1-3.30.
 
     B. Jiang, C. Li, M. de Rijke, X. Yao and H. Chen (2019), *Probabilistic feature selection and
