@@ -1,8 +1,10 @@
 """Kernels that scikit-learn lacks, and the fast evaluation of any kernel."""
 
 from relvec.kernels.evaluate import KernelEvaluator, KernelLike, kernel_block
+from relvec.kernels.gradients import parameter_gradient, raw_scale_slope, scale_gradient
 from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from relvec.kernels.resolve import KERNEL_NAMES, resolve_gamma, resolve_kernel
+from relvec.kernels.scaled import ScaledInputs, scaled_inputs
 from relvec.kernels.splines import LinearSpline, ThinPlateSpline
 
 __all__ = [
@@ -14,9 +16,14 @@ __all__ = [
     "Linear",
     "LinearSpline",
     "Polynomial",
+    "ScaledInputs",
     "Sigmoid",
     "ThinPlateSpline",
     "kernel_block",
+    "parameter_gradient",
+    "raw_scale_slope",
     "resolve_gamma",
     "resolve_kernel",
+    "scale_gradient",
+    "scaled_inputs",
 ]

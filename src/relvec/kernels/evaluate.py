@@ -15,6 +15,7 @@ from sklearn.gaussian_process.kernels import RBF, Kernel
 
 from relvec._checks import check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.kernels.scaled import ScaledInputs
 
 __all__ = ["KernelEvaluator", "KernelLike", "kernel_block"]
 
@@ -60,8 +61,11 @@ class KernelEvaluator:
                 f"got inputs of shape {self.X.shape} and centres of shape {self.Z.shape}."
             )
         self.shape = (len(self.X), len(self.Z))
+        while isinstance(self.kernel, ScaledInputs):  # inputs that do not count cost nothing
+            self.X, self.Z = self.kernel.scaled(self.X), self.kernel.scaled(self.Z)
+            self.kernel = self.kernel.kernel
         # A subclass may have changed what the kernel computes: only the class itself is known.
-        self._gaussian = _GaussianProduct.prepare(kernel, self.X, self.Z)
+        self._gaussian = _GaussianProduct.prepare(self.kernel, self.X, self.Z)
 
     def columns(self, index: IndexArray) -> Matrix:
         """Return ``k(X, Z[index])`` in Fortran order, shape (n_samples, len(index))."""

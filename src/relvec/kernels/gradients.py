@@ -1,0 +1,204 @@
+"""How sums over kernel values change with the scales of inputs and with kernel parameters.
+
+Evidences depend on kernels through matrices ``K(X, Z)`` only. With ``E`` the derivative of an
+evidence in the entries of that matrix, the derivative in a parameter is the sum of ``E`` times
+the derivative of ``K``. It is computed without a tensor of the size of ``K`` times the number of
+parameters: by matrix products where the form of the kernel is known, in blocks otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import RBF, Kernel, Matern, RationalQuadratic
+
+from relvec._typing import Matrix, Vector
+from relvec.kernels.evaluate import KernelLike, kernel_block
+from relvec.kernels.pairwise import Laplacian, Linear, Polynomial, Sigmoid
+
+__all__ = ["parameter_gradient", "raw_scale_slope", "scale_gradient"]
+
+STEP = 1e-4
+"""Step of central differences in a log scale, for kernels whose form is not known."""
+BLOCK_VALUES = 1 << 22
+"""Most numbers in a block of derivatives."""
+
+
+def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+    """Derivative of ``sum(E * K)`` in the logarithms of the scales of the inputs.
+
+    ``K`` has the entries ``k(sqrt(scale) x, sqrt(scale) z)`` for the rows of `X` and `Z`. A scale
+    of zero has derivative zero; `raw_scale_slope` says what it gains by becoming positive.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        The kernel of scaled inputs.
+    scale : ndarray of shape (n_features,)
+        Scales, none of them negative.
+    X, Z : ndarray of shape (n_samples, n_features) and (n_centers, n_features)
+        Inputs before scaling.
+    E : ndarray of shape (n_samples, n_centers)
+        Weights of the entries.
+
+    Returns
+    -------
+    gradient : ndarray of shape (n_features,)
+    """
+    return scale * raw_scale_slope(kernel, scale, X, Z, E)
+
+
+def raw_scale_slope(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+    """Derivative of ``sum(E * K)`` in the scales themselves, also where they are zero.
+
+    The arguments are those of `scale_gradient`. Kernels whose form is not known are differentiated
+    numerically, one input after the other.
+    """
+    form = _form(kernel)
+    if form is None:
+        return _numerical(kernel, scale, X, Z, E)
+    root = np.sqrt(scale)
+    slopes = form(kernel, X * root, Z * root, E)
+    if form is _inner_product:
+        result: Vector = np.einsum("ik,ik->k", X, slopes @ Z)
+        return result
+    if form is _city_block:
+        return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
+    return _squared_differences(slopes, X, Z)
+
+
+def parameter_gradient(kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+    """Derivative of ``sum(E * k(X, Z))`` in `theta`, the log parameters of a scikit-learn kernel.
+
+    scikit-learn differentiates square matrices ``k(X, X)`` only: inputs and centres are put
+    together block by block, and the corner that was asked for is taken out.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel of `sklearn.gaussian_process.kernels` or of this library.
+    X, Z : ndarray of shape (n_samples, n_features) and (n_centers, n_features)
+        Inputs and centres.
+    E : ndarray of shape (n_samples, n_centers)
+        Weights of the entries.
+
+    Returns
+    -------
+    gradient : ndarray of shape (n_parameters,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import parameter_gradient
+    >>> X, Z = np.array([[0.0], [1.0]]), np.array([[2.0]])
+    >>> parameter_gradient(RBF(1.0), X, Z, np.ones((2, 1)))
+    array([1.14787179])
+    """
+    gradient = np.zeros(kernel.n_dims)
+    if not kernel.n_dims:
+        return gradient
+    n_centers = len(Z)
+    size = max(1, int(math.sqrt(BLOCK_VALUES / kernel.n_dims)) - n_centers, n_centers // 4)
+    for start in range(0, len(X), size):
+        rows = X[start : start + size]
+        _, slopes = kernel(np.vstack([rows, Z]), eval_gradient=True)
+        corner = slopes[: len(rows), len(rows) :]
+        gradient += np.einsum("nm,nmp->p", E[start : start + size], corner)
+    return gradient
+
+
+# ------------------------------------------------------------------ kernels of a known form
+
+
+def _form(kernel: KernelLike) -> Any:
+    """Return how a kernel depends on its inputs, if that is known."""
+    kind = type(kernel)
+    if np.size(getattr(kernel, "length_scale", 1.0)) > 1:
+        return None  # one for each input: a form of its own
+    if kind is RBF:
+        return _gaussian
+    if kind is RationalQuadratic:
+        return _rational_quadratic
+    if kind is Matern and kernel.nu in (0.5, 1.5, 2.5, math.inf):
+        return _matern
+    if kind is Laplacian:
+        return _city_block
+    if kind in (Linear, Polynomial, Sigmoid):
+        return _inner_product
+    return None
+
+
+def _gaussian(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+    """Return E times the derivative of the kernel in the squared distance."""
+    return E * kernel_block(kernel, X, Z) * (-0.5 / kernel.length_scale**2)
+
+
+def _rational_quadratic(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+    alpha, unit = kernel.alpha, 1.0 / (2.0 * kernel.alpha * kernel.length_scale**2)
+    base = 1.0 + unit * cdist(X, Z, "sqeuclidean")
+    return E * (-alpha * unit) * base ** (-alpha - 1.0)
+
+
+def _matern(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+    length = kernel.length_scale
+    if kernel.nu == math.inf:
+        return E * kernel_block(kernel, X, Z) * (-0.5 / length**2)
+    distance = cdist(X / length, Z / length)
+    if kernel.nu == 0.5:
+        slope = np.exp(-distance) / np.maximum(2.0 * distance, 1e-150)
+        slope[distance == 0.0] = 0.0  # where all differences are zero as well
+    elif kernel.nu == 1.5:
+        slope = 1.5 * np.exp(-math.sqrt(3.0) * distance)
+    else:
+        far = math.sqrt(5.0) * distance
+        slope = (5.0 / 6.0) * (1.0 + far) * np.exp(-far)
+    return E * slope / -(length**2)
+
+
+def _city_block(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+    return E * (-kernel.gamma) * kernel_block(kernel, X, Z)
+
+
+def _inner_product(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+    if type(kernel) is Linear:
+        return E
+    result: Matrix = E * kernel.gamma * kernel._slope(kernel.gamma * (X @ Z.T))
+    return result
+
+
+def _squared_differences(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
+    """Return ``sum_nm slopes_nm (x_nk - z_mk)^2`` for every input, by three matrix products."""
+    middle = X.mean(axis=0)  # squares of what is far from zero would cancel
+    X, Z = X - middle, Z - middle
+    rows, columns = slopes.sum(axis=1), slopes.sum(axis=0)
+    cross = np.einsum("ik,ik->k", X, slopes @ Z)
+    result: Vector = rows @ np.square(X) + columns @ np.square(Z) - 2.0 * cross
+    return result
+
+
+def _city_block_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
+    """Return ``sum_nm slopes_nm |x_nk - z_mk|`` for every input."""
+    sums = [
+        np.einsum("nm,nm->", slopes, np.abs(np.subtract.outer(x, z)))
+        for x, z in zip(X.T, Z.T, strict=True)
+    ]
+    return np.array(sums)
+
+
+def _numerical(kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+    """Differentiate in one scale after the other."""
+    gradient = np.zeros(len(scale))
+    for k in np.flatnonzero(scale > 0.0):
+        values = []
+        for direction in (1.0, -1.0):
+            moved = scale.copy()
+            moved[k] *= math.exp(direction * STEP)
+            root = np.sqrt(moved)
+            values.append(float(np.einsum("nm,nm->", E, kernel_block(kernel, X * root, Z * root))))
+        gradient[k] = (values[0] - values[1]) / (2.0 * STEP * scale[k])
+    return gradient
+

@@ -1,0 +1,169 @@
+"""A kernel of inputs that are measured on scales of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
+
+from relvec._typing import Matrix, Vector
+
+__all__ = ["ScaledInputs", "scaled_inputs"]
+
+
+class ScaledInputs(Kernel):
+    """Another kernel of inputs multiplied by the square roots of their scales.
+
+    ``k(sqrt(scale) * x, sqrt(scale) * z)``: for a Gaussian kernel ``scale`` are inverse squared
+    widths, eta in Tipping (2001), equation 52. A scale of zero leaves an input out, so that it
+    costs nothing to evaluate.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel of the scaled inputs. Its parameters stay what is learnt by `theta`.
+    scale : array-like of shape (n_features,)
+        One number for each input, none of them negative.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import ScaledInputs
+    >>> kernel = ScaledInputs(RBF(1.0), [4.0, 0.0])
+    >>> kernel([[0.0, 0.0]], [[0.5, 99.0]])
+    array([[0.60653066]])
+    """
+
+    def __init__(self, kernel: Kernel, scale: Any) -> None:
+        self.kernel = kernel
+        self.scale = scale
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """Evaluate the kernel, and on request its derivative with respect to `theta`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Left inputs.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Right inputs; None means `X`.
+        eval_gradient : bool, default=False
+            Also return the derivative in the parameters of the inner kernel; `Y` must be None.
+        """
+        right = None if Y is None else self.scaled(Y)
+        if eval_gradient:
+            return self.kernel(self.scaled(X), right, eval_gradient=True)
+        return self.kernel(self.scaled(X), right)
+
+    def scaled(self, X: Any) -> Matrix:
+        """Return the inputs that count, each multiplied by the square root of its scale."""
+        scale = self._scale()
+        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        if X.shape[1] != len(scale):
+            raise ValueError(
+                f"a kernel of {len(scale)} scaled inputs was given {X.shape[1]} of them."
+            )
+        return scaled_inputs(self.kernel, scale, X)
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)`` for every row of `X`."""
+        result: Vector = self.kernel.diag(self.scaled(X))
+        return result
+
+    def is_stationary(self) -> bool:
+        """Whether the inner kernel is."""
+        return bool(self.kernel.is_stationary())
+
+    def _scale(self) -> Vector:
+        scale = np.asarray(self.scale, dtype=np.float64)
+        if scale.ndim != 1 or not np.isfinite(scale).all() or (scale < 0.0).any():
+            raise ValueError(
+                "scale must hold one finite number for each input, none of them negative; got "
+                f"{self.scale!r}."
+            )
+        return scale
+
+    # ------------------------------------------------------------------ parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with those of the inner kernel if `deep`."""
+        params: dict[str, Any] = {"kernel": self.kernel, "scale": self.scale}
+        if deep:
+            inner = self.kernel.get_params().items()
+            params.update(("kernel__" + name, value) for name, value in inner)
+        return params
+
+    @property
+    def hyperparameters(self) -> list[Any]:
+        """Those of the inner kernel."""
+        return [
+            each._replace(name="kernel__" + each.name) for each in self.kernel.hyperparameters
+        ]
+
+    @property
+    def theta(self) -> Vector:
+        """Logarithms of the free parameters of the inner kernel."""
+        result: Vector = self.kernel.theta
+        return result
+
+    @theta.setter
+    def theta(self, theta: Vector) -> None:
+        self.kernel.theta = theta
+
+    @property
+    def bounds(self) -> Matrix:
+        """Bounds of `theta`."""
+        result: Matrix = self.kernel.bounds
+        return result
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ScaledInputs)
+            and bool(self.kernel == other.kernel)
+            and np.array_equal(np.asarray(self.scale), np.asarray(other.scale))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        scale = np.asarray(self.scale, dtype=np.float64)
+        kept = int(np.count_nonzero(scale))
+        if scale.size <= 6:
+            inside = "[" + ", ".join(f"{value:.3g}" for value in scale.ravel()) + "]"
+        else:
+            inside = f"{kept} of {scale.size} inputs"
+        return f"ScaledInputs({self.kernel!r}, {inside})"
+
+
+def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
+    """Return inputs multiplied by the square roots of their scales, those of scale zero left out.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        What the result is meant for. A kernel with a parameter for each input gets all of them,
+        those that are left out as zeros.
+    scale : ndarray of shape (n_features,)
+        Scales, none of them negative.
+    X : ndarray of shape (n_samples, n_features)
+        Inputs.
+    """
+    matters = scale > 0.0
+    if matters.all() or not _is_free_of_inputs(kernel):
+        return X * np.sqrt(scale)
+    if not matters.any():  # a constant: every input is like every other
+        return np.zeros((len(X), 1))
+    result: Matrix = X[:, matters] * np.sqrt(scale[matters])
+    return result
+
+
+def _is_free_of_inputs(kernel: Any) -> bool:
+    """Whether a kernel takes inputs of any number; of functions nothing is known."""
+    if not isinstance(kernel, Kernel):
+        return False
+    return all(
+        np.size(value) == 1
+        for name, value in kernel.get_params().items()
+        if not name.endswith("_bounds") and not isinstance(value, Kernel)
+    )

@@ -1,0 +1,336 @@
+"""Learn on which scales inputs matter, before any sparse model is fitted.
+
+The evidence of a sparse model overfits scales: pushed to its end it predicts worse than the scales
+it started from. A Gaussian process with the same kernel says how far the function varies along each
+input, the sparse model follows. Its kernels are made somewhat wider, which few of them need.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator
+from sklearn.gaussian_process.kernels import Kernel
+from sklearn.utils import check_random_state
+
+from relvec._checks import check_choice, check_integer, check_positive
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.kernels import ScaledInputs
+from relvec.learning.process import Process
+from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
+from relvec.learning.screening import screen_inputs
+
+__all__ = ["KINDS", "LearntScales", "ScaleLearner", "entry_price"]
+
+KINDS = ("auto", "isotropic", "ard", "kernel")
+STARTS = (0.1, 0.5, 2.5)
+"""Scales to start from, all inputs alike, divided by their number."""
+FIRST_STEPS = 8
+"""Steps from each start, after which the best goes on."""
+EXPECTED_NULLS = 1.5
+"""Of inputs that do not matter, how many may be expected to stay."""
+MANY = 100
+"""With more inputs, those that have nothing to do with the target by themselves wait outside."""
+ROUNDS = 4
+"""How often inputs are taken out and let in again."""
+
+
+@dataclass(frozen=True)
+class LearntScales:
+    """Scales of inputs, and how they were found."""
+
+    kernel: Kernel
+    """Kernel of inputs in their own units."""
+    scale: Vector
+    """Inverse squared widths in the units of the inputs; zero for those left out."""
+    relevance: Vector
+    """The same in units of the standard deviation of each input."""
+    gain: Vector
+    """Log evidence that each input brings to the process, or would at its best."""
+    price: float
+    """Log evidence it had to bring."""
+    log_evidence: float
+    """Of the Gaussian process, on the rows it was shown."""
+    kind: str
+    """"ard" or "isotropic", whichever was chosen; "kernel"."""
+    path: Matrix
+    """Relevance of every input after each step."""
+    path_objective: Vector
+
+
+class ScaleLearner(BaseEstimator):
+    """Scales of inputs that maximise the evidence of a Gaussian process.
+
+    Parameters
+    ----------
+    kind : {"auto", "ard", "isotropic", "kernel"}, default="ard"
+        One scale for each input; one width for all of them, each in units of its standard
+        deviation; whichever of these two has more evidence less one nat for each scale
+        ("auto"); or the free parameters of a kernel object, inputs left as they are.
+    width : float, default=0.5
+        Factor of the scales of the process that gives those of the sparse model. Below one its
+        kernels are wider than those of the process.
+    min_gain : float or "auto", default="auto"
+        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
+        do not matter one or two stay, however many there are.
+    max_rows : int, default=500
+        Rows that the process is shown; the cost grows with their third power.
+    max_iter : int, default=60
+        Steps of the last climb.
+    random_state : int, RandomState instance or None, default=0
+        Chooses the rows if there are more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.learning import ScaleLearner
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(60, 3))
+    >>> y = np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=60)
+    >>> ScaleLearner().learn(RBF(0.5**0.5), X, y[:, None]).relevance.round(1)
+    array([0. , 2.7, 0. ])
+    """
+
+    def __init__(
+        self,
+        kind: str = "ard",
+        *,
+        width: float = 0.5,
+        min_gain: float | str = "auto",
+        max_rows: int = 500,
+        max_iter: int = 60,
+        random_state: Any = 0,
+    ) -> None:
+        self.kind = kind
+        self.width = width
+        self.min_gain = min_gain
+        self.max_rows = max_rows
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def check(self) -> None:
+        """Find misspelt options before any work is done."""
+        check_choice("kind", self.kind, KINDS)
+        check_positive("width", self.width)
+        check_integer("max_rows", self.max_rows, minimum=2)
+        check_integer("max_iter", self.max_iter, minimum=1)
+        if isinstance(self.min_gain, str):
+            check_choice("min_gain", self.min_gain, ("auto",))
+        else:
+            check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
+
+    def learn(
+        self,
+        kernel: Kernel,
+        X: Matrix,
+        targets: Matrix,
+        sample_weight: Vector | None = None,
+        explicit: Matrix | None = None,
+        strata: IndexArray | None = None,
+    ) -> LearntScales:
+        """Learn the scales of the inputs of a kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            A covariance.
+        X : ndarray of shape (n_samples, n_features)
+            Inputs.
+        targets : ndarray of shape (n_samples, n_targets)
+            What is to be explained: targets of a regression, or indicators of classes.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            How often each row counts.
+        explicit : ndarray of shape (n_samples, n_columns), default=None
+            Columns that stand beside the kernels in the model.
+        strata : ndarray of shape (n_samples,), default=None
+            Classes that a choice of rows is to represent.
+        """
+        self.check()
+        rows = self._rows(len(X), sample_weight, strata)
+        weight = None if sample_weight is None else sample_weight[rows]
+        centre, spread = _moments(X[rows], weight)
+        varies = spread > 0.0
+        scaled = (X[rows] - centre) / np.where(varies, spread, 1.0)
+        process = Process(
+            scaled, targets[rows], weight, None if explicit is None else explicit[rows]
+        )
+        if process.is_empty or not varies.any():
+            return self._nothing_learnt(kernel, spread)
+        if self.kind == "kernel":
+            return self._learn_kernel(kernel, process, X[rows], spread)
+        largest = np.where(varies, largest_scales(scaled), 0.0)
+        search = ProcessSearch(process, kernel, largest)
+        if search.start(np.where(varies, 0.5 / varies.sum(), 0.0)).objective == -math.inf:
+            raise ValueError(
+                f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
+                "one on these inputs. Use scales=None."
+            )
+        price = entry_price(self.min_gain, int(varies.sum()))
+        isotropic = self._isotropic(search, varies)
+        fit, kind = isotropic, "isotropic"
+        if self.kind != "isotropic" and varies.sum() > 1:
+            fit, kind = self._ard(search, varies, price, isotropic), "ard"
+            if self.kind == "auto" and not _is_worth(fit, isotropic):
+                fit, kind = isotropic, "isotropic"
+        gain = self._gains(search, fit, varies)
+        return self._result(kernel, fit, kind, spread, gain, price, search)
+
+    # ------------------------------------------------------------------ stages
+
+    def _isotropic(self, search: ProcessSearch, varies: np.ndarray) -> ProcessFit:
+        starts = [search.start(np.where(varies, start / varies.sum(), 0.0)) for start in STARTS]
+        first = [search.climb(start, FIRST_STEPS, "common") for start in starts]
+        best = max(first, key=lambda fit: fit.objective)
+        return search.climb(best, self.max_iter, "common")
+
+    def _ard(
+        self, search: ProcessSearch, varies: np.ndarray, price: float, isotropic: ProcessFit
+    ) -> ProcessFit:
+        """Climb from several widths, then take inputs out and in until nothing changes."""
+        starts = [isotropic]
+        allowed = varies
+        if varies.sum() > MANY:
+            chosen = screen_inputs(search.process, varies)
+            starts = [search.start(np.where(chosen, s / chosen.sum(), 0.0)) for s in STARTS]
+        else:
+            starts += [search.start(np.where(varies, s / varies.sum(), 0.0)) for s in STARTS]
+        first = [search.climb(start, FIRST_STEPS) for start in starts]
+        fit = max(first, key=lambda fit: fit.objective)
+        fit = search.climb(fit, self.max_iter)
+        for _ in range(ROUNDS):
+            before = fit.inputs
+            fit = search.prune(fit, price)
+            fit = search.enter(fit, price, allowed)
+            if np.array_equal(before, fit.inputs):
+                break
+        return search.climb(fit, self.max_iter)
+
+    def _gains(self, search: ProcessSearch, fit: ProcessFit, varies: np.ndarray) -> Vector:
+        """What every input brings, or would bring: zero for those that promise nothing."""
+        gain = np.zeros(len(fit.scale))
+        if fit.log_evidence == -math.inf:
+            return gain
+        gain[fit.inputs] = search.losses(fit, fit.inputs)
+        for k, trial in search.entries(fit, varies):
+            gain[k] = max(0.0, trial.objective - fit.objective)
+        return gain
+
+    def _learn_kernel(
+        self, kernel: Kernel, process: Process, X: Matrix, spread: Vector
+    ) -> LearntScales:
+        """Learn the free parameters of a kernel object, inputs in their own units."""
+        process.X = X
+        ones = np.ones(X.shape[1])
+        search = ProcessSearch(process, kernel, ones, learns_kernel=True)
+        start = search.start(ones)
+        if start.objective == -math.inf:
+            raise ValueError(
+                f"a kernel can only be learnt if it is a covariance; {kernel!r} is not one on "
+                "these inputs."
+            )
+        fit = search.climb(start, self.max_iter, "none")
+        learnt = kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel
+        return LearntScales(
+            kernel=learnt,
+            scale=ones,
+            relevance=spread**2,
+            gain=np.full(len(ones), np.nan),
+            price=0.0,
+            log_evidence=fit.log_evidence,
+            kind="kernel",
+            path=np.empty((0, len(ones))),
+            path_objective=np.empty(0),
+        )
+
+    # ------------------------------------------------------------------ pieces
+
+    def _rows(
+        self, n_samples: int, weight: Vector | None, strata: IndexArray | None
+    ) -> IndexArray:
+        """Rows to learn from: those that count, a choice of them if they are many."""
+        rows = np.arange(n_samples) if weight is None else np.flatnonzero(weight > 0.0)
+        if len(rows) <= self.max_rows:
+            return rows
+        random_state = check_random_state(self.random_state)
+        if strata is None:
+            return np.sort(random_state.choice(rows, self.max_rows, replace=False))
+        chosen = []
+        for stratum in np.unique(strata[rows]):
+            mine = rows[strata[rows] == stratum]
+            size = max(1, round(self.max_rows * len(mine) / len(rows)))
+            chosen.append(random_state.choice(mine, min(size, len(mine)), replace=False))
+        return np.sort(np.concatenate(chosen))
+
+    def _result(
+        self,
+        kernel: Kernel,
+        fit: ProcessFit,
+        kind: str,
+        spread: Vector,
+        gain: Vector,
+        price: float,
+        search: ProcessSearch,
+    ) -> LearntScales:
+        relevance = self.width * fit.scale
+        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+        path = self.width * np.array([*search.path, fit.scale])
+        return LearntScales(
+            kernel=ScaledInputs(kernel, scale),
+            scale=scale,
+            relevance=relevance,
+            gain=gain,
+            price=price,
+            log_evidence=fit.log_evidence,
+            kind=kind,
+            path=path,
+            path_objective=np.array([*search.values, fit.objective]),
+        )
+
+    def _nothing_learnt(self, kernel: Kernel, spread: Vector) -> LearntScales:
+        """Without targets or inputs that vary, all inputs that do are alike."""
+        varies = spread > 0.0
+        relevance = np.where(varies, 0.5 / max(int(varies.sum()), 1), 0.0)
+        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=varies)
+        if self.kind == "kernel":
+            scale = np.ones_like(spread)
+        return LearntScales(
+            kernel=kernel if self.kind == "kernel" else ScaledInputs(kernel, scale),
+            scale=scale,
+            relevance=relevance,
+            gain=np.zeros(len(spread)),
+            price=0.0,
+            log_evidence=math.nan,
+            kind="isotropic",
+            path=relevance[None],
+            path_objective=np.array([math.nan]),
+        )
+
+
+def entry_price(min_gain: float | str, n_inputs: int) -> float:
+    """Log evidence that an input must bring.
+
+    What an input that does not matter gains is half the square of a normal deviate, if that is
+    positive. The price is the quantile of which `EXPECTED_NULLS` of `n_inputs` are beyond.
+    """
+    if not isinstance(min_gain, str):
+        return float(min_gain)
+    share = min(EXPECTED_NULLS / n_inputs, 0.5)
+    return 0.5 * float(ndtri(1.0 - share)) ** 2
+
+
+def _is_worth(fit: ProcessFit, isotropic: ProcessFit) -> bool:
+    """Whether scales of their own pay for themselves, at one nat for each."""
+    return fit.log_evidence - (len(fit.inputs) - 1) > isotropic.log_evidence
+
+
+def _moments(X: Matrix, weight: Vector | None) -> tuple[Vector, Vector]:
+    """Mean and standard deviation of every input; zero where it is constant but for rounding."""
+    centre = np.average(X, axis=0, weights=weight)
+    spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
+    rounding = 8.0 * np.finfo(np.float64).eps * np.abs(X).max(axis=0, initial=0.0)
+    return centre, np.where(spread > rounding, spread, 0.0)
