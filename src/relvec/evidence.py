@@ -5,10 +5,14 @@ Notation (see `relvec.moments.base`): unit-norm centred atoms, ``lam = alpha sig
 objective is::
 
     J = -1/2 [ N log(2 pi sigma^2) + R / sigma^2 + log|K| ] - c tr(I - K^-1)
+        - rate/2 sum(1 / lam)
 
 with the noise either held, or profiled out (``sigma^2 = R / N``), in which case
 ``R / sigma^2 = N``. ``tr(I - K^-1)`` is the number of effective degrees of freedom, and
-``c`` its price under a smoothness prior (zero: the plain evidence).
+``c`` its price under a smoothness prior (zero: the plain evidence). ``1 / lam`` is the prior
+variance of a weight in units of the noise; the last term is its exponential density under a
+Laplace prior, without its constant, and is zero for a rate of zero. At most one of ``c`` and
+``rate`` is positive.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ def best_precision(
     n_effective: float,
     smoothness: float,
     noise_variance: float | None,
+    rate: float = 0.0,
 ) -> tuple[Vector, Vector]:
     """Best ``lam`` of one atom, all others fixed, and what it gains over leaving it out.
 
@@ -52,6 +57,8 @@ def best_precision(
     n_effective, smoothness, noise_variance
         ``N``, ``c`` and the held noise; None when the noise is profiled out, in which case
         the optimum is joint with the noise.
+    rate : float, default=0.0
+        Of the exponential density of ``1 / lam``; not together with a positive `smoothness`.
 
     Returns
     -------
@@ -61,6 +68,9 @@ def best_precision(
         The maximiser; meaningless where the gain is minus infinity.
     """
     with np.errstate(all="ignore"):
+        if rate:
+            assert not smoothness
+            return _best_exponential_precision(s, q, quadratic, n_effective, rate, noise_variance)
         if noise_variance is not None:
             ratio = q * q / (noise_variance * s)
             if smoothness:
@@ -102,6 +112,51 @@ def _best_penalised_precision(
     return best_gain, best_lam
 
 
+def _best_exponential_precision(
+    s: Vector,
+    q: Vector,
+    quadratic: Vector | float,
+    n_effective: float,
+    rate: float,
+    noise_variance: float | None,
+) -> tuple[Vector, Vector]:
+    """Find the best precision under an exponential density of the prior variance ``1 / lam``.
+
+    Notes
+    -----
+    Spec: with ``z = s / lam`` the change of ``-2 J`` is, with the noise held and ``Q = q^2 /
+    sigma^2``, or profiled out and ``u = q^2 / R``::
+
+        log(1 + z) - (Q / s) z / (1 + z) + (rate / s) z
+        log(1 + z) + N log(1 - (u / s) z / (1 + z)) + (rate / s) z
+
+    Either has one stationary point at most, the root of ``a z^2 + (2 a + b) z - excess``, where
+
+        held:     a = rate,                b = s,                     excess = Q - s - rate
+        profiled: a = rate (s - u) / s,    b = s - u + rate u / s,    excess = N u - s - rate
+
+    and it is a minimum. All coefficients are positive as soon as the excess is, so nothing
+    cancels, and ``rate = 0`` gives the formulas of the flat prior.
+    """
+    if noise_variance is not None:
+        quality = q * q / noise_variance
+        share = quality / s
+        excess = quality - s - rate
+        a, b = np.full(np.shape(s), rate), s
+    else:
+        # u < s always; rounding must not make an atom explain more than there is.
+        u = np.minimum(q * q / quadratic, s * (1.0 - 1e-14))
+        share = u / s
+        excess = n_effective * u - s - rate
+        a, b = rate * (s - u) / s, s - u + rate * share
+    slope = 2.0 * a + b
+    z = 2.0 * excess / (slope + np.sqrt(slope * slope + 4.0 * a * excess))
+    explained = share * (z / (1.0 + z))
+    fit = n_effective * np.log1p(-explained) if noise_variance is None else -explained
+    gain = -0.5 * (fit + np.log1p(z) + rate * z / s)
+    return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), s / z
+
+
 def removal_loss(
     s: Vector,
     lam: Vector,
@@ -111,6 +166,7 @@ def removal_loss(
     n_effective: float,
     smoothness: float,
     noise_variance: float | None,
+    rate: float = 0.0,
 ) -> Vector:
     """How much ``J`` falls when an active atom is taken out (negative: it rises)."""
     x = lam + s
@@ -122,6 +178,8 @@ def removal_loss(
     if smoothness:
         assert p is not None
         loss = loss - smoothness * p / x
+    if rate:
+        loss = loss - 0.5 * rate / lam
     return loss
 
 
@@ -134,6 +192,7 @@ def gradient_and_hessian(
     n_effective: float,
     smoothness: float,
     noise_variance: float | None,
+    rate: float = 0.0,
 ) -> tuple[Vector, Matrix]:
     """Derivatives of ``-2 J`` in ``theta = log lam`` of the active atoms.
 
@@ -148,8 +207,8 @@ def gradient_and_hessian(
     -----
     Spec: with ``w = N / R`` (profiled) or ``1 / sigma^2`` (held) and ``d = lam mu^2``::
 
-        g_i  = w d_i - gamma_i - 2 c lam_i P_ii
-        H_ij = delta_ij [ w d_i + 1 - gamma_i - 2 c lam_i P_ii ]
+        g_i  = w d_i - gamma_i - 2 c lam_i P_ii - rate / lam_i
+        H_ij = delta_ij [ w d_i + 1 - gamma_i - 2 c lam_i P_ii + rate / lam_i ]
                - lam_i lam_j S_ij (2 w mu_i mu_j + S_ij - 4 c P_ij) - (N / R^2) d_i d_j
 
     where the last term is only there when the noise is profiled out.
@@ -168,6 +227,9 @@ def gradient_and_hessian(
         gradient = gradient - penalty
         diagonal = diagonal - penalty
         curvature -= (4.0 * smoothness) * shrunk
+    if rate:
+        gradient = gradient - rate / lam
+        diagonal = diagonal + rate / lam
     curvature *= covariance
     curvature *= -lam[:, None]
     curvature *= lam

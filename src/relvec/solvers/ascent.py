@@ -38,6 +38,8 @@ COPY_TOLERANCE = 1e-12
 WORKING_SET = 256
 """When few atoms still want to enter, the climb goes on among the active and this many of the
 most promising atoms, whose Gram block is known, before all atoms are looked at again."""
+RISING = 1e-9
+"""Rise of the objective, in nats, worth another round of polishing."""
 REENTRIES = 3
 """An atom removed this often has to wait until nothing else moves."""
 
@@ -207,6 +209,7 @@ class _Climb:
             self.objective.n_effective,
             self.objective.smoothness,
             self.noise_variance,
+            self.objective.rate,
         )
         return Entrants(index, gain, gain - self.price[index], lam, seen)
 
@@ -263,6 +266,7 @@ class _Climb:
         promise = precision * seen.q[index] ** 2
         if seen.p is not None:
             promise = promise - 2.0 * self.objective.smoothness * seen.p[index]
+        promise = promise - self.objective.rate
         promise = promise / seen.s[index]
         chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
@@ -294,10 +298,10 @@ class _Climb:
         point, covariance, mean = self.maximum.point, self.maximum.covariance, self.maximum.mean
         assert covariance is not None
         assert mean is not None
-        n, _, c, noise = self.objective
+        n, _, c, noise, rate = self.objective
         shrunk = (covariance - (covariance * point.lam) @ covariance).diagonal() if c else None
         s, _, without, p = without_each(point, covariance, mean, shrunk)
-        loss = removal_loss(s, point.lam, without, point.quadratic, p, n, c, noise)
+        loss = removal_loss(s, point.lam, without, point.quadratic, p, n, c, noise, rate)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
         self.was_cut = True
@@ -312,6 +316,8 @@ class _Climb:
         if self.polishing < 2:
             self.polishing = 2
             return False
+        if self._is_on_a_ridge():
+            return False
         if self.waiting.any() and room > 0:
             self.waiting[:] = False
             self.removals[:] = 0
@@ -319,6 +325,16 @@ class _Climb:
         n_before = len(self.active)
         self.active, self.theta = _without_copies(self.moments, self.active, self.theta)
         return len(self.active) == n_before
+
+    def _is_on_a_ridge(self) -> bool:
+        """Whether Newton's method ran out of steps while the objective still rose.
+
+        A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
+        that are alike then follows a ridge of tiny curvature, which takes many steps.
+        """
+        if not self.objective.rate or self.maximum is None or self.maximum.converged:
+            return False
+        return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > RISING
 
     def _state(self, found: Entrants | None, *, saturated: bool) -> State:
         order = np.argsort(self.active)
@@ -373,10 +389,11 @@ def _value(
     problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
 ) -> float:
     """Objective at the current point: penalised log evidence less the atoms' prices."""
-    n, target_ss, c, noise = objective
+    n, target_ss, c, noise, _ = objective
     constant = noise_prior_constant(problem)
     if maximum is None:
         return gaussian_objective(n, target_ss, 0.0, noise) + constant
     point = maximum.point
     value = gaussian_objective(n, point.quadratic, point.log_det, noise) + constant
-    return value - c * point.degrees - float(problem.min_gain[active].sum())
+    value -= c * point.degrees + objective.penalty(point.lam)
+    return value - float(problem.min_gain[active].sum())

@@ -28,9 +28,17 @@ class Problem:
     """Held noise variance, in squared units of the target; None to estimate it."""
     max_active: int | None = None
     """Cap on the number of active atoms; None for half the effective sample size."""
+    laplace_rate: float = 0.0
+    """Rate of the exponential density of the prior variances ``1 / lam``, which makes that of
+    the weights Laplace; not together with a price `smoothness`."""
 
     def __post_init__(self) -> None:
         """Give every atom its price."""
+        if self.laplace_rate and (self.smoothness or self.hyperprior.shape or self.hyperprior.rate):
+            raise ValueError(
+                f"a Laplace prior (rate {self.laplace_rate:g}) cannot be combined with a price on "
+                "degrees of freedom or with a Gamma prior on the weight precisions: choose one."
+            )
         prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.moments.n_atoms,))
         object.__setattr__(self, "min_gain", prices)
 
@@ -92,6 +100,8 @@ class Solution:
     """Objective after each accepted step of the run that won."""
     candidates: tuple[Candidate, ...] = field(default=())
     """Every end state that was compared, best first."""
+    laplace_rate: float = 0.0
+    """Rate of the Laplace prior, given or learnt; zero without one."""
 
 
 class WarmStart(NamedTuple):

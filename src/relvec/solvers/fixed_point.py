@@ -80,7 +80,8 @@ class FixedPointSolver(BaseEstimator):
     ``c tr(K^-1)`` is convex in the prior variances ``v = 1 / lam``, so its tangent
     ``-c sum(lam_i^2 P_ii v_i)`` bounds it from below and adds one term to the expected
     log likelihood; the maximum stays closed form (the positive root of a quadratic), and
-    the guarantee of EM holds.
+    the guarantee of EM holds. A Laplace prior of some rate is treated in the same way: the
+    rate stands in for the price in the quadratic, without any bound.
 
     References
     ----------
@@ -201,7 +202,7 @@ class _Run:
         """Re-estimate all precisions and the noise from one posterior."""
         problem, fit = self.problem, state.fit
         rule = {"mackay": _mackay, "em": _em}[self.solver.update]
-        if problem.smoothness:
+        if problem.smoothness or problem.laplace_rate:
             noise = best_noise(problem, fit)
             alpha, _ = rule(problem, fit, noise)
         else:
@@ -262,14 +263,18 @@ def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     """Tell which atoms have an infinite best precision, all else fixed."""
     variance = fit.covariance.diagonal()
     price = 2.0 * problem.smoothness * fit.shrunk
-    return fit.mean**2 / noise - price <= fit.gamma * variance
+    least = (fit.gamma + problem.laplace_rate * variance) * variance
+    return fit.mean**2 / noise - price <= least
 
 
 def _mackay(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
-    """Tipping's eq. 44 and 46, with the price of the degrees of freedom."""
+    """Tipping's eq. 44 and 46, with the price of the degrees of freedom or a Laplace prior."""
     hyper = problem.hyperprior
     determined = fit.gamma + 2.0 * problem.smoothness * fit.lam * fit.shrunk
     scale = np.maximum(fit.mean**2 + 2.0 * rates(problem, fit.active), 1e-300)
+    if problem.laplace_rate:  # the root of scale / noise x^2 - determined x - rate, x = lam
+        extra = 4.0 * problem.laplace_rate * scale / noise
+        determined = 0.5 * (determined + np.sqrt(determined**2 + extra))
     alpha = (determined + 2.0 * hyper.shape) / scale
     free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
     return alpha, (fit.residual_ss + 2.0 * hyper.noise_rate) / max(free, EPS)
@@ -281,7 +286,7 @@ def _em(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
     first = 1.0 + 2.0 * hyper.shape
     second = fit.mean**2 / noise + fit.covariance.diagonal()
     second += 2.0 * rates(problem, fit.active) / noise
-    price = 2.0 * problem.smoothness * fit.lam**2 * fit.shrunk
+    price = 2.0 * problem.smoothness * fit.lam**2 * fit.shrunk + problem.laplace_rate
     lam = 0.5 * (first + np.sqrt(first**2 + 4.0 * second * price)) / second
     expected = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * hyper.noise_rate
     return lam / noise, expected / (problem.moments.n_effective + 2.0 * hyper.noise_shape)

@@ -210,7 +210,7 @@ class _Landscape:
             s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
             log|K'| = log|K| + log|S_BB| + sum log lam_B
         """
-        n, _, c, noise = self.objective
+        n, _, c, noise, rate = self.objective
         n_atoms = len(self.s)
         s, q, p = (np.empty((len(sets), n_atoms)) for _ in range(3))
         quadratic = np.empty((len(sets), 1))
@@ -230,6 +230,7 @@ class _Landscape:
             else:
                 fit = (quadratic[number, 0] - self.quadratic) / noise
             loss[number] = 0.5 * (fit + log_det) - price[self.active[out]].sum()
+            loss[number] -= self.objective.penalty(self.lam[out])
             if c:
                 rest = self.shrinking[out] @ self.covariance[:, out]
                 p[number] = s[number] - (
@@ -241,7 +242,7 @@ class _Landscape:
                 # from the others
                 taken = np.trace(inverse @ (block - rest))
                 loss[number] -= c * taken
-        gain, lam = best_precision(s, q, p if c else None, quadratic, n, c, noise)
+        gain, lam = best_precision(s, q, p if c else None, quadratic, n, c, noise, rate)
         usable = self.problem.moments.usable & (s > self.problem.moments.resolution)
         gain = np.where(usable, gain - price, -np.inf)
         gain[:, self.active] = -np.inf

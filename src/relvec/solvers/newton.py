@@ -41,6 +41,12 @@ class Objective(NamedTuple):
     smoothness: float
     noise_variance: float | None
     """Held noise; None when it is profiled out."""
+    rate: float = 0.0
+    """Of the exponential density of the prior variances ``1 / lam`` under a Laplace prior."""
+
+    def penalty(self, lam: Vector) -> float:
+        """Minus the log density of the prior variances, without its constant."""
+        return 0.5 * self.rate * float((1.0 / lam).sum()) if self.rate else 0.0
 
 
 class Point(NamedTuple):
@@ -93,6 +99,7 @@ def evaluate(
         cost = objective.n_effective * math.log(quadratic) + log_det
     else:
         cost = quadratic / objective.noise_variance + log_det
+    cost += 2.0 * objective.penalty(lam)
     return Point(cost, factor, whitened, quadratic, log_det, lam)
 
 
@@ -161,7 +168,7 @@ def _prune(
     model without it loses less than the charge. Returns the survivors, and whether many
     went at once, in which case nothing says that the objective rose: the caller checks.
     """
-    n, _, c, noise = objective
+    n, _, c, noise, rate = objective
     size = len(mean)
     alive = np.ones(size, dtype=bool)
     n_alive = size
@@ -182,12 +189,12 @@ def _prune(
             p = np.maximum(shrunk.diagonal(), 0.0) / variance**2
             hopeless = ~(best_precision(s, q, p, without, n, c, noise)[0] > 0.0)
         elif noise is None:
-            hopeless = n * q * q <= s * without
+            hopeless = n * q * q <= (s + rate) * without
         else:
-            hopeless = q * q <= s * noise
+            hopeless = q * q <= (s + rate) * noise
         if charge is None and not hopeless.any():
             break
-        loss = removal_loss(s, lam, without, quadratic, p, n, c, noise)
+        loss = removal_loss(s, lam, without, quadratic, p, n, c, noise, rate)
         if charge is not None:
             hopeless |= loss < charge
         hopeless &= alive
@@ -272,7 +279,7 @@ def maximise(
         Return right after the last step, without looking for atoms to drop or at the gradient:
         for a caller who will be back soon.
     """
-    n, _, c, noise = objective
+    n, _, c, noise, rate = objective
     full_gram, full_correlation, full_charge = gram, correlation, charge
     kept = np.arange(len(theta))
     theta, point, covariance = _evaluate_safely(gram, correlation, theta, objective)
@@ -297,7 +304,7 @@ def maximise(
             break
         shrunk = covariance - (covariance * point.lam) @ covariance if c else None
         gradient, hessian = gradient_and_hessian(
-            covariance, mean, point.lam, shrunk, point.quadratic, n, c, noise
+            covariance, mean, point.lam, shrunk, point.quadratic, n, c, noise, rate
         )
         # A precision at its bound is stationary when the objective wants it further out.
         free = ~(((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0)))

@@ -71,6 +71,11 @@ def _obstacle(problem: Problem) -> str | None:
             "The closed form has no Gamma prior on weight precisions: atoms are kept or switched "
             'off (infinite precision). Use solver="mackay" or solver="em".'
         )
+    if problem.laplace_rate:
+        return (
+            "The closed form has no Laplace prior, under which the noise has no profile in closed "
+            'form. Use solver="sequential", or a price on degrees of freedom such as prior="bic".'
+        )
     prices = problem.min_gain[problem.moments.usable]
     if len(prices) and not (prices == prices[0]).all():
         return (

@@ -143,7 +143,8 @@ class RandomOrderSolver(BaseEstimator):
             stage="polish",
             monitor=monitor,
         )
-        return end.solution(outcome.n_iter + end.n_rounds, trace=outcome.trace + end.trace)
+        n_iter, trace = outcome.n_iter + end.n_rounds, outcome.trace + end.trace
+        return end.solution(n_iter, problem, trace=trace)
 
 
 class _RandomRun(Run):
@@ -188,12 +189,15 @@ def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> fl
     projection = (vectors.T @ (scale * moments.correlation[fit.active])) ** 2
     count = moments.n_effective + 2.0 * hyper.noise_shape
     rate = 2.0 * hyper.noise_rate
+    # sum(1 / lam) of a Laplace prior, whose lam = alpha sigma^2 follows the noise
+    penalty = problem.laplace_rate * float((1.0 / alpha).sum())
 
     def cost(log_noise: float) -> float:
         noise = np.exp(log_noise)
         total = values + noise
         quadratic = max(moments.target_ss - float((projection / total).sum()), 0.0) + rate
-        value = count * log_noise + quadratic / noise + float(np.log(total / noise).sum())
+        value = count * log_noise + (quadratic + penalty) / noise
+        value += float(np.log(total / noise).sum())
         return float(value + 2.0 * problem.smoothness * float((values / total).sum()))
 
     reach = (present - NOISE_REACH, present + NOISE_REACH)

@@ -116,6 +116,7 @@ def assess(problem: Problem, fit: Fit, noise: float) -> State:
     log_det = log_det_cholesky(fit.factor) - float(np.log(fit.lam).sum())
     value = gaussian_objective(moments.n_effective, fit.quadratic, log_det, noise)
     value -= problem.smoothness * float(fit.gamma.sum())
+    value -= 0.5 * problem.laplace_rate * float((1.0 / fit.lam).sum())
     value -= float(problem.min_gain[fit.active].sum())
     if hyper.rate:
         alpha = fit.lam / noise
@@ -131,6 +132,7 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     determined = fit.gamma + 2.0 * problem.smoothness * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
     slope += hyper.shape - rates(problem, fit.active) * fit.lam / noise
+    slope += 0.5 * problem.laplace_rate / fit.lam
     outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
     return np.where(outward, 0.0, slope)
 
@@ -180,6 +182,7 @@ def worth(problem: Problem, fit: Fit, known: Statistics) -> Vector:
         problem.moments.n_effective + 2 * hyper.noise_shape,
         problem.smoothness,
         problem.noise_variance,
+        problem.laplace_rate,
     )
     return value - problem.min_gain[active]
 
@@ -198,6 +201,7 @@ def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
         moments.n_effective + 2 * hyper.noise_shape,
         problem.smoothness,
         problem.noise_variance,
+        problem.laplace_rate,
     )
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
@@ -241,7 +245,16 @@ def trivial(problem: Problem) -> Solution | None:
         noise = best_noise(problem, empty)
         objective = assess(problem, empty, noise).objective if noise > 0 else np.inf
     certificate = Certificate(0.0, 0.0)
-    return Solution(empty.active, empty.lam, noise or 0.0, objective, 0, True, certificate)
+    return Solution(
+        active=empty.active,
+        log_lam=empty.lam,
+        noise_variance=noise or 0.0,
+        objective=objective,
+        n_iter=0,
+        converged=True,
+        certificate=certificate,
+        laplace_rate=problem.laplace_rate,
+    )
 
 
 class Outcome(NamedTuple):
@@ -297,4 +310,5 @@ def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution
         ),
         saturated=saturated,
         trace=outcome.trace,
+        laplace_rate=problem.laplace_rate,
     )

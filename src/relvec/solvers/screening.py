@@ -49,7 +49,7 @@ def pick(
     size: int,
 ) -> tuple[IndexArray, Vector]:
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
-    n, _, c, noise = objective
+    n, _, c, noise, rate = objective
     quadratic = objective.target_ss if maximum is None else maximum.point.quadratic
     floor = problem.moments.resolution[pool]
     cross = problem.moments.gram(pool)
@@ -77,6 +77,7 @@ def pick(
             n,
             c,
             noise,
+            rate,
         )
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - price))

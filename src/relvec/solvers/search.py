@@ -386,7 +386,7 @@ class _Search:
     def _solution(self, state: State) -> Solution:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
         candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
-        return state.solution(self.n_rounds, candidates=candidates)
+        return state.solution(self.n_rounds, self.problem, candidates=candidates)
 
 
 def _rank(state: State) -> tuple[bool, float]:

@@ -125,7 +125,7 @@ def _evaluate(
     gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective
 ) -> tuple[Vector, Matrix, Matrix]:
     """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
-    n, target_ss, c, noise = objective
+    n, target_ss, c, noise, rate = objective
     lam = np.exp(theta)
     size = theta.shape[1]
     diagonal = np.arange(size)
@@ -146,6 +146,9 @@ def _evaluate(
         shrunk = share - lam * np.einsum("nij,nj->ni", covariance**2, lam)
         gradient -= 2.0 * c * shrunk
         cost += 2.0 * c * (1.0 - share).sum(axis=1)
+    if rate:
+        gradient -= rate / lam
+        cost += rate * (1.0 / lam).sum(axis=1)
     _, hessian = gradient_and_hessian(
         covariance[0],
         mean[0],
@@ -155,6 +158,7 @@ def _evaluate(
         n,
         c,
         noise,
+        rate,
     )
     hessian.flat[:: size + 1] += STIFFENING * np.abs(hessian.diagonal()) + 1e-6
     defined &= np.isfinite(gradient).all(axis=1)

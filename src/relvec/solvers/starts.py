@@ -48,7 +48,7 @@ def ridge(problem: Problem) -> Ridge:
     usable = np.flatnonzero(moments.usable)
     if len(usable) > RIDGE_ATOMS:
         usable = usable[np.linspace(0, len(usable) - 1, RIDGE_ATOMS).astype(np.intp)]
-    n, target_ss, _, _ = objective_of(problem, None)
+    n, target_ss, _, _, rate = objective_of(problem, None)
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     projections = (vectors.T @ moments.correlation[usable]) ** 2
@@ -57,10 +57,15 @@ def ridge(problem: Problem) -> Ridge:
     shifted = eigenvalues + np.exp(grid)[:, None]
     quadratic = np.maximum(target_ss - (projections / shifted).sum(axis=1), 1e-10 * target_ss)
     log_det = np.log(shifted).sum(axis=1) - len(usable) * grid
-    best = int(np.argmin(n * np.log(quadratic) + log_det))
+    cost = n * np.log(quadratic) + log_det
+    if rate:
+        cost += rate * len(usable) * np.exp(-grid)
+    best = int(np.argmin(cost))
     value = gaussian_objective(n, float(quadratic[best]), float(log_det[best]), None)
     if problem.smoothness:
         value -= problem.smoothness * float((eigenvalues / shifted[best]).sum())
+    if rate:
+        value -= 0.5 * rate * len(usable) * float(np.exp(-grid[best]))
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
@@ -90,8 +95,8 @@ def dense_start(problem: Problem, atoms: IndexArray, log_lam: Vector | float) ->
 
 
 def mackay_update(point: Point, objective: Objective) -> Vector:
-    """MacKay's fixed point for ``log lam``, the smoothness prior included."""
-    n, _, c, noise = objective
+    """MacKay's fixed point for ``log lam``, smoothness or Laplace prior included."""
+    n, _, c, noise, rate = objective
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     if c:
         covariance = inverse_from_cholesky(point.factor)
@@ -102,6 +107,10 @@ def mackay_update(point: Point, objective: Objective) -> Vector:
         diagonal, extra = inverse_diagonal_from_cholesky(point.factor), 0.0
     determined = np.clip(1.0 - point.lam * diagonal, 1e-15, 1.0) + extra
     variance = point.quadratic / n if noise is None else noise
+    if rate:  # the positive root of mean^2 / variance lam^2 - determined lam - rate
+        determined = 0.5 * (
+            determined + np.sqrt(determined**2 + 4.0 * rate * mean * mean / variance)
+        )
     with np.errstate(divide="ignore"):
         return np.log(determined * variance / (mean * mean))
 

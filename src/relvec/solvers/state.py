@@ -38,6 +38,7 @@ class State(NamedTuple):
     def solution(
         self,
         n_iter: int,
+        problem: Problem,
         *,
         trace: tuple[float, ...] | None = None,
         candidates: tuple[Candidate, ...] = (),
@@ -54,6 +55,7 @@ class State(NamedTuple):
             saturated=self.saturated,
             trace=self.trace if trace is None else trace,
             candidates=candidates,
+            laplace_rate=problem.laplace_rate,
         )
 
 
@@ -82,6 +84,7 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
         problem.moments.target_ss * (1.0 + NOISE_FLOOR) + 2.0 * hyper.noise_rate,
         problem.smoothness,
         noise_variance,
+        problem.laplace_rate,
     )
 
 

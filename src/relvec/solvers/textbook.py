@@ -58,6 +58,9 @@ class TextbookSolver(BaseEstimator):
     in all formulas. The noise is then re-estimated with ``alpha sigma^2`` fixed, where the
     price does not depend on it: with ``alpha`` fixed it may have no positive estimate.
 
+    A Laplace prior of rate ``r`` turns the condition ``q^2 > s`` into ``q^2 - s > r / sigma^2``
+    and the best precision into the root of a quadratic; the noise is re-estimated as above.
+
     ``min_gain`` is subtracted from what an atom brings: an atom enters if it gains more and
     leaves if at its best it would gain less.
 
@@ -191,13 +194,18 @@ class Run:
         s = known.s / noise
         # q^2 - 2 c sigma^2 p, with squares of the noise cancelled
         quality = (known.q**2 / noise - 2.0 * problem.smoothness * known.p) / noise
-        theta = quality - s
+        rate = problem.laplace_rate / noise
+        theta = quality - s - rate
         inside = np.isfinite(alpha)
         with np.errstate(divide="ignore", invalid="ignore"):
-            best = np.where(theta > 0.0, s * (s / theta), np.inf)
+            best = s / theta
+            if rate:
+                best = 0.5 * (np.sqrt(s * s + 4.0 * rate * quality) + s + 2.0 * rate) / theta
+            best = np.where(theta > 0.0, s * best, np.inf)
             # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
-            at_best = _contribution(best, s, quality) - problem.min_gain
-            at_present = np.where(inside, _contribution(alpha, s, quality) - problem.min_gain, 0.0)
+            at_best = _contribution(best, s, quality, rate) - problem.min_gain
+            at_present = _contribution(alpha, s, quality, rate) - problem.min_gain
+            at_present = np.where(inside, at_present, 0.0)
         admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
         should_be_in = (theta > 0.0) & (at_best > 0.0) & admissible
         full = np.count_nonzero(inside) >= self.cap
@@ -210,7 +218,7 @@ class Run:
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
         """Re-estimate the noise from the residual (step 9), and condition on it."""
         problem = self.problem
-        if problem.smoothness:
+        if problem.smoothness or problem.laplace_rate:
             return fit, best_noise(problem, fit)
         hyper = problem.hyperprior
         free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
@@ -228,7 +236,7 @@ def _log_change(before: Vector, after: Vector) -> Vector:
     return change
 
 
-def _contribution(alpha: Vector, s: Vector, quality: Vector) -> Vector:
-    """Return ``l(alpha) = [log alpha - log(alpha + s) + q^2 / (alpha + s)] / 2``; 0 at infinity."""
-    value = 0.5 * (quality / (alpha + s) - np.log1p(s / alpha))
+def _contribution(alpha: Vector, s: Vector, quality: Vector, rate: float) -> Vector:
+    """Return ``[log(a / (a + s)) + q^2 / (a + s) - rate / a] / 2``; 0 at infinite ``a``."""
+    value = 0.5 * (quality / (alpha + s) - np.log1p(s / alpha) - rate / alpha)
     return np.where(np.isfinite(alpha), value, 0.0)

@@ -46,6 +46,9 @@ class DenseProblem(NamedTuple):
         value = -0.5 * (log_det + target @ np.linalg.solve(covariance, target))
         dof = np.trace(np.linalg.solve(covariance, signal))
         value -= problem.smoothness * dof + problem.min_gain[present].sum()
+        # prior variances of weights of unit-norm columns, in units of the noise
+        scaled = (design**2).sum(axis=0) * np.exp(-log_alpha[present]) / noise
+        value -= 0.5 * problem.laplace_rate * scaled.sum()
         hyper = problem.hyperprior
         if hyper.rate:
             log_present = log_alpha[present]
@@ -111,6 +114,7 @@ class DenseProblem(NamedTuple):
         else:
             fit = (after - before) / problem.noise_variance
         change = -0.5 * (fit + np.log1p(s / lam)) - problem.smoothness * p / (lam + s)
+        change = change - 0.5 * problem.laplace_rate / lam
         gain = np.where(outside, change.max(axis=0) - problem.min_gain, -np.inf)
         best = int(np.argmax(gain))
         assert 0 <= best < n_atoms

@@ -38,7 +38,7 @@ def check_solver(solver: Solver) -> None:
     cap on atoms and the monitor are obeyed; a constant target and a warm start are accepted;
     two runs agree; nothing it was given is changed.
 
-    A solver may refuse a smoothness price, a ``min_gain`` or a Gamma prior by raising
+    A solver may refuse a smoothness price, a ``min_gain``, a Laplace or a Gamma prior by raising
     `ValueError`; ignoring them silently is an error.
 
     Parameters
@@ -78,6 +78,9 @@ def _check_prices(solver: Solver, name: str) -> None:
         pose("columns with a min_gain", *columns, min_gain=np.linspace(0.0, 3.0, 8)),
         pose("columns with a smoothness price", *columns, smoothness=1.5),
         pose("kernels with a price, noise held", *kernels, smoothness=1.0, noise_variance=0.01),
+        pose("columns with a Laplace prior", *columns, laplace_rate=2.0),
+        pose("kernels with a Laplace prior", *kernels, laplace_rate=0.2),
+        pose("kernels, Laplace prior, noise held", *kernels, laplace_rate=0.5, noise_variance=0.01),
     ):
         _check_unless_refused(solver, dense, name)
 
