@@ -22,7 +22,7 @@ from relvec.bases.base import Basis, BasisPart, BoundBasis
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.moments import LazyMoments, Moments, moments_of
-from relvec.priors import resolve_prior
+from relvec.priors import RateHyperprior, resolve_prior
 from relvec.solvers import (
     EFFORTS,
     Monitor,
@@ -33,6 +33,7 @@ from relvec.solvers import (
     SequentialSolver,
     WarmStart,
     resolve_solver,
+    with_learnt_rate,
 )
 
 KERNEL_MIN_GAIN = 1e-3
@@ -164,7 +165,7 @@ class BaseSparseBayesRegressor(
             check_bool("low_memory", self.low_memory, also='or "auto"')
         if self.noise_variance is not None:
             check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
-        resolve_prior(self.prior)
+        resolve_prior(self.prior, takes_laplace=True)
         resolve_solver(self.solver, effort=self.effort, needs_dense=False)
 
     def _checked_weight(self, sample_weight: ArrayLike | None, X: Any) -> Vector | None:
@@ -184,9 +185,10 @@ class BaseSparseBayesRegressor(
         return None if (weight == 1.0).all() else weight
 
     def _problem(self, moments: Moments, bound: BoundBasis) -> tuple[Problem, Any]:
-        prior = resolve_prior(self.prior)
+        prior = resolve_prior(self.prior, takes_laplace=True)
         smoothness = prior.smoothness(moments.n_effective + float(self.fit_intercept))
         hyperprior = prior.hyperprior()
+        rate = prior.laplace_rate()
         solver = resolve_solver(
             self.solver,
             effort=self.effort,
@@ -198,8 +200,9 @@ class BaseSparseBayesRegressor(
             smoothness=smoothness,
             hyperprior=hyperprior,
             noise_variance=None if self.noise_variance is None else float(self.noise_variance),
+            laplace_rate=0.0 if isinstance(rate, RateHyperprior) else rate,
         )
-        return problem, solver
+        return problem, with_learnt_rate(solver, rate)
 
     def _entry_prices(
         self, bound: BoundBasis, smoothness: float, solver: Any, moments: Moments
@@ -272,6 +275,7 @@ class BaseSparseBayesRegressor(
             "log_evidence_": np.array([output.posterior.log_evidence for output in outputs]),
             "objective_": np.array([output.objective for output in outputs]),
             "effective_dof_": np.array([output.posterior.effective_dof for output in outputs]),
+            "prior_rate_": np.array([output.solution.laplace_rate for output in outputs]),
             "saturated_": np.array([output.solution.saturated for output in outputs]),
             "converged_": np.array([output.solution.converged for output in outputs]),
         }

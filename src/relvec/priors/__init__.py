@@ -1,4 +1,4 @@
-"""What is believed of the precisions: flat, Gamma, or a price on degrees of freedom.
+"""What is believed of the precisions: flat, Gamma, Laplace, or a price on degrees of freedom.
 
 Examples
 --------
@@ -14,14 +14,16 @@ from __future__ import annotations
 from copy import copy
 
 from relvec._checks import check_choice
-from relvec.priors.base import GammaHyperprior, Prior
+from relvec.priors.base import GammaHyperprior, Prior, RateHyperprior
 from relvec.priors.flat import FlatPrior
 from relvec.priors.gamma import GammaPrior
+from relvec.priors.laplace import LaplacePrior
 from relvec.priors.smoothness import SmoothnessPrior
 
 _NAMED: dict[str, Prior] = {
     "flat": FlatPrior(),
     "gamma": GammaPrior(),
+    "laplace": LaplacePrior(),
     "smoothness": SmoothnessPrior(),
     "aic": SmoothnessPrior("aic"),
     "bic": SmoothnessPrior("bic"),
@@ -29,13 +31,16 @@ _NAMED: dict[str, Prior] = {
 }
 
 
-def resolve_prior(prior: Prior | str | None) -> Prior:
+def resolve_prior(prior: Prior | str | None, *, takes_laplace: bool = False) -> Prior:
     """Turn the name of a prior into the prior; None is flat.
 
     Parameters
     ----------
-    prior : Prior, {"flat", "gamma", "smoothness", "aic", "bic", "ric"} or None
+    prior : Prior, {"flat", "gamma", "laplace", "smoothness", "aic", "bic", "ric"} or None
         A prior is returned as it is.
+    takes_laplace : bool, default=False
+        Whether the caller makes use of `Prior.laplace_rate`. To leave it out would be a flat
+        prior under another name, so those who do not say so are not given one.
 
     Returns
     -------
@@ -44,8 +49,19 @@ def resolve_prior(prior: Prior | str | None) -> Prior:
     Raises
     ------
     ValueError
-        If it is none of these; the message proposes the nearest name.
+        If it is none of these; the message proposes the nearest name. If it is a Laplace prior
+        and the caller has no use for one.
     """
+    resolved = _resolved(prior)
+    if not takes_laplace and resolved.laplace_rate():
+        raise ValueError(
+            f"There is no Laplace prior here, only in regressors; got prior={prior!r}. Use "
+            'prior="flat", "bic" or another SmoothnessPrior.'
+        )
+    return resolved
+
+
+def _resolved(prior: Prior | str | None) -> Prior:
     if prior is None:
         return FlatPrior()
     if isinstance(prior, Prior):
@@ -62,7 +78,9 @@ __all__ = [
     "FlatPrior",
     "GammaHyperprior",
     "GammaPrior",
+    "LaplacePrior",
     "Prior",
+    "RateHyperprior",
     "SmoothnessPrior",
     "resolve_prior",
 ]

@@ -1,8 +1,8 @@
 """What is believed of the precisions before seeing the data.
 
 Everything a solver asks of a prior are numbers: the price ``c`` of one effective degree
-of freedom, and the shapes and rates of Gamma densities. Flat is zero throughout, so one
-code path serves every prior.
+of freedom, the rate of a Laplace prior, and the shapes and rates of Gamma densities. Flat is
+zero throughout, so one code path serves every prior.
 """
 
 from __future__ import annotations
@@ -26,6 +26,16 @@ class GammaHyperprior(NamedTuple):
     noise_rate: float = 0.0
 
 
+class RateHyperprior(NamedTuple):
+    """Gamma density of the rate of a Laplace prior, which is then learnt.
+
+    It adds ``(shape - 1) * log(rate) - inverse_scale * rate`` to the log evidence of the rate.
+    """
+
+    shape: float = 1.0
+    inverse_scale: float = 0.1
+
+
 class Prior(BaseEstimator, ABC):
     """A density over the precisions of the weights and of the noise."""
 
@@ -36,3 +46,7 @@ class Prior(BaseEstimator, ABC):
     def hyperprior(self) -> GammaHyperprior:
         """Gamma densities on the weight precisions and on the noise precision."""
         return GammaHyperprior()
+
+    def laplace_rate(self) -> float | RateHyperprior:
+        """Rate of an exponential density of the prior variances, or how to learn it; 0 for none."""
+        return 0.0

@@ -19,6 +19,7 @@ from relvec.solvers.laplace import LaplaceSolver
 from relvec.solvers.laplace_fixed_point import LaplaceFixedPointSolver
 from relvec.solvers.orthonormal import OrthonormalSolver
 from relvec.solvers.random_order import RandomOrderSolver
+from relvec.solvers.rate import RateLearner, with_learnt_rate
 from relvec.solvers.search import EFFORTS, SequentialSolver
 from relvec.solvers.softmax import SoftmaxSolver
 from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
@@ -122,6 +123,7 @@ __all__ = [
     "Problem",
     "Progress",
     "RandomOrderSolver",
+    "RateLearner",
     "SequentialSolver",
     "SoftmaxProblem",
     "SoftmaxSolution",
@@ -133,4 +135,5 @@ __all__ = [
     "resolve_label_solver",
     "resolve_softmax_solver",
     "resolve_solver",
+    "with_learnt_rate",
 ]

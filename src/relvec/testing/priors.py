@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from relvec.bases import LinearBasis
 from relvec.estimators import SparseBayesRegressor
-from relvec.priors import GammaHyperprior, Prior, resolve_prior
+from relvec.priors import GammaHyperprior, Prior, RateHyperprior, resolve_prior
 from relvec.testing._claims import require
 
 SIZES = (1.0, 2.0, 10.0, 99.5, 1e3, 1e6)
@@ -23,7 +23,8 @@ def check_prior(prior: Prior) -> None:
     """Check that a prior gives solvers numbers they can use, and survives being copied.
 
     The price of a degree of freedom must be finite, not negative, and must not fall as the
-    sample grows; the numbers of the Gamma densities must define densities with a maximum.
+    sample grows; the rate of a Laplace prior must be a number or a density to learn it by; the
+    numbers of the Gamma densities must define densities with a maximum.
 
     Parameters
     ----------
@@ -57,7 +58,8 @@ def check_prior(prior: Prior) -> None:
             _numbers(copy, name) == answers,
             f"{what} of {name} gives other numbers: keep everything in parameters of __init__",
         )
-    require(resolve_prior(prior) is prior, f"resolve_prior({name}) must return it unchanged")
+    resolved = resolve_prior(prior, takes_laplace=True)
+    require(resolved is prior, f"resolve_prior({name}) must return it unchanged")
     _check_fit(prior, name)
 
 
@@ -71,7 +73,9 @@ def _pickled(prior: Prior, name: str) -> Prior:
     return copy
 
 
-def _numbers(prior: Prior, name: str) -> tuple[tuple[float, ...], GammaHyperprior]:
+def _numbers(
+    prior: Prior, name: str
+) -> tuple[tuple[float, ...], GammaHyperprior, float | RateHyperprior]:
     """Ask the prior for everything, and check each answer."""
     prices: list[float] = []
     for size in SIZES:
@@ -101,7 +105,25 @@ def _numbers(prior: Prior, name: str) -> tuple[tuple[float, ...], GammaHyperprio
         f"{name}.hyperprior() has shape {hyper.shape!r} and rate 0: such a density has no maximum "
         "and pushes every precision to infinity",
     )
-    return tuple(prices), hyper
+    rate: Any = prior.laplace_rate()
+    if isinstance(rate, RateHyperprior):
+        for field, value in rate._asdict().items():
+            require(
+                _is_usable(value) and value > 0,
+                f"{name}.laplace_rate().{field} must be a positive number; got {value!r}",
+            )
+    else:
+        require(
+            _is_usable(rate),
+            f"{name}.laplace_rate() must be a finite number and not negative, or a RateHyperprior; "
+            f"got {rate!r}",
+        )
+    require(
+        not rate or not (any(prices) or hyper.shape or hyper.rate),
+        f"{name} has a Laplace rate and a price on degrees of freedom or a Gamma density of the "
+        "weight precisions: solvers take one of them",
+    )
+    return tuple(prices), hyper, rate
 
 
 def _is_usable(value: Any) -> bool:
