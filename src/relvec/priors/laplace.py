@@ -34,12 +34,13 @@ class LaplacePrior(Prior):
 
     Notes
     -----
-    *Where it helps.* In explicit columns with many weak effects, next to nothing to be found, or
-    noise that is known. With kernels the flat prior predicted better in all our trials: their
-    weights are large and of either sign, and a prior on their size costs fit. When the noise is
-    estimated, prior and noise push each other: smaller weights leave more to the noise, in units
-    of which they then look smaller still. Helgøy and Li hold the noise. The price ``min_gain`` of
-    explicit columns is charged as well; with a learnt rate consider ``min_gain=0``.
+    *Where it helps.* In explicit columns with many weak effects, or with none, at a ``min_gain``
+    near zero; their default price and a learnt rate together may leave nothing of weak effects.
+    For a few strong effects, and for kernels, the flat prior predicted better in all our trials:
+    weights of kernels are large and of either sign, and a prior on their size costs fit. When
+    the noise is estimated, prior and noise push each other: smaller weights leave more to the
+    noise, in units of which they then look smaller still. Helgøy and Li hold the noise, and with
+    it held less is lost.
 
     *How the rate is learnt.* The papers maximise the joint density of the rate and of all ``M``
     variances, which gives ``rate = 2 (M + a - 1) / (sum(gamma) + 2 b)``. With that rate put in,
