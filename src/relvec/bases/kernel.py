@@ -15,7 +15,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.centers import choose_centers
 from relvec.dictionaries import KernelDictionary
-from relvec.kernels import KernelEvaluator, KernelLike, kernel_block, resolve_kernel
+from relvec.kernels import KernelEvaluator, KernelLike, ScaledInputs, kernel_block, resolve_kernel
 
 __all__ = ["KernelAtoms", "KernelBasis"]
 
@@ -91,13 +91,18 @@ class KernelBasis(Basis):
         """
         check_dense(X, "KernelBasis")
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, sample_weight)
+        # where inputs have scales, that is how far apart they are
+        are_rows = isinstance(self.centers, str | int) and self.center_method != "grid"
+        is_scaled = are_rows and isinstance(kernel, ScaledInputs)
         centers, source_row = choose_centers(
-            X,
+            kernel.scaled(X) if are_rows and isinstance(kernel, ScaledInputs) else X,
             self.centers,
             self.center_method,
             sample_weight=sample_weight,
             random_state=random_state,
         )
+        if is_scaled:
+            centers = X[source_row]
         from_rows = bool((source_row >= 0).all())
         number = source_row if from_rows else np.arange(len(centers))
         return BoundBasis(
@@ -162,6 +167,8 @@ class KernelAtoms(Atoms):
 
 
 def _short_name(kernel: KernelLike) -> str:
+    if isinstance(kernel, ScaledInputs):
+        return _short_name(kernel.kernel)
     if isinstance(kernel, (KernelOperator, Exponentiation)):
         return "kernel"
     if isinstance(kernel, Kernel):

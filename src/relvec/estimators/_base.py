@@ -21,6 +21,7 @@ from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.bases.base import Basis, BasisPart, BoundBasis
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
+from relvec.estimators._refine import RefineMixin, SparseFit
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import RateHyperprior, resolve_prior
 from relvec.solvers import (
@@ -46,7 +47,13 @@ LARGEST = 1e140
 
 
 class BaseSparseBayesRegressor(
-    ComponentsMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC
+    RefineMixin,
+    ComponentsMixin,
+    CallbackSupportMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    BaseEstimator,
+    ABC,
 ):
     """Fit, predict and explain; a subclass says which basis."""
 
@@ -99,21 +106,27 @@ class BaseSparseBayesRegressor(
         _check_range("X", X.data if issparse(X) else X)
         _check_range("y", y)
         weight = self._checked_weight(sample_weight, X)
-        bound = basis.bind(
-            X, sample_weight=weight, random_state=check_random_state(self.random_state)
-        )
         targets = y.reshape(len(y), -1)
+        scaled = self._learn_scales(basis, X, targets, weight)
+        bound = self._bind(basis if scaled is None else scaled.basis, X, weight)
         if n_features_before != self.n_features_in_:
             previous = ()
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         n_samples, n_atoms = bound.dictionary.shape
         with fitting_threads(float(n_samples) * n_atoms):
-            all_moments, outputs = self._solve(bound, X, targets, weight, previous, context)
+            fit = self._solve(bound, X, targets, weight, previous, context)
+            if scaled is not None:
+                fit = self._refine_scales(scaled, fit, X, targets, weight, context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        self._expose(outputs, bound, all_moments, single=y.ndim == 1)
-        self._warn(outputs)
+        self._expose(fit, single=y.ndim == 1)
+        self._warn(fit.outputs)
         return self
+
+    def _bind(self, basis: Basis, X: Any, weight: Vector | None) -> BoundBasis:
+        return basis.bind(
+            X, sample_weight=weight, random_state=check_random_state(self.random_state)
+        )
 
     def _solve(
         self,
@@ -123,7 +136,7 @@ class BaseSparseBayesRegressor(
         weight: Vector | None,
         previous: tuple[FittedOutput, ...],
         context: Any,
-    ) -> tuple[list[Moments], list[FittedOutput]]:
+    ) -> SparseFit:
         """Fit every target on the shared dictionary."""
         all_moments = moments_of(
             bound.dictionary,
@@ -153,7 +166,7 @@ class BaseSparseBayesRegressor(
                     error_bars=self.error_bars,
                 )
             )
-        return all_moments, outputs
+        return SparseFit(bound, all_moments, outputs)
 
     def _check_options(self) -> None:
         """Find misspelt options before any work is done."""
@@ -165,6 +178,7 @@ class BaseSparseBayesRegressor(
             check_bool("low_memory", self.low_memory, also='or "auto"')
         if self.noise_variance is not None:
             check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
+        self._scale_learner(self._resolve_basis())
         resolve_prior(self.prior, takes_laplace=True)
         resolve_solver(self.solver, effort=self.effort, needs_dense=False)
 
@@ -244,15 +258,9 @@ class BaseSparseBayesRegressor(
 
         return tell
 
-    def _expose(
-        self,
-        outputs: list[FittedOutput],
-        bound: BoundBasis,
-        all_moments: list[Moments],
-        *,
-        single: bool,
-    ) -> None:
+    def _expose(self, fit: SparseFit, *, single: bool) -> None:
         """Set the public attributes; those of several outputs refer to the union of atoms."""
+        bound, all_moments, outputs = fit
         self.outputs_ = tuple(outputs)
         self._single = single
         union = np.unique(np.concatenate([output.active for output in outputs]))

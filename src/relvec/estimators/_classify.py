@@ -27,6 +27,7 @@ from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
+from relvec.estimators._scales import ScalesMixin
 from relvec.laplace import Labels
 from relvec.laplace_softmax import ClassLabels
 from relvec.moments import STORE_BYTES
@@ -51,7 +52,7 @@ FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
-    DecisionMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
+    ScalesMixin, DecisionMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
 ):
     """Fit and expose; a subclass says which basis."""
 
@@ -100,6 +101,11 @@ class BaseSparseBayesClassifier(
                 f"only one class: {self.classes_.tolist()[0]!r}."
             )
         index = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        indicators = (index[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        if len(self.classes_) == 2:  # which say the same
+            indicators = indicators[:, 1:]
+        scaled = self._learn_scales(basis, X, indicators, weight, index)
+        basis = basis if scaled is None else scaled.basis
         bound = basis.bind(
             X, sample_weight=weight, random_state=check_random_state(self.random_state)
         )
@@ -245,6 +251,7 @@ class BaseSparseBayesClassifier(
             check_choice("min_gain", self.min_gain, ("auto",))
         else:
             check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
+        self._scale_learner(self._resolve_basis())
         resolve_prior(self.prior)
         resolve_label_solver(self.solver, needs_dense=False)
 

@@ -40,6 +40,10 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
     price_curvature : {"bound", "model"}, default="bound"
         Where degrees of freedom are counted if they have a price: at the largest curvature of
         the likelihood, which makes the price a prior, or at that of the model (Schmolck).
+    scales : {"ard", "isotropic", "kernel", "auto"}, ScaleLearner or None, default=None
+        Learn on which scales inputs matter to the one `KernelBasis` of `basis`, by the evidence of
+        a Gaussian process; see `RVMClassifier`. "auto" does if its kernel is a name and its gamma
+        was left alone.
     fit_intercept : bool or "auto", default="auto"
         Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
         that decay within the data: logits far from all data are then those of the shares of the
@@ -107,6 +111,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         self,
         basis: Basis | None = None,
         *,
+        scales: Any = None,
         prior: Any = "flat",
         multi_class: str = "softmax",
         class_weight: Any = None,
@@ -120,6 +125,7 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         random_state: Any = None,
     ) -> None:
         self.basis = basis
+        self.scales = scales
         self.prior = prior
         self.multi_class = multi_class
         self.class_weight = class_weight
@@ -149,6 +155,13 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         Of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial and sigmoid kernels.
+    scales : {"auto", "ard", "isotropic", "kernel"}, ScaleLearner or None, default="auto"
+        Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
+        rows, and leave out those that do not: one for each input ("ard"), or one width for all,
+        each in units of its standard deviation ("isotropic"); `gamma` is then not used. "auto" is
+        whichever of the two has more evidence for its parameters, if `kernel` is a name
+        of one that decays and `gamma` was left alone. "kernel" learns the free parameters of a
+        kernel object. None takes the kernel as it is.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"
         Where kernels may be centred.
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
@@ -218,6 +231,16 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
 
+    input_scale_ : ndarray of shape (n_features,)
+        Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
+        This and the next three only if scales are learnt.
+    feature_relevance_ : ndarray of shape (n_features,)
+        The same in units of the standard deviation of each input.
+    feature_gain_ : ndarray of shape (n_features,)
+        Log evidence that each input brings to the process.
+    scale_kind_, scale_path_, scale_path_objective_
+        "ard" or "isotropic"; relevance of all inputs after each step of learning.
+
     See Also
     --------
     SparseBayesClassifier : The same with any basis.
@@ -243,6 +266,7 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 1.0,
+        scales: Any = "auto",
         centers: Any = "all",
         center_method: str = "kmeans++",
         prior: Any = "flat",
@@ -261,6 +285,7 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.scales = scales
         self.centers = centers
         self.center_method = center_method
         self.prior = prior

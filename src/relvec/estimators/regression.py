@@ -33,6 +33,10 @@ or Solver, default="auto"
         How hard the sequential solver looks for a better maximum of the evidence.
     noise_variance : float, optional
         Hold the noise variance at this value; default, estimate it.
+    scales : {"ard", "isotropic", "kernel", "auto"}, ScaleLearner or None, default=None
+        Learn on which scales inputs matter to the one `KernelBasis` of `basis`, by the evidence of
+        a Gaussian process; see `RVMRegressor`. "auto" does if its kernel is a name and its gamma
+        was left alone.
     fit_intercept : bool, default=True
         Include an intercept with a flat prior.
     min_gain : float or "auto", default="auto"
@@ -108,6 +112,7 @@ or Solver, default="auto"
         self,
         basis: Basis | None = None,
         *,
+        scales: Any = None,
         prior: Any = "flat",
         solver: Any = "auto",
         effort: str = "balanced",
@@ -120,6 +125,7 @@ or Solver, default="auto"
         random_state: Any = None,
     ) -> None:
         self.basis = basis
+        self.scales = scales
         self.prior = prior
         self.solver = solver
         self.effort = effort
@@ -153,6 +159,13 @@ class RVMRegressor(KernelMixin, BaseSparseBayesRegressor):
         Of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial and sigmoid kernels.
+    scales : {"auto", "ard", "isotropic", "kernel"}, ScaleLearner or None, default="auto"
+        Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
+        rows, and leave out those that do not: one for each input ("ard"), or one width for all,
+        each in units of its standard deviation ("isotropic"); `gamma` is then not used. "auto" is
+        whichever of the two has more evidence for its parameters, if `kernel` is a name
+        of one that decays and `gamma` was left alone. "kernel" learns the free parameters of a
+        kernel object. None takes the kernel as it is.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"
         Where kernels may be centred: all training inputs, that many of them, or these points.
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
@@ -190,6 +203,15 @@ or Solver, default="auto"
 objective_, effective_dof_, well_determined_, saturated_, converged_, candidates_, n_iter_, \
 n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
+    input_scale_ : ndarray of shape (n_features,)
+        Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
+        This and the next three only if scales are learnt.
+    feature_relevance_ : ndarray of shape (n_features,)
+        The same in units of the standard deviation of each input.
+    feature_gain_ : ndarray of shape (n_features,)
+        Log evidence that each input brings to the process.
+    scale_kind_, scale_path_, scale_path_objective_
+        "ard" or "isotropic"; relevance of all inputs after each step of learning.
 
     See Also
     --------
@@ -221,6 +243,7 @@ n_features_in_, feature_names_in_
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 1.0,
+        scales: Any = "auto",
         centers: Any = "all",
         center_method: str = "kmeans++",
         prior: Any = "flat",
@@ -238,6 +261,7 @@ n_features_in_, feature_names_in_
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.scales = scales
         self.centers = centers
         self.center_method = center_method
         self.prior = prior

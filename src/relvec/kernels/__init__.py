@@ -1,7 +1,12 @@
 """Kernels that scikit-learn lacks, and the fast evaluation of any kernel."""
 
 from relvec.kernels.evaluate import KernelEvaluator, KernelLike, kernel_block
-from relvec.kernels.gradients import parameter_gradient, raw_scale_slope, scale_gradient
+from relvec.kernels.gradients import (
+    parameter_gradient,
+    raw_scale_slope,
+    scale_gradient,
+    scale_jacobian,
+)
 from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from relvec.kernels.resolve import KERNEL_NAMES, resolve_gamma, resolve_kernel
 from relvec.kernels.scaled import ScaledInputs, scaled_inputs
@@ -25,5 +30,6 @@ __all__ = [
     "resolve_gamma",
     "resolve_kernel",
     "scale_gradient",
+    "scale_jacobian",
     "scaled_inputs",
 ]

@@ -19,7 +19,7 @@ from relvec._typing import Matrix, Vector
 from relvec.kernels.evaluate import KernelLike, kernel_block
 from relvec.kernels.pairwise import Laplacian, Linear, Polynomial, Sigmoid
 
-__all__ = ["parameter_gradient", "raw_scale_slope", "scale_gradient"]
+__all__ = ["parameter_gradient", "raw_scale_slope", "scale_gradient", "scale_jacobian"]
 
 STEP = 1e-4
 """Step of central differences in a log scale, for kernels whose form is not known."""
@@ -114,7 +114,7 @@ def parameter_gradient(kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix) -> Vecto
 # ------------------------------------------------------------------ kernels of a known form
 
 
-def _form(kernel: KernelLike) -> Any:
+def _form(kernel: Any) -> Any:
     """Return how a kernel depends on its inputs, if that is known."""
     kind = type(kernel)
     if np.size(getattr(kernel, "length_scale", 1.0)) > 1:
@@ -202,3 +202,60 @@ def _numerical(kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> V
         gradient[k] = (values[0] - values[1]) / (2.0 * STEP * scale[k])
     return gradient
 
+
+def scale_jacobian(
+    kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, weights: Vector
+) -> Matrix:
+    """Derivative of a sum of kernels at every input in the scales themselves.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        The kernel of scaled inputs.
+    scale : ndarray of shape (n_features,)
+        Scales, none of them negative.
+    X, Z : ndarray of shape (n_samples, n_features) and (n_centers, n_features)
+        Inputs and centres before scaling.
+    weights : ndarray of shape (n_centers,)
+        Weights of the kernels.
+
+    Returns
+    -------
+    jacobian : ndarray of shape (n_samples, n_features)
+        Zero, for kernels whose form is not known, where the scale is.
+    """
+    form = _form(kernel)
+    if form is None:
+        return _numerical_jacobian(kernel, scale, X, Z, weights)
+    root = np.sqrt(scale)
+    slopes = form(kernel, X * root, Z * root, np.broadcast_to(weights, (len(X), len(Z))))
+    if form is _inner_product:
+        product: Matrix = X * (slopes @ Z)
+        return product
+    if form is _city_block:
+        half = 0.5 / np.maximum(root, 1e-150)
+        columns = [
+            np.einsum("nm,nm->n", slopes, np.abs(np.subtract.outer(x, z)))
+            for x, z in zip(X.T, Z.T, strict=True)
+        ]
+        return np.column_stack(columns) * half
+    middle = X.mean(axis=0)
+    X, Z = X - middle, Z - middle
+    total = slopes.sum(axis=1)[:, None]
+    result: Matrix = np.square(X) * total - 2.0 * X * (slopes @ Z) + slopes @ np.square(Z)
+    return result
+
+
+def _numerical_jacobian(
+    kernel: Any, scale: Vector, X: Matrix, Z: Matrix, weights: Vector
+) -> Matrix:
+    jacobian = np.zeros((len(X), len(scale)))
+    for k in np.flatnonzero(scale > 0.0):
+        values = []
+        for direction in (1.0, -1.0):
+            moved = scale.copy()
+            moved[k] *= math.exp(direction * STEP)
+            root = np.sqrt(moved)
+            values.append(kernel_block(kernel, X * root, Z * root) @ weights)
+        jacobian[:, k] = (values[0] - values[1]) / (2.0 * STEP * scale[k])
+    return jacobian

@@ -97,9 +97,7 @@ class ScaledInputs(Kernel):
     @property
     def hyperparameters(self) -> list[Any]:
         """Those of the inner kernel."""
-        return [
-            each._replace(name="kernel__" + each.name) for each in self.kernel.hyperparameters
-        ]
+        return [each._replace(name="kernel__" + each.name) for each in self.kernel.hyperparameters]
 
     @property
     def theta(self) -> Vector:

@@ -8,11 +8,10 @@ standard deviation here.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import clone
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import KernelLike
@@ -35,6 +34,10 @@ ENTRY_SHARES = (0.3, 1.0)
 """Scales at which an input enters, relative to the median of those in the model."""
 NEGLIGIBLE = 1e-3
 """Log evidence, in nats, that no change is made for."""
+TOLERANCE = 1e-3
+"""Rise of the log evidence in one step at which a climb ends."""
+IDLE = 0.05
+"""Log evidence lost with an input that the others need not adapt to."""
 TIE = 0.1
 """Precision of the normal prior of log scales around their mean: they may well differ by a factor
 of e^3, but those that the data say little of stay near the others."""
@@ -83,10 +86,12 @@ class ProcessSearch:
         learns_kernel: bool = False,
     ) -> None:
         self.process = process
-        self.kernel = clone(kernel) if hasattr(kernel, "get_params") else kernel
+        self.kernel: Any = kernel
         self.largest = largest
         self.learns_kernel = learns_kernel and bool(getattr(kernel, "n_dims", 0))
-        self.theta = np.asarray(kernel.theta) if self.learns_kernel else np.empty(0)
+        self.theta = np.empty(0)
+        if self.learns_kernel:
+            self.theta = np.asarray(self.kernel.theta)
         self.path: list[Vector] = []
         """Scales after every step of every climb."""
         self.values: list[float] = []
@@ -183,7 +188,7 @@ class ProcessSearch:
             method="L-BFGS-B",
             bounds=bounds,
             callback=record,
-            options={"maxiter": max_iter},
+            options={"maxiter": max_iter, "ftol": TOLERANCE / max(abs(fit.objective), 1.0)},
         )
         found = unpack(end.x)
         found = found._replace(
@@ -224,6 +229,12 @@ class ProcessSearch:
         while len(fit.inputs) > 1:
             inputs = fit.inputs[np.argsort(fit.scale[fit.inputs])[:LOOKED_AT]]
             losses = self.losses(fit, inputs)
+            idle = inputs[losses < min(IDLE, price)]
+            if 0 < len(idle) < len(fit.inputs):
+                without = _without(self, fit, idle)
+                if without.objective > fit.objective - price * len(idle):
+                    fit = without
+                    continue
             order = np.argsort(losses)
             cheap = inputs[order[losses[order] < price]]
             sure = bool(len(cheap))

@@ -8,7 +8,8 @@ input, the sparse model follows. Its kernels are made somewhat wider, which few 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_random_state
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import ScaledInputs
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
@@ -33,8 +34,12 @@ FIRST_STEPS = 8
 """Steps from each start, after which the best goes on."""
 EXPECTED_NULLS = 1.5
 """Of inputs that do not matter, how many may be expected to stay."""
+FARTHEST = 1e140
+"""Squares of larger numbers, or of their inverses, leave the range of floating point."""
 MANY = 100
 """With more inputs, those that have nothing to do with the target by themselves wait outside."""
+NO_SIGNAL = -20.0
+"""Log ratio of signal to noise of a process that explains nothing."""
 ROUNDS = 4
 """How often inputs are taken out and let in again."""
 
@@ -49,6 +54,8 @@ class LearntScales:
     """Inverse squared widths in the units of the inputs; zero for those left out."""
     relevance: Vector
     """The same in units of the standard deviation of each input."""
+    spread: Vector
+    """Those standard deviations, over the rows that were looked at."""
     gain: Vector
     """Log evidence that each input brings to the process, or would at its best."""
     price: float
@@ -60,6 +67,19 @@ class LearntScales:
     path: Matrix
     """Relevance of every input after each step."""
     path_objective: Vector
+
+    def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
+        """Return other scales that were found from these."""
+        spread = self.spread
+        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+        return replace(
+            self,
+            kernel=ScaledInputs(kernel, scale),
+            scale=scale,
+            relevance=relevance,
+            path=np.vstack([self.path, relevance]),
+            path_objective=np.append(self.path_objective, np.nan),
+        )
 
 
 class ScaleLearner(BaseEstimator):
@@ -77,6 +97,9 @@ class ScaleLearner(BaseEstimator):
     min_gain : float or "auto", default="auto"
         Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
         do not matter one or two stay, however many there are.
+    refine : int, default=0
+        How often, in regression, to go on with a few steps of the evidence of the sparse model
+        itself in its precisions and scales, and to fit it again. Three times make it sparser.
     max_rows : int, default=500
         Rows that the process is shown; the cost grows with their third power.
     max_iter : int, default=60
@@ -102,6 +125,7 @@ class ScaleLearner(BaseEstimator):
         *,
         width: float = 0.5,
         min_gain: float | str = "auto",
+        refine: int = 0,
         max_rows: int = 500,
         max_iter: int = 60,
         random_state: Any = 0,
@@ -109,6 +133,7 @@ class ScaleLearner(BaseEstimator):
         self.kind = kind
         self.width = width
         self.min_gain = min_gain
+        self.refine = refine
         self.max_rows = max_rows
         self.max_iter = max_iter
         self.random_state = random_state
@@ -117,6 +142,7 @@ class ScaleLearner(BaseEstimator):
         """Find misspelt options before any work is done."""
         check_choice("kind", self.kind, KINDS)
         check_positive("width", self.width)
+        check_integer("refine", self.refine, minimum=0)
         check_integer("max_rows", self.max_rows, minimum=2)
         check_integer("max_iter", self.max_iter, minimum=1)
         if isinstance(self.min_gain, str):
@@ -130,7 +156,7 @@ class ScaleLearner(BaseEstimator):
         X: Matrix,
         targets: Matrix,
         sample_weight: Vector | None = None,
-        explicit: Matrix | None = None,
+        explicit: Callable[[IndexArray], Matrix] | None = None,
         strata: IndexArray | None = None,
     ) -> LearntScales:
         """Learn the scales of the inputs of a kernel.
@@ -145,19 +171,20 @@ class ScaleLearner(BaseEstimator):
             What is to be explained: targets of a regression, or indicators of classes.
         sample_weight : ndarray of shape (n_samples,), default=None
             How often each row counts.
-        explicit : ndarray of shape (n_samples, n_columns), default=None
-            Columns that stand beside the kernels in the model.
+        explicit : callable, default=None
+            Gives, for some rows, the columns that stand beside the kernels in the model.
         strata : ndarray of shape (n_samples,), default=None
             Classes that a choice of rows is to represent.
         """
         self.check()
-        rows = self._rows(len(X), sample_weight, strata)
-        weight = None if sample_weight is None else sample_weight[rows]
+        rows, weight = _distinct_rows(X, targets, sample_weight)
+        chosen = self._choice(len(rows), None if strata is None else strata[rows])
+        rows, weight = rows[chosen], weight[chosen]
         centre, spread = _moments(X[rows], weight)
         varies = spread > 0.0
         scaled = (X[rows] - centre) / np.where(varies, spread, 1.0)
         process = Process(
-            scaled, targets[rows], weight, None if explicit is None else explicit[rows]
+            scaled, targets[rows], weight, None if explicit is None else explicit(rows)
         )
         if process.is_empty or not varies.any():
             return self._nothing_learnt(kernel, spread)
@@ -172,45 +199,43 @@ class ScaleLearner(BaseEstimator):
             )
         price = entry_price(self.min_gain, int(varies.sum()))
         isotropic = self._isotropic(search, varies)
+        null = search.valued(isotropic._replace(log_signal=NO_SIGNAL)).log_evidence
         fit, kind = isotropic, "isotropic"
         if self.kind != "isotropic" and varies.sum() > 1:
             fit, kind = self._ard(search, varies, price, isotropic), "ard"
             if self.kind == "auto" and not _is_worth(fit, isotropic):
                 fit, kind = isotropic, "isotropic"
+        n_scales = 1 if kind == "isotropic" else len(fit.inputs)
+        if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
+            return self._nothing_learnt(kernel, spread)
         gain = self._gains(search, fit, varies)
         return self._result(kernel, fit, kind, spread, gain, price, search)
 
     # ------------------------------------------------------------------ stages
 
-    def _isotropic(self, search: ProcessSearch, varies: np.ndarray) -> ProcessFit:
-        starts = [search.start(np.where(varies, start / varies.sum(), 0.0)) for start in STARTS]
-        first = [search.climb(start, FIRST_STEPS, "common") for start in starts]
-        best = max(first, key=lambda fit: fit.objective)
-        return search.climb(best, self.max_iter, "common")
+    def _isotropic(self, search: ProcessSearch, varies: BoolArray) -> ProcessFit:
+        return search.climb(_best_start(search, varies), self.max_iter, "common")
 
     def _ard(
-        self, search: ProcessSearch, varies: np.ndarray, price: float, isotropic: ProcessFit
+        self, search: ProcessSearch, varies: BoolArray, price: float, isotropic: ProcessFit
     ) -> ProcessFit:
         """Climb from several widths, then take inputs out and in until nothing changes."""
-        starts = [isotropic]
-        allowed = varies
-        if varies.sum() > MANY:
-            chosen = screen_inputs(search.process, varies)
-            starts = [search.start(np.where(chosen, s / chosen.sum(), 0.0)) for s in STARTS]
-        else:
-            starts += [search.start(np.where(varies, s / varies.sum(), 0.0)) for s in STARTS]
-        first = [search.climb(start, FIRST_STEPS) for start in starts]
+        many = varies.sum() > MANY
+        chosen = screen_inputs(search.process, varies) if many else varies
+        start = _best_start(search, chosen)
+        starts = [start, search.climb(start, self.max_iter, "common") if many else isotropic]
+        first = [search.climb(each, FIRST_STEPS) for each in starts]
         fit = max(first, key=lambda fit: fit.objective)
         fit = search.climb(fit, self.max_iter)
         for _ in range(ROUNDS):
             before = fit.inputs
             fit = search.prune(fit, price)
-            fit = search.enter(fit, price, allowed)
+            fit = search.enter(fit, price, varies)
             if np.array_equal(before, fit.inputs):
                 break
         return search.climb(fit, self.max_iter)
 
-    def _gains(self, search: ProcessSearch, fit: ProcessFit, varies: np.ndarray) -> Vector:
+    def _gains(self, search: ProcessSearch, fit: ProcessFit, varies: BoolArray) -> Vector:
         """What every input brings, or would bring: zero for those that promise nothing."""
         gain = np.zeros(len(fit.scale))
         if fit.log_evidence == -math.inf:
@@ -239,6 +264,7 @@ class ScaleLearner(BaseEstimator):
             kernel=learnt,
             scale=ones,
             relevance=spread**2,
+            spread=spread,
             gain=np.full(len(ones), np.nan),
             price=0.0,
             log_evidence=fit.log_evidence,
@@ -249,20 +275,17 @@ class ScaleLearner(BaseEstimator):
 
     # ------------------------------------------------------------------ pieces
 
-    def _rows(
-        self, n_samples: int, weight: Vector | None, strata: IndexArray | None
-    ) -> IndexArray:
-        """Rows to learn from: those that count, a choice of them if they are many."""
-        rows = np.arange(n_samples) if weight is None else np.flatnonzero(weight > 0.0)
-        if len(rows) <= self.max_rows:
-            return rows
+    def _choice(self, n_rows: int, strata: IndexArray | None) -> IndexArray:
+        """Rows to learn from if there are too many, every stratum by its share."""
+        if n_rows <= self.max_rows:
+            return np.arange(n_rows)
         random_state = check_random_state(self.random_state)
         if strata is None:
-            return np.sort(random_state.choice(rows, self.max_rows, replace=False))
+            return np.sort(random_state.choice(n_rows, self.max_rows, replace=False))
         chosen = []
-        for stratum in np.unique(strata[rows]):
-            mine = rows[strata[rows] == stratum]
-            size = max(1, round(self.max_rows * len(mine) / len(rows)))
+        for stratum in np.unique(strata):
+            mine = np.flatnonzero(strata == stratum)
+            size = max(1, round(self.max_rows * len(mine) / n_rows))
             chosen.append(random_state.choice(mine, min(size, len(mine)), replace=False))
         return np.sort(np.concatenate(chosen))
 
@@ -283,6 +306,7 @@ class ScaleLearner(BaseEstimator):
             kernel=ScaledInputs(kernel, scale),
             scale=scale,
             relevance=relevance,
+            spread=spread,
             gain=gain,
             price=price,
             log_evidence=fit.log_evidence,
@@ -292,9 +316,9 @@ class ScaleLearner(BaseEstimator):
         )
 
     def _nothing_learnt(self, kernel: Kernel, spread: Vector) -> LearntScales:
-        """Without targets or inputs that vary, all inputs that do are alike."""
+        """Where inputs say nothing of the targets, all that vary are alike."""
         varies = spread > 0.0
-        relevance = np.where(varies, 0.5 / max(int(varies.sum()), 1), 0.0)
+        relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
         scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=varies)
         if self.kind == "kernel":
             scale = np.ones_like(spread)
@@ -302,6 +326,7 @@ class ScaleLearner(BaseEstimator):
             kernel=kernel if self.kind == "kernel" else ScaledInputs(kernel, scale),
             scale=scale,
             relevance=relevance,
+            spread=spread,
             gain=np.zeros(len(spread)),
             price=0.0,
             log_evidence=math.nan,
@@ -323,14 +348,43 @@ def entry_price(min_gain: float | str, n_inputs: int) -> float:
     return 0.5 * float(ndtri(1.0 - share)) ** 2
 
 
+def _best_start(search: ProcessSearch, inputs: BoolArray) -> ProcessFit:
+    """Return the best of a few widths, all inputs alike."""
+    scales = [np.where(inputs, start / inputs.sum(), 0.0) for start in STARTS]
+    return max((search.start(scale) for scale in scales), key=lambda fit: fit.objective)
+
+
 def _is_worth(fit: ProcessFit, isotropic: ProcessFit) -> bool:
     """Whether scales of their own pay for themselves, at one nat for each."""
     return fit.log_evidence - (len(fit.inputs) - 1) > isotropic.log_evidence
 
 
-def _moments(X: Matrix, weight: Vector | None) -> tuple[Vector, Vector]:
+def _distinct_rows(
+    X: Matrix, targets: Matrix, sample_weight: Vector | None
+) -> tuple[IndexArray, Vector]:
+    """Return rows that differ, in an order of their own, and how often each counts.
+
+    Rows that were seen twice and rows that count twice are then the same to the last digit.
+    """
+    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
+    both = np.ascontiguousarray(np.hstack([X[rows], targets[rows]])) + 0.0  # no -0.0
+    as_bytes = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
+    _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
+    counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
+    return rows[first], counts.astype(np.float64)
+
+
+def _moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
     """Mean and standard deviation of every input; zero where it is constant but for rounding."""
-    centre = np.average(X, axis=0, weights=weight)
-    spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
-    rounding = 8.0 * np.finfo(np.float64).eps * np.abs(X).max(axis=0, initial=0.0)
-    return centre, np.where(spread > rounding, spread, 0.0)
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    centre = np.average(X / unit, axis=0, weights=weight)
+    spread = np.sqrt(np.average((X / unit - centre) ** 2, axis=0, weights=weight))
+    spread = np.where(spread > 8.0 * np.finfo(np.float64).eps, spread * unit, 0.0)
+    if (spread > FARTHEST).any() or (spread[spread > 0.0] < 1.0 / FARTHEST).any():
+        raise ValueError(
+            "scales need the variances of the inputs, which are too large for that, or too small: "
+            f"standard deviations from {spread[spread > 0.0].min():.1e} to {spread.max():.1e}. "
+            "Scale the columns, for example by StandardScaler."
+        )
+    return centre * unit, spread

@@ -1,0 +1,177 @@
+"""A few steps of the evidence of a sparse model in the scales of its inputs.
+
+They are few on purpose: pushed to its end that evidence overfits the scales.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import BoundBasis
+from relvec.estimators._output import FittedOutput
+from relvec.estimators._scales import ScaledBasis, ScalesMixin
+from relvec.learning import LearntScales
+from relvec.learning.feature_rule import ScaleInformation, weigh_inputs
+from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
+from relvec.moments import Moments
+from relvec.solvers import Problem
+from relvec.solvers.state import objective_of
+
+__all__ = ["RefineMixin", "SparseFit"]
+
+STEPS = 3
+"""Steps of the joint climb in one round."""
+WORTHWHILE = 0.01
+"""Rise of the objective that is worth another fit."""
+WEIGHED = 200
+"""Inputs that are weighed against each other at once; among more, only those in the model."""
+
+
+class SparseFit(NamedTuple):
+    """One fitted dictionary and its targets."""
+
+    bound: BoundBasis
+    moments: list[Moments]
+    outputs: list[FittedOutput]
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, over all targets."""
+        return sum(output.objective for output in self.outputs)
+
+
+class RefineMixin(ScalesMixin):
+    """Joint steps of precisions and scales between fits of a sparse regression."""
+
+    fit_intercept: bool
+    _solve: Callable[..., SparseFit]
+    _problem: Callable[..., tuple[Problem, Any]]
+    _bind: Callable[..., BoundBasis]
+
+    def _refine_scales(
+        self,
+        scaled: ScaledBasis,
+        fit: SparseFit,
+        X: Any,
+        targets: Matrix,
+        weight: Vector | None,
+        context: Any,
+    ) -> SparseFit:
+        """Move the scales and fit again, as often as asked and as long as it pays."""
+        learnt = scaled.learnt
+        assert learnt is not None
+        rounds = 0 if learnt.kind == "kernel" else scaled.learner.refine
+        for _ in range(rounds):
+            models, thetas = self._models(scaled, fit, X, targets, weight)
+            if not any(len(model.centers) for model in models):
+                break
+            thetas, scale, rise = climb_jointly(models, thetas, learnt.scale, STEPS)
+            if rise < WORTHWHILE:
+                break
+            for trial in _proposals(models, thetas, learnt, scale, scaled.kernel):
+                there = scaled._replace(learnt=trial)
+                bound = self._bind(there.basis, X, weight)
+                found = self._solve(bound, X, targets, weight, (), context)
+                n_more = np.count_nonzero(trial.scale) - np.count_nonzero(learnt.scale)
+                if found.objective - learnt.price * n_more > fit.objective + WORTHWHILE:
+                    break
+            else:
+                break
+            fit, learnt, scaled = found, trial, there
+        self._expose_scales(learnt)
+        return fit
+
+    def _models(
+        self,
+        scaled: ScaledBasis,
+        fit: SparseFit,
+        X: Any,
+        targets: Matrix,
+        weight: Vector | None,
+    ) -> tuple[list[SparseEvidence], list[Vector]]:
+        """Return every fitted target as a function of precisions and scales, and its precisions.
+
+        Precisions are put in the order of the model: kernels first.
+        """
+        models, thetas = [], []
+        for moments, output, target in zip(fit.moments, fit.outputs, targets.T, strict=True):
+            kernels, others = _kinds(scaled, fit.bound, output)
+            problem, _ = self._problem(moments, fit.bound)
+            objective = objective_of(problem, problem.noise_variance)
+            objective = objective._replace(rate=output.solution.laplace_rate)
+            models.append(
+                SparseEvidence(
+                    scaled.kernel,
+                    X,
+                    _centers(scaled, fit.bound)[kernels],
+                    fit.bound.dictionary.columns(output.active[others]),
+                    target,
+                    weight,
+                    centre=bool(self.fit_intercept),
+                    objective=objective,
+                )
+            )
+            log_lam, is_kernel = output.solution.log_lam, np.ones(len(output.active), dtype=bool)
+            is_kernel[others] = False
+            thetas.append(np.concatenate([log_lam[is_kernel], log_lam[others]]))
+        return models, thetas
+
+
+def scale_information(
+    models: list[SparseEvidence], thetas: list[Vector], learnt: LearntScales, scale: Vector
+) -> ScaleInformation | None:
+    """What all targets say of relevances, the scales in units of standard deviations."""
+    unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
+    curvature, slope = np.zeros((len(scale), len(scale))), np.zeros(len(scale))
+    for model, theta in zip(models, thetas, strict=True):
+        if not len(model.centers):
+            continue
+        information, point = model.information(theta, scale), model.at(theta, scale)
+        if information is None or point is None:
+            return None
+        curvature += information / np.multiply.outer(unit, unit)
+        slope += point.scale / unit
+    return ScaleInformation(curvature, slope)
+
+
+def _proposals(
+    models: list[SparseEvidence],
+    thetas: list[Vector],
+    learnt: LearntScales,
+    scale: Vector,
+    kernel: Any,
+) -> list[LearntScales]:
+    """Return what to fit next: with inputs taken out and in by the rule, or just moved."""
+    relevance = scale * learnt.spread**2
+    moved = learnt.moved(relevance, kernel)
+    if len(scale) > WEIGHED:
+        return [moved]
+    information = scale_information(models, thetas, learnt, scale)
+    if information is None:
+        return [moved]
+    kept, mean = weigh_inputs(information, relevance, learnt.price)
+    kept &= learnt.spread > 0.0
+    if not kept.any() or np.array_equal(kept, relevance > 0.0):
+        return [moved]
+    entering = kept & (relevance == 0.0)
+    weighed = np.where(kept, np.where(entering, mean, relevance), 0.0)
+    return [learnt.moved(weighed, kernel), moved]
+
+
+def _kinds(
+    scaled: ScaledBasis, bound: BoundBasis, output: FittedOutput
+) -> tuple[IndexArray, IndexArray]:
+    """Active kernels, numbered among kernels, and places of the other active atoms."""
+    atoms = scaled.kernel_atoms(bound)
+    is_kernel = (output.active >= atoms.start) & (output.active < atoms.stop)
+    return output.active[is_kernel] - atoms.start, np.flatnonzero(~is_kernel)
+
+
+def _centers(scaled: ScaledBasis, bound: BoundBasis) -> Matrix:
+    atoms: Any = bound.atoms
+    centers: Matrix = (atoms.parts[scaled.place] if bound.parts else atoms).centers
+    return centers

@@ -1,0 +1,156 @@
+"""Which inputs a model keeps: the fast rule of weights, for the scales of inputs.
+
+Around its scales the log likelihood of a model is nearly quadratic in them,
+``h' eta - eta' H eta / 2``. A scale is not negative, and has a half-normal prior with a precision
+of its own. As for weights, the evidence of one precision, all others held, has a closed form in
+
+    s = H_ii - H_io (H_oo + B_o)^-1 H_oi,     q = h_i - H_io (H_oo + B_o)^-1 h_o
+
+and is maximal at infinity where an input does not matter. (Heimsaeter, 2021, appendix A.1.1,
+takes ``B theta`` to be constant and finds a minimum.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from relvec._typing import BoolArray, Matrix, Vector
+
+__all__ = ["ScaleInformation", "half_normal_gain", "scale_deviations", "weigh_inputs"]
+
+GRID = np.concatenate([np.geomspace(1e-8, 0.1, 40), np.linspace(0.1, 1.0, 62)[1:-1]])
+"""Shares of the curvature that the prior leaves, at which the evidence is first looked at."""
+ROUNDS = 30
+
+
+class ScaleInformation(NamedTuple):
+    """A quadratic approximation of the log likelihood in the scales of inputs."""
+
+    curvature: Matrix
+    """H: what the data say of the scales, weights integrated out."""
+    slope: Vector
+    """Derivative of the log evidence at the scales."""
+
+
+def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
+    """Best precision of half-normal scales, and the log evidence that it gains over none.
+
+    Maximises ``log 2 + log(b / (b + s)) / 2 + q^2 / (2 (b + s)) + log Phi(q / sqrt(b + s))``.
+
+    Parameters
+    ----------
+    s, q : ndarray
+        Curvature and slope at zero, the others adapting.
+
+    Returns
+    -------
+    gain : ndarray
+        Never negative; zero where the best precision is infinite, which it is for ``q <= 0``.
+    precision : ndarray
+    """
+    s, q = np.atleast_1d(s).astype(np.float64), np.atleast_1d(q).astype(np.float64)
+    z = q / np.sqrt(np.maximum(s, 1e-300))
+    values = _share_evidence(GRID[:, None], z)
+    best = np.argmax(values, axis=0)
+    low, high = GRID[np.maximum(best - 1, 0)], GRID[np.minimum(best + 1, len(GRID) - 1)]
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(60):  # golden section, in all inputs at once
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        falls = _share_evidence(left, z) > _share_evidence(right, z)
+        low, high = np.where(falls, low, left), np.where(falls, right, high)
+    share = 0.5 * (low + high)
+    gain = _share_evidence(share, z)
+    useful = (q > 0.0) & (gain > 0.0)
+    precision = np.where(useful, s * (1.0 - share) / share, np.inf)
+    return np.where(useful, gain, 0.0), precision
+
+
+def _share_evidence(share: Vector, z: Vector) -> Vector:
+    """Log evidence in terms of ``share = s / (b + s)`` and ``z = q / sqrt(s)``."""
+    with np.errstate(divide="ignore"):
+        occam = 0.5 * np.log1p(-share)
+    result: Vector = math.log(2.0) + occam + 0.5 * share * z**2 + log_ndtr(z * np.sqrt(share))
+    return result
+
+
+def weigh_inputs(
+    information: ScaleInformation, scale: Vector, price: float
+) -> tuple[BoolArray, Vector]:
+    """Take inputs out and in, one after the other, until the rule is content with all of them.
+
+    Parameters
+    ----------
+    information : ScaleInformation
+        At `scale`.
+    scale : ndarray of shape (n_features,)
+        Scales now, zero for inputs that are out.
+    price : float
+        Log evidence that an input must bring.
+
+    Returns
+    -------
+    kept : ndarray of bool of shape (n_features,)
+    mean : ndarray of shape (n_features,)
+        Where the approximation puts the scales; zero for those that are not kept.
+    """
+    H = information.curvature
+    h = information.slope + H @ scale
+    precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-300) ** 2, np.inf)
+    for _ in range(ROUNDS):
+        before = precision.copy()
+        for k in range(len(scale)):
+            s, q = _without(H, h, precision, k)
+            gain, best = half_normal_gain(np.array([s]), np.array([q]))
+            precision[k] = best[0] if gain[0] > price else np.inf
+        if np.array_equal(np.isfinite(before), np.isfinite(precision)):
+            break
+    kept = np.isfinite(precision)
+    mean = np.zeros(len(scale))
+    if kept.any():
+        inside = H[np.ix_(kept, kept)] + np.diag(precision[kept])
+        mean[kept] = np.maximum(np.linalg.solve(inside, h[kept]), 0.0)
+    return kept & (mean > 0.0), mean
+
+
+def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, float]:
+    """Curvature and slope at zero of one scale, the others that are in adapting."""
+    others = np.isfinite(precision)
+    others[k] = False
+    if not others.any():
+        return float(H[k, k]), float(h[k])
+    inside = H[np.ix_(others, others)] + np.diag(precision[others])
+    solved = np.linalg.solve(inside, np.column_stack([H[others, k], h[others]]))
+    s = H[k, k] - H[k, others] @ solved[:, 0]
+    return max(float(s), 1e-300), float(h[k] - H[k, others] @ solved[:, 1])
+
+
+def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
+    """Standard deviations of scales around their values, and their covariance.
+
+    The prior precision of each is the fixed point ``b = (1 - b Sigma_ii) / scale^2`` of its
+    evidence at the scale that was found.
+
+    Parameters
+    ----------
+    curvature : ndarray of shape (n_kept, n_kept)
+        What the data say of the scales that are not zero.
+    scale : ndarray of shape (n_kept,)
+        Those scales.
+    """
+    if not len(scale):
+        return np.empty(0), np.empty((0, 0))
+    unit = curvature * np.multiply.outer(scale, scale)  # of scales relative to their values
+    precision = np.ones(len(scale))
+    covariance = np.linalg.inv(unit + np.diag(precision))
+    for _ in range(200):
+        updated = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
+        covariance = np.linalg.inv(unit + np.diag(updated))
+        if np.abs(updated - precision).max() < 1e-8:
+            break
+        precision = updated
+    result = np.asarray(covariance * np.multiply.outer(scale, scale), dtype=np.float64)
+    return np.sqrt(result.diagonal()), result

@@ -1,0 +1,214 @@
+"""The evidence of a sparse model as a function of its precisions and of the scales of its inputs.
+
+The weights are integrated out, so that the derivative in a scale has the factor of Occam that a
+derivative at fixed weights lacks. With unit-norm atoms ``Phi``, ``S = (G + Lam)^-1``, residual
+``r`` and weights ``mu``, and ``c`` the price of a degree of freedom::
+
+    dJ / dPhi = (n / R) r mu' - Phi S - 2 c Phi S Lam S
+
+(the first factor is the inverse of the noise variance if that is held), projected back through the
+normalisation and the centring of the atoms.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from relvec._linalg import inverse_from_cholesky
+from relvec._typing import Matrix, Vector
+from relvec.evidence import gradient_and_hessian
+from relvec.kernels import (
+    KernelLike,
+    kernel_block,
+    raw_scale_slope,
+    scale_jacobian,
+    scaled_inputs,
+)
+from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+
+__all__ = ["SparseEvidence", "SparsePoint", "climb_jointly"]
+
+SMALLEST, LARGEST = 1e-8, 1e8
+"""Factors by which a scale may change in one climb."""
+SMALLEST_NORM = 1e-140
+
+
+class SparsePoint(NamedTuple):
+    """The objective of a sparse model, and its derivatives."""
+
+    objective: float
+    """Penalised log evidence, up to a constant."""
+    theta: Vector
+    """Derivative in the log precisions."""
+    scale: Vector
+    """Derivative in the scales themselves."""
+
+
+class SparseEvidence:
+    """A sparse model whose atoms are held, but not their shapes.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel of inputs multiplied by the square roots of their scales.
+    X : ndarray of shape (n_samples, n_features)
+        Training inputs.
+    centers : ndarray of shape (n_kernels, n_features)
+        Where the active kernels are.
+    others : ndarray of shape (n_samples, n_others)
+        Active atoms of other kinds.
+    target : ndarray of shape (n_samples,)
+        Targets.
+    sample_weight : ndarray of shape (n_samples,) or None
+        How often each row counts.
+    centre : bool
+        Whether there is an intercept.
+    objective : Objective
+        Prior, noise and sample size; its `target_ss` includes what keeps the noise from zero.
+    """
+
+    def __init__(
+        self,
+        kernel: KernelLike,
+        X: Matrix,
+        centers: Matrix,
+        others: Matrix,
+        target: Vector,
+        sample_weight: Vector | None,
+        *,
+        centre: bool,
+        objective: Objective,
+    ) -> None:
+        self.kernel, self.X, self.centers, self.others = kernel, X, centers, others
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        self.root = np.sqrt(weight)
+        self.share = weight / weight.sum() if centre else np.zeros(len(X))
+        self.target = (target - self.share @ target) * self.root
+        self.objective = objective
+
+    def at(self, theta: Vector, scale: Vector) -> SparsePoint | None:
+        """Evaluate; None where the objective is numerically not defined."""
+        model = self._model(theta, scale)
+        if model is None:
+            return None
+        n, _, c, noise, rate = self.objective
+        point, unit, norm, covariance, mean = model
+        shrinking = (covariance * point.lam) @ covariance if c else None
+        shrunk = covariance - shrinking if shrinking is not None else None
+        by_theta, _ = gradient_and_hessian(
+            covariance, mean, point.lam, shrunk, point.quadratic, n, c, noise, rate
+        )
+        value, volume = -0.5 * point.cost, covariance
+        if shrinking is not None:
+            value -= c * float((1.0 - point.lam * covariance.diagonal()).sum())
+            volume = covariance + 2.0 * c * shrinking
+        residual = self.target - unit @ mean
+        slope = np.multiply.outer(self._precision(point) * residual, mean) - unit @ volume
+        slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
+        slope *= self.root[:, None]
+        slope -= np.multiply.outer(self.share, slope.sum(axis=0))
+        kernels = slope[:, : len(self.centers)]
+        by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
+        return SparsePoint(value, -0.5 * by_theta, by_scale)
+
+    def information(self, theta: Vector, scale: Vector) -> Matrix | None:
+        """What the data say of the scales: ``D' C^-1 D``, weights integrated out.
+
+        ``D`` is the derivative of the mean function in the scales and ``C`` the covariance of the
+        targets: a change of the function that other weights could bring about as well tells
+        nothing. None where the model is numerically not defined.
+        """
+        model = self._model(theta, scale)
+        if model is None:
+            return None
+        point, unit, norm, covariance, mean = model
+        weights = (mean / norm)[: len(self.centers)]
+        D = scale_jacobian(self.kernel, scale, self.X, self.centers, weights)
+        D = (D - self.share @ D) * self.root[:, None]
+        along = unit.T @ D
+        result: Matrix = self._precision(point) * (D.T @ D - along.T @ covariance @ along)
+        return result
+
+    def _precision(self, point: Point) -> float:
+        n, noise = self.objective.n_effective, self.objective.noise_variance
+        return n / point.quadratic if noise is None else 1.0 / noise
+
+    def _model(
+        self, theta: Vector, scale: Vector
+    ) -> tuple[Point, Matrix, Vector, Matrix, Vector] | None:
+        """Return the objective, unit atoms, their norms, and covariance and mean of the weights."""
+        inputs = scaled_inputs(self.kernel, scale, self.X)
+        raw = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
+        atoms = np.hstack([raw, self.others])
+        centred = (atoms - self.share @ atoms) * self.root[:, None]
+        norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
+        if not (norm > SMALLEST_NORM).all():
+            return None
+        unit = centred / norm
+        correlation = unit.T @ self.target
+        point = evaluate(unit.T @ unit, correlation, theta, self.objective)
+        if point is None:
+            return None
+        covariance = inverse_from_cholesky(point.factor)
+        return point, unit, norm, covariance, covariance @ correlation
+
+
+def climb_jointly(
+    models: list[SparseEvidence], thetas: list[Vector], scale: Vector, max_iter: int
+) -> tuple[list[Vector], Vector, float]:
+    """Climb the sum of the objectives of models that share their scales.
+
+    Parameters
+    ----------
+    models : list of SparseEvidence
+        One for every target.
+    thetas : list of ndarray
+        Their log precisions.
+    scale : ndarray of shape (n_features,)
+        Scales to start from; those that are zero stay so.
+    max_iter : int
+        Steps to take.
+
+    Returns
+    -------
+    thetas, scale
+        Where the climb ended.
+    rise : float
+        What was gained, never negative.
+    """
+    inputs = np.flatnonzero(scale)
+    ends = np.cumsum([0, *(len(theta) for theta in thetas)])
+    start = np.concatenate([*thetas, np.zeros(len(inputs))])
+
+    def unpack(vector: Vector) -> tuple[list[Vector], Vector]:
+        moved = scale.copy()
+        moved[inputs] = scale[inputs] * np.exp(vector[ends[-1] :])
+        return [vector[a:b] for a, b in pairwise(ends)], moved
+
+    def cost(vector: Vector) -> tuple[float, Vector]:
+        split, moved = unpack(vector)
+        value, gradient = 0.0, np.zeros_like(vector)
+        for model, theta, a, b in zip(models, split, ends[:-1], ends[1:], strict=True):
+            point = model.at(theta, moved)
+            if point is None:
+                return 1e300, np.zeros_like(vector)
+            value -= point.objective
+            gradient[a:b] = -point.theta
+            gradient[ends[-1] :] -= (moved * point.scale)[inputs]
+        return value, gradient
+
+    bounds = [(THETA_MIN, THETA_MAX)] * int(ends[-1])
+    bounds += [(float(np.log(SMALLEST)), float(np.log(LARGEST)))] * len(inputs)
+    start = np.clip(start, [low for low, _ in bounds], [high for _, high in bounds])
+    first = cost(start)[0]
+    end = minimize(
+        cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}
+    )
+    if not end.fun < first:
+        return thetas, scale, 0.0
+    split, moved = unpack(end.x)
+    return split, moved, float(first - end.fun)
