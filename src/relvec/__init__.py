@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from relvec.estimators import (
+        DRVMRegressor,
+        PFCVMClassifier,
         RVMClassifier,
         RVMRegressor,
         SmoothDenoiser,
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from relvec.noise import estimate_noise
 
 _HOMES = {
+    "DRVMRegressor": "relvec.estimators",
+    "PFCVMClassifier": "relvec.estimators",
     "RVMClassifier": "relvec.estimators",
     "RVMRegressor": "relvec.estimators",
     "SmoothDenoiser": "relvec.estimators",
@@ -35,6 +39,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "DRVMRegressor",
+    "PFCVMClassifier",
     "RVMClassifier",
     "RVMRegressor",
     "SmoothDenoiser",

@@ -6,10 +6,13 @@ from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.estimators.optima import OptimaReport, explore_optima
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
+from relvec.estimators.selection import DRVMRegressor, PFCVMClassifier
 
 __all__ = [
+    "DRVMRegressor",
     "Decision",
     "OptimaReport",
+    "PFCVMClassifier",
     "RVMClassifier",
     "RVMRegressor",
     "SmoothDenoiser",

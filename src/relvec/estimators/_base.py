@@ -17,11 +17,12 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._linalg import fitting_threads
-from relvec._typing import ArrayLike, Matrix, Vector
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BasisPart, BoundBasis
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._refine import RefineMixin, SparseFit
+from relvec.estimators._scales import ScaledBasis
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import RateHyperprior, resolve_prior
 from relvec.solvers import (
@@ -107,21 +108,39 @@ class BaseSparseBayesRegressor(
         _check_range("y", y)
         weight = self._checked_weight(sample_weight, X)
         targets = y.reshape(len(y), -1)
-        scaled = self._learn_scales(basis, X, targets, weight)
-        bound = self._bind(basis if scaled is None else scaled.basis, X, weight)
         if n_features_before != self.n_features_in_:
             previous = ()
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        n_samples, n_atoms = bound.dictionary.shape
-        with fitting_threads(float(n_samples) * n_atoms):
-            fit = self._solve(bound, X, targets, weight, previous, context)
-            if scaled is not None:
-                fit = self._refine_scales(scaled, fit, X, targets, weight, context)
+        fit = self._fit_basis(basis, X, targets, weight, previous, context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._expose(fit, single=y.ndim == 1)
         self._warn(fit.outputs)
         return self
+
+    def _fit_basis(
+        self,
+        basis: Basis,
+        X: Any,
+        targets: Matrix,
+        weight: Vector | None,
+        previous: tuple[FittedOutput, ...],
+        context: Any,
+    ) -> SparseFit:
+        """Fit the basis as it is, or with the scales that are learnt for it."""
+        proposals = self._learn_scales(basis, X, targets, weight)
+        if not proposals:
+            bound = self._bind(basis, X, weight)
+            return self._solve(bound, X, targets, weight, previous, context)
+
+        def fit(proposal: ScaledBasis, rows: IndexArray | None) -> SparseFit:
+            some = slice(None) if rows is None else rows
+            part = None if weight is None else weight[some]
+            bound = self._bind(proposal.basis, X[some], part)
+            return self._solve(bound, X[some], targets[some], part, previous, context)
+
+        chosen, found = self._decide_scales(proposals, np.zeros(X.shape[0], dtype=np.intp), fit)
+        return self._refine_scales(chosen, found, X, targets, weight, context)
 
     def _bind(self, basis: Basis, X: Any, weight: Vector | None) -> BoundBasis:
         return basis.bind(
@@ -138,6 +157,19 @@ class BaseSparseBayesRegressor(
         context: Any,
     ) -> SparseFit:
         """Fit every target on the shared dictionary."""
+        n_samples, n_atoms = bound.dictionary.shape
+        with fitting_threads(float(n_samples) * n_atoms):
+            return self._solve_targets(bound, X, targets, weight, previous, context)
+
+    def _solve_targets(
+        self,
+        bound: BoundBasis,
+        X: Any,
+        targets: Matrix,
+        weight: Vector | None,
+        previous: tuple[FittedOutput, ...],
+        context: Any,
+    ) -> SparseFit:
         all_moments = moments_of(
             bound.dictionary,
             targets,

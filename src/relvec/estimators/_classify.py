@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._linalg import fitting_threads
-from relvec._typing import ArrayLike, IndexArray, Vector
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
@@ -27,7 +27,7 @@ from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
-from relvec.estimators._scales import ScalesMixin
+from relvec.estimators._scales import ScaledBasis, ScalesMixin
 from relvec.laplace import Labels
 from relvec.laplace_softmax import ClassLabels
 from relvec.moments import STORE_BYTES
@@ -104,21 +104,49 @@ class BaseSparseBayesClassifier(
         indicators = (index[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         if len(self.classes_) == 2:  # which say the same
             indicators = indicators[:, 1:]
-        scaled = self._learn_scales(basis, X, indicators, weight, index)
-        basis = basis if scaled is None else scaled.basis
-        bound = basis.bind(
-            X, sample_weight=weight, random_state=check_random_state(self.random_state)
-        )
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        n_samples, n_atoms = bound.dictionary.shape
-        with fitting_threads(float(n_samples) * n_atoms):
-            self.panel_ = self._fit_panel(bound, X, index, weight, self._monitor(context))
+        bound, scaled = self._fit_basis(basis, X, index, indicators, weight, context)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._expose(bound)
+        if scaled is not None:
+            self._weigh_scales(scaled, X, weight)
         self._warn()
         self._warn_of_memory(bound, len(index))
         return self
+
+    def _fit_basis(
+        self,
+        basis: Basis,
+        X: Any,
+        index: IndexArray,
+        indicators: Matrix,
+        weight: Vector | None,
+        context: Any,
+    ) -> tuple[BoundBasis, ScaledBasis | None]:
+        """Fit the basis as it is, or with the scales that are learnt for it."""
+        monitor = self._monitor(context)
+        proposals = self._learn_scales(basis, X, indicators, weight, are_labels=True)
+        if not proposals:
+            bound = self._bind(basis, X, weight)
+            self.panel_ = self._fit_panel(bound, X, index, weight, monitor)
+            self.intercept_is_fitted_ = self.panel_.intercept_is_fitted
+            return bound, None
+
+        def fit(proposal: ScaledBasis, rows: IndexArray | None) -> Panel:
+            some = slice(None) if rows is None else rows
+            part = None if weight is None else weight[some]
+            bound = self._bind(proposal.basis, X[some], part)
+            return self._fit_panel(bound, X[some], index[some], part, monitor)
+
+        chosen, self.panel_ = self._decide_scales(proposals, index, fit)
+        self.intercept_is_fitted_ = self.panel_.intercept_is_fitted
+        return self._bind(chosen.basis, X, weight), chosen
+
+    def _bind(self, basis: Basis, X: Any, weight: Vector | None) -> BoundBasis:
+        return basis.bind(
+            X, sample_weight=weight, random_state=check_random_state(self.random_state)
+        )
 
     def _fit_panel(
         self,
@@ -129,6 +157,18 @@ class BaseSparseBayesClassifier(
         monitor: Monitor | None,
     ) -> Panel:
         """Fit one machine for two classes, or one for each of several against the rest."""
+        n_samples, n_atoms = bound.dictionary.shape
+        with fitting_threads(float(n_samples) * n_atoms):
+            return self._solve(bound, X, index, weight, monitor)
+
+    def _solve(
+        self,
+        bound: BoundBasis,
+        X: Any,
+        index: IndexArray,
+        weight: Vector | None,
+        monitor: Monitor | None,
+    ) -> Panel:
         dictionary = self._stored(bound.dictionary, X)
         n_classes = len(self.classes_)
         is_given = self.fit_intercept == "auto" and is_local(bound, dictionary, weight)
@@ -136,7 +176,6 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
-        self.intercept_is_fitted_ = is_fitted
         hyperprior = resolve_prior(self.prior).hyperprior()
         needs_dense = bool(hyperprior.shape or hyperprior.rate)
         if n_classes > 2 and self.multi_class != "one_vs_rest":
@@ -152,7 +191,9 @@ class BaseSparseBayesClassifier(
             )
             together = resolve_softmax_solver(self.solver, needs_dense=needs_dense)
             answer = together.solve(joint, monitor=monitor)
-            return Softmax(joint, answer, bound, X, shift, error_bars=self.error_bars)
+            together_fitted = Softmax(joint, answer, bound, X, shift, error_bars=self.error_bars)
+            together_fitted.intercept_is_fitted = is_fitted
+            return together_fitted
         machines = []
         solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
         for positive in [1] if n_classes == 2 else range(n_classes):
@@ -160,10 +201,18 @@ class BaseSparseBayesClassifier(
             two = Labels(target, weight, None, is_fitted)
             if is_given:
                 two = replace(two, offset=np.full(len(target), two.null_intercept()))
-            problem = LabelProblem(dictionary, two, **self._terms(bound, two))
+            signs = self._signs(bound, target)
+            problem = LabelProblem(dictionary, two, signs=signs, **self._terms(bound, two))
             solution = solver.solve(problem, monitor=monitor)
             machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
-        return TwoClasses(machines[0]) if n_classes == 2 else OneVersusRest(machines, bound)
+        several = n_classes > 2
+        panel: Panel = OneVersusRest(machines, bound) if several else TwoClasses(machines[0])
+        panel.intercept_is_fitted = is_fitted
+        return panel
+
+    def _signs(self, bound: BoundBasis, target: Vector) -> Vector | None:
+        """Return the signs that weights must have; None if they are free."""
+        return None
 
     def _stored(self, dictionary: Dictionary, X: Any) -> Dictionary:
         """Keep the atoms at the training inputs in memory if they fit."""
@@ -265,6 +314,9 @@ class BaseSparseBayesClassifier(
             return bool(task.call_on_fit_task_end(estimator=self))
 
         return tell
+
+    def _weigh_scales(self, scaled: ScaledBasis, X: Any, weight: Vector | None) -> None:
+        """Say more of the scales that were learnt, where there is more to say."""
 
     def _expose(self, bound: BoundBasis) -> None:
         """Set the public attributes."""

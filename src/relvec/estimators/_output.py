@@ -11,6 +11,7 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
+from relvec.learning.scale_doubt import ScaleDoubt
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
@@ -36,6 +37,7 @@ class FittedOutput:
     solution: Solution
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
+    scale_doubt: ScaleDoubt | None = None
 
     @property
     def objective(self) -> float:
@@ -67,6 +69,8 @@ class FittedOutput:
             mean, variance = mean + shift, variance + extra
         elif self.novelty is not None:
             variance = variance + self.novelty.variance(X)
+        if self.scale_doubt is not None:
+            variance = variance + np.square(self.scale_doubt.directions(X)).sum(axis=1)
         noise = self.posterior.noise_variance if include_noise else 0.0
         return GaussianPrediction(mean, variance + noise)
 
@@ -78,6 +82,9 @@ class FittedOutput:
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
             covariance += self.novelty.covariance(X)
+        if self.scale_doubt is not None:
+            directions = self.scale_doubt.directions(X)
+            covariance += directions @ directions.T
         if include_noise:
             covariance.flat[:: len(covariance) + 1] += self.posterior.noise_variance
         return covariance
@@ -85,6 +92,9 @@ class FittedOutput:
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
         draws = self.posterior.sample(self.atoms.at(X), n_draws, rng)
+        if self.scale_doubt is not None:
+            directions = self.scale_doubt.directions(X)
+            draws = draws + directions @ rng.standard_normal((directions.shape[1], n_draws))
         if self.augmentation is None and self.novelty is None:
             return draws
         if self.augmentation is not None:

@@ -32,6 +32,8 @@ class Panel(ABC):
     weight_precision: Matrix
     """Their prior precisions, shaped like `coef`; infinite where a class does not use one."""
     intercept: Vector
+    intercept_is_fitted: bool
+    """Whether it was; else it is the logit of the class shares, or zero."""
     log_evidence: float
     objective: float
     n_iter: int

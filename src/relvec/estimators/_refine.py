@@ -6,6 +6,7 @@ They are few on purpose: pushed to its end that evidence overfits the scales.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,11 +122,11 @@ class RefineMixin(ScalesMixin):
         return models, thetas
 
 
-def scale_information(
-    models: list[SparseEvidence], thetas: list[Vector], learnt: LearntScales, scale: Vector
+def _information(
+    models: list[SparseEvidence], thetas: list[Vector], scale: Vector, spread: Vector
 ) -> ScaleInformation | None:
     """What all targets say of relevances, the scales in units of standard deviations."""
-    unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
+    unit = np.where(spread > 0.0, spread, np.inf) ** 2
     curvature, slope = np.zeros((len(scale), len(scale))), np.zeros(len(scale))
     for model, theta in zip(models, thetas, strict=True):
         if not len(model.centers):
@@ -150,16 +151,20 @@ def _proposals(
     moved = learnt.moved(relevance, kernel)
     if len(scale) > WEIGHED:
         return [moved]
-    information = scale_information(models, thetas, learnt, scale)
+    information = _information(models, thetas, scale, learnt.spread)
     if information is None:
         return [moved]
-    kept, mean = weigh_inputs(information, relevance, learnt.price)
+    kept, mean, gain = weigh_inputs(information, relevance, learnt.price)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):
         return [moved]
     entering = kept & (relevance == 0.0)
     weighed = np.where(kept, np.where(entering, mean, relevance), 0.0)
-    return [learnt.moved(weighed, kernel), moved]
+    changed = kept != (relevance > 0.0)
+    weighed_scales = replace(
+        learnt.moved(weighed, kernel), gain=np.where(changed, gain, learnt.gain)
+    )
+    return [weighed_scales, moved]
 
 
 def _kinds(

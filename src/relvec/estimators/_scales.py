@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._checks import check_choice, check_dense
+from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
@@ -21,6 +22,8 @@ __all__ = ["ScaledBasis", "ScalesMixin"]
 NAMES = ("auto", "ard", "isotropic", "kernel")
 LEARNT_BY_DEFAULT = ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic")
 """Named kernels that decay, and so need a width."""
+COMPARED = 1000
+"""Rows that decide between proposals."""
 LEARNT_ATTRIBUTES = (
     "input_scale_",
     "feature_relevance_",
@@ -30,6 +33,14 @@ LEARNT_ATTRIBUTES = (
     "scale_path_objective_",
     "learnt_scales_",
 )
+
+
+class _Fit(Protocol):
+    @property
+    def objective(self) -> float: ...
+
+
+AnyFit = TypeVar("AnyFit", bound=_Fit)
 
 
 class ScalesMixin:
@@ -63,20 +74,60 @@ class ScalesMixin:
         X: Any,
         targets: Matrix,
         sample_weight: Vector | None,
-        strata: IndexArray | None = None,
-    ) -> ScaledBasis | None:
-        """Return the basis with a kernel of scaled inputs; None if there is nothing to learn."""
+        *,
+        are_labels: bool = False,
+    ) -> list[ScaledBasis]:
+        """Return the basis with kernels of scaled inputs that come into question.
+
+        Nothing, if the basis is to be taken as it is.
+        """
         for name in LEARNT_ATTRIBUTES:
             self.__dict__.pop(name, None)
         learner = self._scale_learner(basis)
         if learner is None:
-            return None
+            return []
         check_dense(X, "KernelBasis")
         found = _the_kernel(basis, learner)
         columns = found.others_at(X, sample_weight)
-        learnt = learner.learn(found.kernel, X, targets, sample_weight, columns, strata)
-        self._expose_scales(learnt)
-        return found._replace(learnt=learnt)
+        with fitting_threads(0.0):
+            proposals = learner.learn(
+                found.kernel, X, targets, sample_weight, columns, are_labels=are_labels
+            )
+        return [found._replace(learnt=learnt) for learnt in proposals]
+
+    def _decide_scales(
+        self,
+        proposals: list[ScaledBasis],
+        groups: IndexArray,
+        fit: Callable[[ScaledBasis, IndexArray | None], AnyFit],
+    ) -> tuple[ScaledBasis, AnyFit]:
+        """Fit every proposal and take the one of most evidence, less one nat for each scale.
+
+        Parameters
+        ----------
+        proposals : list of ScaledBasis
+            At least one.
+        groups : ndarray of shape (n_samples,)
+            Class of each row. If rows are many, a choice of them decides, every class by its
+            share.
+        fit : callable
+            Fits a proposal, to some rows or to all.
+        """
+        rows = None
+        if len(proposals) > 1 and len(groups) > COMPARED:
+            order = np.random.RandomState(0).permutation(len(groups))
+            order = order[np.argsort(groups[order], kind="stable")]
+            rows = np.sort(order[np.linspace(0, len(order) - 1, COMPARED).astype(np.intp)])
+        best = proposals[0], fit(proposals[0], None if len(proposals) == 1 else rows)
+        for proposal in proposals[1:]:
+            trial = proposal, fit(proposal, rows)
+            if _worth(*trial) > _worth(*best):
+                best = trial
+        if rows is not None and len(proposals) > 1:
+            best = best[0], fit(best[0], None)
+        assert best[0].learnt is not None
+        self._expose_scales(best[0].learnt)
+        return best
 
     def _expose_scales(self, learnt: LearntScales) -> None:
         self.learnt_scales_ = learnt
@@ -131,6 +182,11 @@ class ScaledBasis(NamedTuple):
             return slice(0, bound.dictionary.shape[1])
         start = sum(part.n_atoms for part in bound.parts[: self.place])
         return slice(start, start + bound.parts[self.place].n_atoms)
+
+
+def _worth(proposal: ScaledBasis, fit: _Fit) -> float:
+    assert proposal.learnt is not None
+    return fit.objective - proposal.learnt.n_scales
 
 
 def _the_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:

@@ -9,7 +9,7 @@ from relvec.kernels.gradients import (
 )
 from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from relvec.kernels.resolve import KERNEL_NAMES, resolve_gamma, resolve_kernel
-from relvec.kernels.scaled import ScaledInputs, scaled_inputs
+from relvec.kernels.scaled import ScaledInputs, scaled_inputs, takes_any_inputs
 from relvec.kernels.splines import LinearSpline, ThinPlateSpline
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "scale_gradient",
     "scale_jacobian",
     "scaled_inputs",
+    "takes_any_inputs",
 ]

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
 
-__all__ = ["ScaledInputs", "scaled_inputs"]
+__all__ = ["ScaledInputs", "scaled_inputs", "takes_any_inputs"]
 
 
 class ScaledInputs(Kernel):
@@ -148,7 +148,7 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
         Inputs.
     """
     matters = scale > 0.0
-    if matters.all() or not _is_free_of_inputs(kernel):
+    if matters.all() or not takes_any_inputs(kernel):
         return X * np.sqrt(scale)
     if not matters.any():  # a constant: every input is like every other
         return np.zeros((len(X), 1))
@@ -156,8 +156,8 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
     return result
 
 
-def _is_free_of_inputs(kernel: Any) -> bool:
-    """Whether a kernel takes inputs of any number; of functions nothing is known."""
+def takes_any_inputs(kernel: Any) -> bool:
+    """Whether a kernel has no parameter for each input; of functions nothing is known."""
     if not isinstance(kernel, Kernel):
         return False
     return all(

@@ -79,7 +79,7 @@ def _share_evidence(share: Vector, z: Vector) -> Vector:
 
 def weigh_inputs(
     information: ScaleInformation, scale: Vector, price: float
-) -> tuple[BoolArray, Vector]:
+) -> tuple[BoolArray, Vector, Vector]:
     """Take inputs out and in, one after the other, until the rule is content with all of them.
 
     Parameters
@@ -96,16 +96,20 @@ def weigh_inputs(
     kept : ndarray of bool of shape (n_features,)
     mean : ndarray of shape (n_features,)
         Where the approximation puts the scales; zero for those that are not kept.
+    gain : ndarray of shape (n_features,)
+        Log evidence that each input brings, or would bring.
     """
     H = information.curvature
     h = information.slope + H @ scale
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-300) ** 2, np.inf)
+    gain = np.zeros(len(scale))
     for _ in range(ROUNDS):
         before = precision.copy()
         for k in range(len(scale)):
             s, q = _without(H, h, precision, k)
-            gain, best = half_normal_gain(np.array([s]), np.array([q]))
-            precision[k] = best[0] if gain[0] > price else np.inf
+            gains, best = half_normal_gain(np.array([s]), np.array([q]))
+            gain[k] = gains[0]
+            precision[k] = best[0] if gain[k] > price else np.inf
         if np.array_equal(np.isfinite(before), np.isfinite(precision)):
             break
     kept = np.isfinite(precision)
@@ -113,7 +117,7 @@ def weigh_inputs(
     if kept.any():
         inside = H[np.ix_(kept, kept)] + np.diag(precision[kept])
         mean[kept] = np.maximum(np.linalg.solve(inside, h[kept]), 0.0)
-    return kept & (mean > 0.0), mean
+    return kept & (mean > 0.0), mean, gain
 
 
 def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, float]:

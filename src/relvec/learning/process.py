@@ -26,6 +26,7 @@ from relvec.kernels import (
     parameter_gradient,
     raw_scale_slope,
     scaled_inputs,
+    takes_any_inputs,
 )
 
 __all__ = ["Process", "ProcessPoint"]
@@ -40,7 +41,7 @@ class ProcessPoint(NamedTuple):
     log_explicit: float
     """Derivative in log h."""
     scale: Vector
-    """Derivative in the scales themselves, also in those that are zero."""
+    """Derivative in the scales themselves; zero, unless asked for, where they are zero."""
     theta: Vector
     """Derivative in the log parameters of the kernel; empty unless asked for."""
 
@@ -59,6 +60,9 @@ class Process:
     explicit : ndarray of shape (n_samples, n_columns), default=None
         Columns that are in the model besides the kernels, with one prior variance for all.
     """
+
+    signal_bounds = (-7.0, 20.0)
+    """Of log g: beyond these there is no signal, or no noise."""
 
     def __init__(
         self,
@@ -99,6 +103,7 @@ class Process:
         *,
         slopes: bool = True,
         parameters: bool = False,
+        everywhere: bool = False,
     ) -> ProcessPoint | None:
         """Evaluate the log evidence; None where it is numerically not defined.
 
@@ -114,6 +119,8 @@ class Process:
             Whether to compute derivatives; else they are empty.
         parameters : bool, default=False
             Whether to differentiate in the parameters of the kernel as well.
+        everywhere : bool, default=False
+            Whether to differentiate in scales that are zero as well, which costs more.
         """
         inputs = scaled_inputs(kernel, scale, self.X)
         root = self.root
@@ -149,8 +156,17 @@ class Process:
             of_explicit = explicit * float(np.einsum("ij,ij->", E, self.explicit))
         E *= np.multiply.outer(root * signal, root)
         of_signal = float(np.einsum("ij,ij->", E, values))
-        by_scale = raw_scale_slope(kernel, scale, self.X, self.X, E)
+        by_scale = self._slopes(kernel, scale, E, everywhere)
         by_theta = np.empty(0)
         if parameters:
             by_theta = parameter_gradient(kernel, inputs, inputs, E)
         return ProcessPoint(value, of_signal, of_explicit, by_scale, by_theta)
+
+    def _slopes(self, kernel: KernelLike, scale: Vector, E: Matrix, everywhere: bool) -> Vector:
+        matters = scale > 0.0
+        if everywhere or not takes_any_inputs(kernel) or matters.all() or not matters.any():
+            return raw_scale_slope(kernel, scale, self.X, self.X, E)
+        inside = self.X[:, matters]
+        result = np.zeros(len(scale))
+        result[matters] = raw_scale_slope(kernel, scale[matters], inside, inside, E)
+        return result

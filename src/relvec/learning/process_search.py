@@ -14,14 +14,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.kernels import KernelLike
 from relvec.learning.process import Process, ProcessPoint
 
 __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
 
 START_SIGNAL = math.log(10.0)
-SIGNAL_BOUNDS = (-7.0, 20.0)
-"""Log ratio of signal to noise: beyond these there is no signal, or no noise."""
 SMALLEST_SCALE = 1e-6
 """Over the spread of the data such an input is a constant."""
 SETTLING, TRYING = 20, 10
@@ -80,7 +77,7 @@ class ProcessSearch:
     def __init__(
         self,
         process: Process,
-        kernel: KernelLike,
+        kernel: Any,
         largest: Vector,
         *,
         learns_kernel: bool = False,
@@ -99,8 +96,10 @@ class ProcessSearch:
 
     # ------------------------------------------------------------------ values
 
-    def at(self, fit: ProcessFit, *, slopes: bool = True) -> ProcessPoint | None:
-        """Evaluate the evidence at some parameters."""
+    def at(
+        self, fit: ProcessFit, *, slopes: bool = True, everywhere: bool = False
+    ) -> ProcessPoint | None:
+        """Evaluate the evidence at some parameters; see `Process.at`."""
         kernel = self.kernel
         if self.learns_kernel:
             kernel = kernel.clone_with_theta(fit.theta)
@@ -111,6 +110,7 @@ class ProcessSearch:
             fit.log_explicit,
             slopes=slopes,
             parameters=slopes and self.learns_kernel,
+            everywhere=everywhere,
         )
 
     def valued(self, fit: ProcessFit) -> ProcessFit:
@@ -170,9 +170,9 @@ class ProcessSearch:
         begin = np.concatenate(
             [scales, [fit.log_signal], [fit.log_explicit] if has_explicit else [], fit.theta]
         )
-        bounds = [*zip(low, high, strict=True), SIGNAL_BOUNDS]
+        bounds = [*zip(low, high, strict=True), self.process.signal_bounds]
         if has_explicit:
-            bounds.append(SIGNAL_BOUNDS)
+            bounds.append(self.process.signal_bounds)
         if self.learns_kernel:
             bounds.extend(map(tuple, np.asarray(self.kernel.bounds)))
         begin = np.clip(begin, [b[0] for b in bounds], [b[1] for b in bounds])
@@ -253,7 +253,7 @@ class ProcessSearch:
 
     def entries(self, fit: ProcessFit, allowed: BoolArray) -> list[tuple[int, ProcessFit]]:
         """Return the inputs outside that promise most, each with the best model that has it."""
-        point = self.at(fit)
+        point = self.at(fit, everywhere=True)
         if point is None:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)

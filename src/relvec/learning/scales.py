@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import ScaledInputs
+from relvec.learning.label_process import LabelProcess
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
 from relvec.learning.screening import screen_inputs
@@ -30,16 +31,20 @@ __all__ = ["KINDS", "LearntScales", "ScaleLearner", "entry_price"]
 KINDS = ("auto", "isotropic", "ard", "kernel")
 STARTS = (0.1, 0.5, 2.5)
 """Scales to start from, all inputs alike, divided by their number."""
+MAX_TARGETS, MAX_LABELS = 500, 300
 FIRST_STEPS = 8
 """Steps from each start, after which the best goes on."""
 EXPECTED_NULLS = 1.5
 """Of inputs that do not matter, how many may be expected to stay."""
 FARTHEST = 1e140
 """Squares of larger numbers, or of their inverses, leave the range of floating point."""
+PATH_VALUES = 1 << 18
 MANY = 100
 """With more inputs, those that have nothing to do with the target by themselves wait outside."""
 NO_SIGNAL = -20.0
 """Log ratio of signal to noise of a process that explains nothing."""
+MANY_SCREENED, FEW_SCREENED = 60, 10
+"""How many of these are let in at first."""
 ROUNDS = 4
 """How often inputs are taken out and let in again."""
 
@@ -57,16 +62,22 @@ class LearntScales:
     spread: Vector
     """Those standard deviations, over the rows that were looked at."""
     gain: Vector
-    """Log evidence that each input brings to the process, or would at its best."""
+    """Log evidence that each input brings to the process, or would at its best; to the sparse
+    model where that overruled the process."""
     price: float
     """Log evidence it had to bring."""
     log_evidence: float
     """Of the Gaussian process, on the rows it was shown."""
     kind: str
-    """"ard" or "isotropic", whichever was chosen; "kernel"."""
+    """"ard", "isotropic" or "kernel"."""
     path: Matrix
     """Relevance of every input after each step."""
     path_objective: Vector
+
+    @property
+    def n_scales(self) -> int:
+        """Number of scales that were learnt."""
+        return 1 if self.kind == "isotropic" else int(np.count_nonzero(self.scale))
 
     def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
         """Return other scales that were found from these."""
@@ -89,19 +100,21 @@ class ScaleLearner(BaseEstimator):
     ----------
     kind : {"auto", "ard", "isotropic", "kernel"}, default="ard"
         One scale for each input; one width for all of them, each in units of its standard
-        deviation; whichever of these two has more evidence less one nat for each scale
-        ("auto"); or the free parameters of a kernel object, inputs left as they are.
-    width : float, default=0.5
+        deviation; both, for sparse models to decide ("auto"); or the free parameters of a kernel
+        object, inputs left as they are.
+    width : float or "auto", default="auto"
         Factor of the scales of the process that gives those of the sparse model. Below one its
-        kernels are wider than those of the process.
+        kernels are wider than those of the process. "auto" is 0.5 for targets; for labels 0.5
+        and 1 are both proposed.
     min_gain : float or "auto", default="auto"
         Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
         do not matter one or two stay, however many there are.
     refine : int, default=0
         How often, in regression, to go on with a few steps of the evidence of the sparse model
         itself in its precisions and scales, and to fit it again. Three times make it sparser.
-    max_rows : int, default=500
-        Rows that the process is shown; the cost grows with their third power.
+    max_rows : int or "auto", default="auto"
+        Rows that the process is shown; the cost grows with their third power. "auto" is 500, or
+        300 for labels, which cost more.
     max_iter : int, default=60
         Steps of the last climb.
     random_state : int, RandomState instance or None, default=0
@@ -115,7 +128,8 @@ class ScaleLearner(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(60, 3))
     >>> y = np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=60)
-    >>> ScaleLearner().learn(RBF(0.5**0.5), X, y[:, None]).relevance.round(1)
+    >>> [learnt] = ScaleLearner().learn(RBF(0.5**0.5), X, y[:, None])
+    >>> learnt.relevance.round(1)
     array([0. , 2.7, 0. ])
     """
 
@@ -123,10 +137,10 @@ class ScaleLearner(BaseEstimator):
         self,
         kind: str = "ard",
         *,
-        width: float = 0.5,
+        width: float | str = "auto",
         min_gain: float | str = "auto",
         refine: int = 0,
-        max_rows: int = 500,
+        max_rows: int | str = "auto",
         max_iter: int = 60,
         random_state: Any = 0,
     ) -> None:
@@ -141,9 +155,15 @@ class ScaleLearner(BaseEstimator):
     def check(self) -> None:
         """Find misspelt options before any work is done."""
         check_choice("kind", self.kind, KINDS)
-        check_positive("width", self.width)
+        if isinstance(self.width, str):
+            check_choice("width", self.width, ("auto",))
+        else:
+            check_positive("width", self.width, also='or "auto"')
         check_integer("refine", self.refine, minimum=0)
-        check_integer("max_rows", self.max_rows, minimum=2)
+        if isinstance(self.max_rows, str):
+            check_choice("max_rows", self.max_rows, ("auto",))
+        else:
+            check_integer("max_rows", self.max_rows, minimum=2)
         check_integer("max_iter", self.max_iter, minimum=1)
         if isinstance(self.min_gain, str):
             check_choice("min_gain", self.min_gain, ("auto",))
@@ -157,8 +177,9 @@ class ScaleLearner(BaseEstimator):
         targets: Matrix,
         sample_weight: Vector | None = None,
         explicit: Callable[[IndexArray], Matrix] | None = None,
-        strata: IndexArray | None = None,
-    ) -> LearntScales:
+        *,
+        are_labels: bool = False,
+    ) -> tuple[LearntScales, ...]:
         """Learn the scales of the inputs of a kernel.
 
         Parameters
@@ -173,23 +194,28 @@ class ScaleLearner(BaseEstimator):
             How often each row counts.
         explicit : callable, default=None
             Gives, for some rows, the columns that stand beside the kernels in the model.
-        strata : ndarray of shape (n_samples,), default=None
-            Classes that a choice of rows is to represent.
+        are_labels : bool, default=False
+            Whether targets are indicators of classes, 0 or 1, each told apart from the rest.
+
+        Returns
+        -------
+        proposals : tuple of LearntScales
+            One or several, between which the evidence of a sparse model should decide.
         """
         self.check()
         rows, weight = _distinct_rows(X, targets, sample_weight)
-        chosen = self._choice(len(rows), None if strata is None else strata[rows])
+        chosen = self._choice(targets[rows], are_labels)
         rows, weight = rows[chosen], weight[chosen]
         centre, spread = _moments(X[rows], weight)
         varies = spread > 0.0
         scaled = (X[rows] - centre) / np.where(varies, spread, 1.0)
-        process = Process(
+        process = (LabelProcess if are_labels else Process)(
             scaled, targets[rows], weight, None if explicit is None else explicit(rows)
         )
         if process.is_empty or not varies.any():
-            return self._nothing_learnt(kernel, spread)
+            return (self._nothing_learnt(kernel, spread),)
         if self.kind == "kernel":
-            return self._learn_kernel(kernel, process, X[rows], spread)
+            return (self._learn_kernel(kernel, process, X[rows], spread),)
         largest = np.where(varies, largest_scales(scaled), 0.0)
         search = ProcessSearch(process, kernel, largest)
         if search.start(np.where(varies, 0.5 / varies.sum(), 0.0)).objective == -math.inf:
@@ -200,16 +226,25 @@ class ScaleLearner(BaseEstimator):
         price = entry_price(self.min_gain, int(varies.sum()))
         isotropic = self._isotropic(search, varies)
         null = search.valued(isotropic._replace(log_signal=NO_SIGNAL)).log_evidence
-        fit, kind = isotropic, "isotropic"
+        fits = {"isotropic": isotropic}
         if self.kind != "isotropic" and varies.sum() > 1:
-            fit, kind = self._ard(search, varies, price, isotropic), "ard"
-            if self.kind == "auto" and not _is_worth(fit, isotropic):
-                fit, kind = isotropic, "isotropic"
-        n_scales = 1 if kind == "isotropic" else len(fit.inputs)
-        if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
-            return self._nothing_learnt(kernel, spread)
-        gain = self._gains(search, fit, varies)
-        return self._result(kernel, fit, kind, spread, gain, price, search)
+            fits["ard"] = self._ard(search, varies, price, isotropic)
+            if self.kind == "ard":
+                del fits["isotropic"]
+        widths = (0.5, 1.0) if are_labels else (0.5,)
+        if not isinstance(self.width, str):
+            widths = (float(self.width),)
+        proposals = []
+        for kind, fit in fits.items():
+            n_scales = 1 if kind == "isotropic" else len(fit.inputs)
+            if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
+                continue
+            gain = self._gains(search, fit, varies)
+            proposals += [
+                self._result(kernel, fit, width, kind, spread, gain, price, search)
+                for width in widths
+            ]
+        return tuple(proposals) or (self._nothing_learnt(kernel, spread),)
 
     # ------------------------------------------------------------------ stages
 
@@ -219,21 +254,41 @@ class ScaleLearner(BaseEstimator):
     def _ard(
         self, search: ProcessSearch, varies: BoolArray, price: float, isotropic: ProcessFit
     ) -> ProcessFit:
+        """Choose inputs from all of them and from those that matter by themselves."""
+
+        def worth(fit: ProcessFit) -> float:
+            return fit.objective - price * len(fit.inputs)
+
+        n_inputs = int(varies.sum())
+        fits = []
+        if n_inputs <= MANY:
+            fits.append(self._chosen(search, varies, varies, price, isotropic))
+        for most in (MANY_SCREENED, FEW_SCREENED):
+            if most < n_inputs and (most == FEW_SCREENED or n_inputs > MANY):
+                screened = screen_inputs(search.process, varies, most)
+                start = search.climb(_best_start(search, screened), self.max_iter, "common")
+                fits.append(self._chosen(search, varies, screened, price, start))
+        return search.climb(max(fits, key=worth), self.max_iter)
+
+    def _chosen(
+        self,
+        search: ProcessSearch,
+        varies: BoolArray,
+        begin: BoolArray,
+        price: float,
+        isotropic: ProcessFit,
+    ) -> ProcessFit:
         """Climb from several widths, then take inputs out and in until nothing changes."""
-        many = varies.sum() > MANY
-        chosen = screen_inputs(search.process, varies) if many else varies
-        start = _best_start(search, chosen)
-        starts = [start, search.climb(start, self.max_iter, "common") if many else isotropic]
-        first = [search.climb(each, FIRST_STEPS) for each in starts]
-        fit = max(first, key=lambda fit: fit.objective)
-        fit = search.climb(fit, self.max_iter)
+        starts = [_best_start(search, begin), isotropic]
+        first = [search.climb(start, FIRST_STEPS) for start in starts]
+        fit = search.climb(max(first, key=lambda fit: fit.objective), self.max_iter)
         for _ in range(ROUNDS):
             before = fit.inputs
             fit = search.prune(fit, price)
             fit = search.enter(fit, price, varies)
             if np.array_equal(before, fit.inputs):
                 break
-        return search.climb(fit, self.max_iter)
+        return fit
 
     def _gains(self, search: ProcessSearch, fit: ProcessFit, varies: BoolArray) -> Vector:
         """What every input brings, or would bring: zero for those that promise nothing."""
@@ -275,17 +330,21 @@ class ScaleLearner(BaseEstimator):
 
     # ------------------------------------------------------------------ pieces
 
-    def _choice(self, n_rows: int, strata: IndexArray | None) -> IndexArray:
-        """Rows to learn from if there are too many, every stratum by its share."""
-        if n_rows <= self.max_rows:
+    def _choice(self, targets: Matrix, are_labels: bool) -> IndexArray:
+        """Rows to learn from if there are too many, every class by its share."""
+        n_rows, limit = len(targets), self.max_rows
+        if isinstance(limit, str):
+            limit = MAX_LABELS if are_labels else MAX_TARGETS
+        if n_rows <= limit:
             return np.arange(n_rows)
         random_state = check_random_state(self.random_state)
-        if strata is None:
-            return np.sort(random_state.choice(n_rows, self.max_rows, replace=False))
+        if not are_labels:
+            return np.sort(random_state.choice(n_rows, limit, replace=False))
         chosen = []
+        _, strata = np.unique(targets, axis=0, return_inverse=True)
         for stratum in np.unique(strata):
             mine = np.flatnonzero(strata == stratum)
-            size = max(1, round(self.max_rows * len(mine) / n_rows))
+            size = max(1, round(limit * len(mine) / n_rows))
             chosen.append(random_state.choice(mine, min(size, len(mine)), replace=False))
         return np.sort(np.concatenate(chosen))
 
@@ -293,15 +352,21 @@ class ScaleLearner(BaseEstimator):
         self,
         kernel: Kernel,
         fit: ProcessFit,
+        width: float,
         kind: str,
         spread: Vector,
         gain: Vector,
         price: float,
         search: ProcessSearch,
     ) -> LearntScales:
-        relevance = self.width * fit.scale
+        relevance = width * fit.scale
         scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
-        path = self.width * np.array([*search.path, fit.scale])
+        steps = [*search.path, fit.scale]
+        objectives = np.array([*search.values, fit.objective])
+        # of thousands of inputs only some steps are kept
+        n_shown = min(len(steps), max(2, PATH_VALUES // len(fit.scale)))
+        shown = np.unique(np.linspace(0, len(steps) - 1, n_shown).astype(np.intp))
+        path = width * np.array([steps[i] for i in shown])
         return LearntScales(
             kernel=ScaledInputs(kernel, scale),
             scale=scale,
@@ -312,7 +377,7 @@ class ScaleLearner(BaseEstimator):
             log_evidence=fit.log_evidence,
             kind=kind,
             path=path,
-            path_objective=np.array([*search.values, fit.objective]),
+            path_objective=objectives[shown],
         )
 
     def _nothing_learnt(self, kernel: Kernel, spread: Vector) -> LearntScales:
@@ -352,11 +417,6 @@ def _best_start(search: ProcessSearch, inputs: BoolArray) -> ProcessFit:
     """Return the best of a few widths, all inputs alike."""
     scales = [np.where(inputs, start / inputs.sum(), 0.0) for start in STARTS]
     return max((search.start(scale) for scale in scales), key=lambda fit: fit.objective)
-
-
-def _is_worth(fit: ProcessFit, isotropic: ProcessFit) -> bool:
-    """Whether scales of their own pay for themselves, at one nat for each."""
-    return fit.log_evidence - (len(fit.inputs) - 1) > isotropic.log_evidence
 
 
 def _distinct_rows(

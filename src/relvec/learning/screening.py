@@ -9,15 +9,13 @@ from relvec.learning.process import Process
 
 __all__ = ["screen_inputs"]
 
-KEPT = 60
-"""Inputs that pass."""
 WIDTHS = (0.1, 1.0)
 """Scales at which each input is tried: one at which kernels are nearly straight lines, and one at
 which they see that the middle is unlike both ends."""
 BLOCK_VALUES = 1 << 22
 
 
-def screen_inputs(process: Process, varies: BoolArray) -> BoolArray:
+def screen_inputs(process: Process, varies: BoolArray, most: int) -> BoolArray:
     """Return the inputs whose kernel goes best with the targets, one by one.
 
     The measure is how much of the targets a kernel of a single input picks up, ``t' K t``, in
@@ -29,6 +27,8 @@ def screen_inputs(process: Process, varies: BoolArray) -> BoolArray:
         Inputs in units of their standard deviation, and targets.
     varies : ndarray of shape (n_features,)
         Inputs that come into question.
+    most : int
+        How many pass.
     """
     targets, root = process.targets, process.root
     similar = targets @ targets.T
@@ -42,7 +42,7 @@ def screen_inputs(process: Process, varies: BoolArray) -> BoolArray:
         block = places[start : start + size]
         score[block] = _scores(process.X[:, block], similar, root)
     chosen = np.zeros(n_features, dtype=bool)
-    chosen[np.argsort(-score, kind="stable")[:KEPT]] = True
+    chosen[np.argsort(-score, kind="stable")[:most]] = True
     return chosen & varies
 
 

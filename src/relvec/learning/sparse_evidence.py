@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from relvec._linalg import inverse_from_cholesky
-from relvec._typing import Matrix, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import gradient_and_hessian
 from relvec.kernels import (
     KernelLike,
@@ -28,6 +28,7 @@ from relvec.kernels import (
     scale_jacobian,
     scaled_inputs,
 )
+from relvec.learning.scale_doubt import ScaleDoubt
 from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
 __all__ = ["SparseEvidence", "SparsePoint", "climb_jointly"]
@@ -46,6 +47,19 @@ class SparsePoint(NamedTuple):
     """Derivative in the log precisions."""
     scale: Vector
     """Derivative in the scales themselves."""
+
+
+class _Model(NamedTuple):
+    """A sparse model at given precisions and scales."""
+
+    point: Point
+    unit: Matrix
+    """Atoms, centred and of unit norm."""
+    norm: Vector
+    atom_mean: Vector
+    covariance: Matrix
+    """Of the weights of unit atoms, in units of the noise variance."""
+    mean: Vector
 
 
 class SparseEvidence:
@@ -96,7 +110,7 @@ class SparseEvidence:
         if model is None:
             return None
         n, _, c, noise, rate = self.objective
-        point, unit, norm, covariance, mean = model
+        point, unit, norm, _, covariance, mean = model
         shrinking = (covariance * point.lam) @ covariance if c else None
         shrunk = covariance - shrinking if shrinking is not None else None
         by_theta, _ = gradient_and_hessian(
@@ -115,36 +129,74 @@ class SparseEvidence:
         by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(value, -0.5 * by_theta, by_scale)
 
-    def information(self, theta: Vector, scale: Vector) -> Matrix | None:
-        """What the data say of the scales: ``D' C^-1 D``, weights integrated out.
+    def information(
+        self, theta: Vector, scale: Vector, inputs: IndexArray | slice = slice(None)
+    ) -> Matrix | None:
+        """What the data say of the scales of some inputs: ``D' C^-1 D``, weights integrated out.
 
         ``D`` is the derivative of the mean function in the scales and ``C`` the covariance of the
         targets: a change of the function that other weights could bring about as well tells
-        nothing. None where the model is numerically not defined.
+        nothing. Among `inputs` are all whose scale is not zero. None where the model is
+        numerically not defined.
         """
         model = self._model(theta, scale)
         if model is None:
             return None
-        point, unit, norm, covariance, mean = model
-        weights = (mean / norm)[: len(self.centers)]
-        D = scale_jacobian(self.kernel, scale, self.X, self.centers, weights)
+        D = self._jacobian(model, scale, inputs)
         D = (D - self.share @ D) * self.root[:, None]
-        along = unit.T @ D
-        result: Matrix = self._precision(point) * (D.T @ D - along.T @ covariance @ along)
-        return result
+        along = model.unit.T @ D
+        result: Matrix = D.T @ D - along.T @ model.covariance @ along
+        return self._precision(model.point) * result
+
+    def doubt(
+        self, theta: Vector, scale: Vector, inputs: IndexArray, root: Matrix
+    ) -> ScaleDoubt | None:
+        """Return what is not known of the function because the scales are not.
+
+        Parameters
+        ----------
+        theta, scale
+            Where the model is; only for models whose atoms are all kernels.
+        inputs : ndarray of int
+            Inputs whose scale is not zero.
+        root : ndarray
+            Root of the covariance of their scales.
+        """
+        model = self._model(theta, scale)
+        if model is None or self.others.shape[1]:
+            return None
+        D = self._jacobian(model, scale, inputs)
+        middle = self.share @ D
+        response = model.covariance @ (model.unit.T @ ((D - middle) * self.root[:, None]))
+        return ScaleDoubt(
+            self.kernel,
+            inputs,
+            scale[inputs],
+            self.centers[:, inputs],
+            model.mean / model.norm,
+            middle,
+            model.atom_mean,
+            model.norm,
+            response,
+            root,
+        )
+
+    def _jacobian(self, model: _Model, scale: Vector, inputs: IndexArray | slice) -> Matrix:
+        weights = (model.mean / model.norm)[: len(self.centers)]
+        return scale_jacobian(
+            self.kernel, scale[inputs], self.X[:, inputs], self.centers[:, inputs], weights
+        )
 
     def _precision(self, point: Point) -> float:
         n, noise = self.objective.n_effective, self.objective.noise_variance
         return n / point.quadratic if noise is None else 1.0 / noise
 
-    def _model(
-        self, theta: Vector, scale: Vector
-    ) -> tuple[Point, Matrix, Vector, Matrix, Vector] | None:
-        """Return the objective, unit atoms, their norms, and covariance and mean of the weights."""
+    def _model(self, theta: Vector, scale: Vector) -> _Model | None:
         inputs = scaled_inputs(self.kernel, scale, self.X)
         raw = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
         atoms = np.hstack([raw, self.others])
-        centred = (atoms - self.share @ atoms) * self.root[:, None]
+        atom_mean = self.share @ atoms
+        centred = (atoms - atom_mean) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
         if not (norm > SMALLEST_NORM).all():
             return None
@@ -154,7 +206,7 @@ class SparseEvidence:
         if point is None:
             return None
         covariance = inverse_from_cholesky(point.factor)
-        return point, unit, norm, covariance, covariance @ correlation
+        return _Model(point, unit, norm, atom_mean, covariance, covariance @ correlation)
 
 
 def climb_jointly(

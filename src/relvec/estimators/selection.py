@@ -1,0 +1,322 @@
+"""Sparse models that choose samples and inputs together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relvec._checks import check_bool, check_choice
+from relvec._linalg import robust_cholesky
+from relvec._typing import Matrix, Vector
+from relvec.bases.base import BoundBasis
+from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._classify import BaseSparseBayesClassifier
+from relvec.estimators._fronts import KernelMixin
+from relvec.estimators._panels import OneVersusRest
+from relvec.estimators._refine import SparseFit
+from relvec.estimators._scales import ScaledBasis
+from relvec.estimators._select import FeatureSelectionMixin
+from relvec.learning import ScaleLearner
+from relvec.learning.label_information import label_information
+from relvec.likelihoods.bernoulli import working_response
+
+__all__ = ["DRVMRegressor", "PFCVMClassifier"]
+
+SELECT = {"auto": "auto", "always": "ard", "never": "isotropic"}
+"""Kinds of scales that say whether inputs are chosen."""
+
+
+class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor):
+    """Relevance vector machine that chooses samples and inputs together.
+
+    A regression on few kernels, each of few inputs, every input on a scale of its own. Which inputs
+    matter, and how much, is learnt by the evidence of a Gaussian process; a few steps of the
+    evidence of the sparse model itself follow, in which inputs are taken out and in by the same
+    rule as weights. It is a scikit-learn feature selector as well.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        A kernel by name, or a kernel object that is a covariance.
+    min_feature_gain : float or "auto", default="auto"
+        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
+        do not matter one or two stay, however many there are.
+    refine : int, default=3
+        How often to go on with the evidence of the sparse model.
+    propagate : bool, default=False
+        Whether error bars contain that the scales are not known exactly.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Where kernels may be centred.
+    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen.
+    prior : {"ric", "bic", "aic", "flat", "laplace"} or Prior, default="ric"
+        "ric" gives small models; "flat" larger ones that predict better where there is little
+        noise; "laplace" is the feature-selective Bayesian lasso.
+    solver, effort, noise_variance, fit_intercept, min_gain, error_bars, low_memory, random_state
+        As in `RVMRegressor`.
+
+    Attributes
+    ----------
+    feature_relevance_ : ndarray of shape (n_features,)
+        Inverse squared widths of the kernels, in units of the standard deviation of each input;
+        zero for inputs that were left out.
+    feature_relevance_std_ : ndarray of shape (n_features,)
+        Their posterior standard deviations; zero for inputs that were left out.
+    feature_inclusion_probability_ : ndarray of shape (n_features,)
+        How sure it is that each input matters.
+    feature_gain_ : ndarray of shape (n_features,)
+        Log evidence that each input brings to the Gaussian process.
+    input_scale_, scale_path_, scale_path_objective_
+        As in `RVMRegressor`.
+    relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
+noise_variance_, log_evidence_, objective_, effective_dof_, well_determined_, converged_, n_iter_, \
+n_features_in_, feature_names_in_
+        As in `SparseBayesRegressor`.
+
+    See Also
+    --------
+    RVMRegressor : With ``scales="ard"``, scales without the refinement.
+    relvec.learning.reference.AlternatingDRVM : The algorithm as published.
+
+    References
+    ----------
+    I. Heimsæter (2021), A dimensionality reducing extension of Bayesian relevance learning,
+    master's thesis, University of Bergen.
+
+    Examples
+    --------
+    >>> from relvec import DRVMRegressor
+    >>> from relvec.datasets import make_friedman
+    >>> X, y = make_friedman(1, n_samples=200, random_state=0)
+    >>> model = DRVMRegressor().fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 1, 2, 3, 4])
+    >>> model.transform(X).shape
+    (200, 5)
+    """
+
+    gamma = "scale"
+    degree = 3
+    coef0 = 1.0
+    warm_start = False
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        min_feature_gain: float | str = "auto",
+        refine: int = 3,
+        propagate: bool = False,
+        centers: Any = "all",
+        center_method: str = "kmeans++",
+        prior: Any = "ric",
+        solver: Any = "auto",
+        effort: str = "balanced",
+        noise_variance: float | None = None,
+        fit_intercept: bool = True,
+        min_gain: float | str = "auto",
+        error_bars: str = "novelty",
+        low_memory: bool | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.min_feature_gain = min_feature_gain
+        self.refine = refine
+        self.propagate = propagate
+        self.centers = centers
+        self.center_method = center_method
+        self.prior = prior
+        self.solver = solver
+        self.effort = effort
+        self.noise_variance = noise_variance
+        self.fit_intercept = fit_intercept
+        self.min_gain = min_gain
+        self.error_bars = error_bars
+        self.low_memory = low_memory
+        self.random_state = random_state
+
+    @property
+    def scales(self) -> ScaleLearner:
+        """Who learns the scales."""
+        return ScaleLearner("ard", min_gain=self.min_feature_gain, refine=self.refine)
+
+    def _check_options(self) -> None:
+        check_bool("propagate", self.propagate)
+        super()._check_options()
+
+    def _refine_scales(
+        self,
+        scaled: ScaledBasis,
+        fit: SparseFit,
+        X: Any,
+        targets: Matrix,
+        weight: Vector | None,
+        context: Any,
+    ) -> SparseFit:
+        fit = super()._refine_scales(scaled, fit, X, targets, weight, context)
+        learnt = self.learnt_scales_
+        kept = np.flatnonzero(learnt.scale)
+        unit = learnt.spread[kept] ** 2
+        curvature = np.zeros((len(kept), len(kept)))
+        models, thetas = self._models(scaled._replace(learnt=learnt), fit, X, targets, weight)
+        for model, theta in zip(models, thetas, strict=True):
+            information = model.information(theta, learnt.scale, kept) if len(theta) else None
+            if information is not None:
+                curvature += information / np.multiply.outer(unit, unit)
+        covariance = self._expose_deviations(curvature)
+        if not self.propagate or not len(kept):
+            return fit
+        root = robust_cholesky(covariance) / unit[:, None]
+        outputs = [
+            replace(output, scale_doubt=model.doubt(theta, learnt.scale, kept, root))
+            if len(theta)
+            else output
+            for output, model, theta in zip(fit.outputs, models, thetas, strict=True)
+        ]
+        return fit._replace(outputs=outputs)
+
+
+class PFCVMClassifier(FeatureSelectionMixin, KernelMixin, BaseSparseBayesClassifier):
+    """Probabilistic classification vector machine that chooses samples and inputs together.
+
+    Weights of kernels carry the sign of the class of their centre, so every vector speaks for its
+    own class. Inputs have scales of their own, learnt by the evidence of a Gaussian
+    process; where these do not pay for themselves, because all inputs matter alike, they share one
+    width and none is left out. It is a scikit-learn feature selector as well.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        A kernel by name, or a kernel object that is a covariance.
+    select : {"auto", "always", "never"}, default="auto"
+        Whether inputs are chosen: if the evidence for scales of their own exceeds that for one
+        width by more than a nat for each; always; or never, which is the classification vector
+        machine of Chen et al. (2009).
+    min_feature_gain : float or "auto", default="auto"
+        Log evidence that an input must bring to be kept; see `DRVMRegressor`.
+    signed : bool, default=True
+        Whether weights have the signs of the classes of their centres.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Where kernels may be centred. Centres that are not training rows have free signs.
+    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen.
+    prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
+        As in `RVMClassifier`.
+    class_weight, solver, price_curvature, fit_intercept, min_gain, largest_logit, error_bars, \
+low_memory, random_state
+        As in `RVMClassifier`. Several classes are told apart one against the rest; the solver is
+        "auto", "sequential" or "exact".
+
+    Attributes
+    ----------
+    feature_relevance_, feature_relevance_std_, feature_inclusion_probability_, feature_gain_, \
+input_scale_, scale_kind_, scale_path_, scale_path_objective_
+        As in `DRVMRegressor`. `scale_kind_` says whether inputs were chosen ("ard") or not.
+    classes_, relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, log_evidence_, \
+objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
+        As in `RVMClassifier`.
+
+    References
+    ----------
+    H. Chen, P. Tino, X. Yao (2009), Probabilistic classification vector machines, IEEE
+    Transactions on Neural Networks 20. B. Jiang et al. (2019), Probabilistic feature selection
+    and classification vector machine, ACM Transactions on Knowledge Discovery from Data 13.
+
+    Examples
+    --------
+    >>> from relvec import PFCVMClassifier
+    >>> from relvec.datasets import make_ring
+    >>> X, y = make_ring(150, n_features=10, random_state=0)
+    >>> model = PFCVMClassifier().fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0, 1])
+    """
+
+    gamma = "scale"
+    degree = 3
+    coef0 = 1.0
+    multi_class = "one_vs_rest"
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        select: str = "auto",
+        min_feature_gain: float | str = "auto",
+        signed: bool = True,
+        centers: Any = "all",
+        center_method: str = "kmeans++",
+        prior: Any = "flat",
+        class_weight: Any = None,
+        solver: Any = "auto",
+        price_curvature: str = "bound",
+        fit_intercept: bool | str = "auto",
+        min_gain: float | str = "auto",
+        largest_logit: float = 100.0,
+        error_bars: str = "novelty",
+        low_memory: bool | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.select = select
+        self.min_feature_gain = min_feature_gain
+        self.signed = signed
+        self.centers = centers
+        self.center_method = center_method
+        self.prior = prior
+        self.class_weight = class_weight
+        self.solver = solver
+        self.price_curvature = price_curvature
+        self.fit_intercept = fit_intercept
+        self.min_gain = min_gain
+        self.largest_logit = largest_logit
+        self.error_bars = error_bars
+        self.low_memory = low_memory
+        self.random_state = random_state
+
+    @property
+    def scales(self) -> ScaleLearner:
+        """Who learns the scales."""
+        kind = SELECT[check_choice("select", self.select, SELECT)]
+        return ScaleLearner(kind, min_gain=self.min_feature_gain)
+
+    def _check_options(self) -> None:
+        check_bool("signed", self.signed)
+        super()._check_options()
+        if self.signed and self.solver in ("mackay", "em"):
+            raise ValueError(
+                f'solver={self.solver!r} knows no signs. Use "auto" or "exact", or signed=False.'
+            )
+
+    def _signs(self, bound: BoundBasis, target: Vector) -> Vector | None:
+        if not self.signed:
+            return None
+        rows = bound.source_row
+        return np.where(rows >= 0, 2.0 * target[rows] - 1.0, 0.0)
+
+    def _weigh_scales(self, scaled: ScaledBasis, X: Any, weight: Vector | None) -> None:
+        learnt = self.learnt_scales_
+        kept = np.flatnonzero(learnt.scale)
+        unit = learnt.spread[kept] ** 2
+        curvature = np.zeros((len(kept), len(kept)))
+        panel: Any = self.panel_
+        machines = panel.machines if isinstance(panel, OneVersusRest) else [panel.machine]
+        for machine in machines:
+            if not len(machine.active):
+                continue
+            logit = machine.logit(X)[0]
+            atoms: Any = machine.atoms
+            information = label_information(
+                scaled.kernel,
+                learnt.scale[kept],
+                X[:, kept],
+                atoms.centers[:, kept],
+                machine.posterior.coef,
+                np.exp(machine.log_precision),
+                working_response(logit, np.zeros(len(X)), weight).curvature,
+                has_intercept=self.intercept_is_fitted_,
+            )
+            curvature += information / np.multiply.outer(unit, unit)
+        self._expose_deviations(curvature)

@@ -1,0 +1,181 @@
+"""The evidence of a Gaussian process of logits, as a function of the scales of its inputs.
+
+Laplace's approximation (Rasmussen and Williams, 2006, algorithms 3.1 and 5.1): with ``f`` the mode
+of the logits, ``W`` the curvature of the log likelihood there and ``B = I + W^1/2 K W^1/2``::
+
+    log p = log p(t | f) - f' K^-1 f / 2 - log|B| / 2
+
+Several classes are told apart one against the rest, with scales in common. A regression of the
+labels, which would be cheaper, sees steps where the logits are smooth, and asks for kernels that
+are too narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from relvec._linalg import cholesky, log_det_cholesky, solve_lower
+from relvec._typing import Matrix, Vector
+from relvec.kernels import kernel_block, parameter_gradient, scaled_inputs
+from relvec.learning.process import Process, ProcessPoint
+from relvec.likelihoods.bernoulli import log_likelihood
+
+__all__ = ["LabelProcess"]
+
+INTERCEPT_VARIANCE = 25.0
+"""Prior variance of the intercept of a logit."""
+NEWTON_STEPS = 50
+SETTLED = 1e-6
+"""Rise of the log posterior at which a mode is found."""
+
+
+class _Mode(NamedTuple):
+    """Mode of the logits of one class, and what the gradient needs."""
+
+    log_evidence: float
+    dual: Vector
+    """``K^-1 f``, which is the gradient of the log likelihood."""
+    logit: Vector
+    curvature: Vector
+    factor: Matrix
+
+
+class LabelProcess(Process):
+    """Labels of a Gaussian process whose parameters are to be learnt.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Inputs.
+    targets : ndarray of shape (n_samples, n_classes)
+        Indicators, 0 or 1, each told apart from the rest.
+    weight : ndarray of shape (n_samples,), default=None
+        How often each row counts; all positive.
+    explicit : ndarray of shape (n_samples, n_columns), default=None
+        Columns that are in the model besides the kernels.
+    """
+
+    signal_bounds = (-7.0, 2.0 * math.log(100.0))
+
+    def __init__(
+        self,
+        X: Matrix,
+        targets: Matrix,
+        weight: Vector | None = None,
+        explicit: Matrix | None = None,
+    ) -> None:
+        super().__init__(X, targets, weight, explicit)
+        weight = np.ones(len(X)) if weight is None else weight
+        share = np.average(targets, axis=0, weights=weight)
+        self.labels = targets[:, (share > 0.0) & (share < 1.0)]
+        self.weight = weight
+        if self.explicit is not None:  # weights of rows belong to the likelihood here
+            self.explicit = self.explicit / np.multiply.outer(self.root, self.root)
+        self._duals: list[Vector | None] = [None] * self.labels.shape[1]
+
+    def at(
+        self,
+        kernel: Any,
+        scale: Vector,
+        log_signal: float,
+        log_explicit: float = 0.0,
+        *,
+        slopes: bool = True,
+        parameters: bool = False,
+        everywhere: bool = False,
+    ) -> ProcessPoint | None:
+        """Evaluate the log evidence; see `Process.at`."""
+        inputs = scaled_inputs(kernel, scale, self.X)
+        values = kernel_block(kernel, inputs, inputs)
+        signal, explicit = math.exp(log_signal), math.exp(log_explicit)
+        K = signal * values + INTERCEPT_VARIANCE
+        if self.explicit is not None:
+            K += explicit * self.explicit
+        total, E = 0.0, np.zeros_like(K)
+        for number, target in enumerate(self.labels.T):
+            mode = self._find_mode(K, target, self._duals[number])
+            if mode is None and self._duals[number] is not None:
+                mode = self._find_mode(K, target, None)
+            if mode is None:
+                return None
+            self._duals[number] = mode.dual
+            total += mode.log_evidence
+            if slopes:
+                E += self._entry_slopes(K, mode)
+        if not slopes:
+            return ProcessPoint(total, 0.0, 0.0, np.empty(0), np.empty(0))
+        of_explicit = 0.0
+        if self.explicit is not None:
+            of_explicit = explicit * float(np.einsum("ij,ij->", E, self.explicit))
+        E *= signal
+        of_signal = float(np.einsum("ij,ij->", E, values))
+        by_scale = self._slopes(kernel, scale, E, everywhere)
+        by_theta = parameter_gradient(kernel, inputs, inputs, E) if parameters else np.empty(0)
+        return ProcessPoint(total, of_signal, of_explicit, by_scale, by_theta)
+
+    def _find_mode(self, K: Matrix, target: Vector, dual: Vector | None) -> _Mode | None:
+        """Newton's method in the logits, steps halved until the posterior rises."""
+        dual = np.zeros(len(target)) if dual is None else dual
+        logit = K @ dual
+        value = self._log_posterior(target, logit, dual)
+        factor = np.empty((0, 0))
+        for _ in range(NEWTON_STEPS):
+            probability = expit(logit)
+            curvature = self.weight * probability * (1.0 - probability)
+            root = np.sqrt(curvature)
+            B = K * np.multiply.outer(root, root)
+            B.flat[:: len(B) + 1] += 1.0
+            found = cholesky(np.asfortranarray(B))
+            if found is None:
+                return None
+            factor = found
+            right = curvature * logit + self.weight * (target - probability)
+            inner = solve_lower(factor, root * (K @ right))
+            full = right - root * solve_lower(factor, inner, transposed=True)
+            step, length = full - dual, 1.0
+            while length > 1e-4:
+                trial = dual + length * step
+                moved = K @ trial
+                there = self._log_posterior(target, moved, trial)
+                if there >= value:
+                    break
+                length *= 0.5
+            else:
+                break
+            dual, logit, rise = trial, moved, there - value
+            value = there
+            if rise < SETTLED:
+                break
+        if not math.isfinite(value):
+            return None
+        probability = expit(logit)
+        curvature = self.weight * probability * (1.0 - probability)
+        root = np.sqrt(curvature)
+        B = K * np.multiply.outer(root, root)
+        B.flat[:: len(B) + 1] += 1.0
+        found = cholesky(np.asfortranarray(B))
+        if found is None:
+            return None
+        evidence = value - 0.5 * log_det_cholesky(found)
+        return _Mode(evidence, dual, logit, curvature, found)
+
+    def _log_posterior(self, target: Vector, logit: Vector, dual: Vector) -> float:
+        return log_likelihood(logit, target, self.weight) - 0.5 * float(dual @ logit)
+
+    def _entry_slopes(self, K: Matrix, mode: _Mode) -> Matrix:
+        """Derivative of the evidence in the entries of K, the mode following."""
+        probability, root = expit(mode.logit), np.sqrt(mode.curvature)
+        half = solve_lower(mode.factor, np.asfortranarray(np.diag(root)))
+        R = half.T @ half
+        C = half @ K
+        posterior = K.diagonal() - np.einsum("ij,ij->j", C, C)
+        third = -mode.curvature * (1.0 - 2.0 * probability)
+        moved = 0.5 * posterior * third
+        v = moved - R @ (K @ moved)
+        slopes = 0.5 * (np.multiply.outer(mode.dual, mode.dual) - R)
+        follow = np.multiply.outer(v, mode.dual)
+        return slopes + 0.5 * (follow + follow.T)
