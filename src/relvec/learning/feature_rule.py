@@ -22,7 +22,13 @@ from relvec._typing import BoolArray, Matrix, Vector
 
 __all__ = ["ScaleInformation", "half_normal_gain", "scale_deviations", "weigh_inputs"]
 
-GRID = np.concatenate([np.geomspace(1e-8, 0.1, 40), np.linspace(0.1, 1.0, 62)[1:-1]])
+GRID = np.concatenate(
+    [
+        np.geomspace(1e-8, 0.1, 40),
+        np.linspace(0.1, 0.9, 54)[1:],
+        1.0 - np.geomspace(0.09, 1e-14, 50),
+    ]
+)
 """Shares of the curvature that the prior leaves, at which the evidence is first looked at."""
 ROUNDS = 30
 
@@ -101,7 +107,7 @@ def weigh_inputs(
     """
     H = information.curvature
     h = information.slope + H @ scale
-    precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-300) ** 2, np.inf)
+    precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
     gain = np.zeros(len(scale))
     for _ in range(ROUNDS):
         before = precision.copy()
@@ -148,13 +154,17 @@ def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
     if not len(scale):
         return np.empty(0), np.empty((0, 0))
     unit = curvature * np.multiply.outer(scale, scale)  # of scales relative to their values
+    values, vectors = np.linalg.eigh(unit)
+    unit = (vectors * np.maximum(values, 0.0)) @ vectors.T  # negative ones are rounding errors
     precision = np.ones(len(scale))
     covariance = np.linalg.inv(unit + np.diag(precision))
     for _ in range(200):
-        updated = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
+        aim = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
+        updated = np.sqrt(precision * aim)  # halfway: what is hardly determined swings otherwise
         covariance = np.linalg.inv(unit + np.diag(updated))
-        if np.abs(updated - precision).max() < 1e-8:
-            break
+        settled = (np.abs(updated - precision) < 1e-8 * updated).all()
         precision = updated
+        if settled:
+            break
     result = np.asarray(covariance * np.multiply.outer(scale, scale), dtype=np.float64)
     return np.sqrt(result.diagonal()), result

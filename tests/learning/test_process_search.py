@@ -1,0 +1,261 @@
+"""The search over scales and inputs: climbs, deletions, entries, screening, prices."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+
+from relvec.kernels import Laplacian
+from relvec.learning.label_process import LabelProcess
+from relvec.learning.process import Process
+from relvec.learning.process_search import (
+    SMALLEST_SCALE,
+    TIE,
+    ProcessFit,
+    ProcessSearch,
+    largest_scales,
+)
+from relvec.learning.scales import entry_price
+from relvec.learning.screening import screen_inputs
+
+RNG = np.random.default_rng(8)
+N, P = 60, 6
+X = RNG.normal(size=(N, P))
+F = np.sin(2.0 * X[:, 1]) + X[:, 4] ** 2
+T = (F + 0.1 * RNG.normal(size=N))[:, None]
+LABELS = (F + 0.1 * RNG.normal(size=N) > np.median(F)).astype(float)[:, None]
+
+
+def search_of(kernel=None, X=X, T=T, process=Process, explicit=None, **options):
+    kernel = RBF(0.5**0.5) if kernel is None else kernel
+    return ProcessSearch(process(X, T, None, explicit), kernel, largest_scales(X), **options)
+
+
+def equal_scales(*inputs, value=0.3, n=P):
+    scale = np.zeros(n)
+    scale[list(inputs)] = value
+    return scale
+
+
+@pytest.mark.parametrize(
+    ("process", "targets"), [(Process, T), (LabelProcess, LABELS)], ids=["targets", "labels"]
+)
+@pytest.mark.parametrize("move", ["each", "common", "none"])
+@pytest.mark.parametrize("kernel", [RBF(0.5**0.5), Laplacian(1.0), Matern(1.0, nu=1.5)], ids=repr)
+def test_climb_never_lowers_the_objective(process, targets, move, kernel):
+    search = search_of(kernel, T=targets, process=process)
+    for value in (1e-3, 0.1, 10.0):
+        start = search.start(equal_scales(0, 1, 3, 4, value=value))
+        end = search.climb(start, 5, move)
+        assert end.objective >= start.objective
+        np.testing.assert_array_equal(end.inputs, start.inputs)
+        again = search.valued(end)
+        assert again.objective == pytest.approx(end.objective, abs=1e-4)
+        assert again.log_evidence == pytest.approx(end.log_evidence, abs=1e-4)
+        if move == "none":
+            np.testing.assert_array_equal(end.scale, start.scale)
+        if move == "common":
+            ratio = end.scale[end.inputs] / start.scale[start.inputs]
+            np.testing.assert_allclose(ratio, ratio[0])
+
+
+def test_climb_of_everything_ends_where_it_is_flat():
+    search = search_of()
+    end = search.climb(search.start(np.full(P, 0.1)), 200)
+    point = search.at(end)
+    inside = (end.scale > 2.0 * SMALLEST_SCALE) & (end.scale < 0.5 * search.largest)
+    log_scale = np.log(end.scale)
+    slope = end.scale * point.scale - TIE * (log_scale - log_scale.mean())
+    assert inside[[1, 4]].all()
+    assert np.abs(slope[inside]).max() < 0.1
+    assert abs(point.log_signal) < 0.1
+
+
+def test_climb_that_cannot_rise_returns_where_it_started():
+    search = search_of()
+    top = search.climb(search.start(np.full(P, 0.1)), 300)
+    for _ in range(3):
+        top = search.climb(top, 300)
+    bumped = top._replace(objective=top.objective + 1.0)  # as if it were better than it can be
+    assert search.climb(bumped, 5) is bumped
+
+
+def test_objective_is_the_evidence_less_the_price_of_unequal_scales():
+    search = search_of()
+    scale = np.array([0.0, 0.2, 0.0, 0.7, 1.5, 0.0])
+    fit = search.valued(ProcessFit(scale, 1.0, 0.0, np.empty(0), -math.inf))
+    logs = np.log([0.2, 0.7, 1.5])
+    price = 0.5 * TIE * ((logs - logs.mean()) ** 2).sum()
+    assert fit.log_evidence == search.process.at(search.kernel, scale, 1.0).log_evidence
+    assert fit.objective == pytest.approx(fit.log_evidence - price)
+
+
+def test_bounds_hold():
+    # steps of a single input ask for kernels as narrow as can be; the others for none
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(40, 3))
+    steps = rng.choice([-1.0, 1.0], size=(40, 1))
+    search = search_of(X=inputs, T=steps)
+    for move in ("each", "common", "each"):
+        fit = search.climb(search.start(np.array([1e9, 1e-9, 0.5])), 30, move)
+        assert (fit.scale <= search.largest * (1 + 1e-9)).all()
+        assert (fit.scale[fit.inputs] >= min(SMALLEST_SCALE, 1e-9) * (1 - 1e-9)).all()
+    fit = search.climb(search.start(np.full(3, 0.1)), 100)
+    low, high = Process.signal_bounds
+    assert low <= fit.log_signal <= high
+    assert (fit.scale >= SMALLEST_SCALE * (1 - 1e-9)).all()
+
+
+def test_starts_are_within_bounds():
+    search = search_of()
+    assert (search.start(np.full(P, 1e12)).scale == search.largest).all()
+
+
+def test_kernel_parameters_are_climbed_within_their_bounds():
+    kernel = ConstantKernel(1.0, (0.5, 2.0)) * RBF(1.0, (0.2, 1.5))
+    search = search_of(kernel, learns_kernel=True)
+    start = search.start(np.ones(P))
+    end = search.climb(start, 50, "none")
+    assert end.objective > start.objective
+    low, high = np.asarray(kernel.bounds).T
+    assert (end.theta >= low - 1e-12).all()
+    assert (end.theta <= high + 1e-12).all()
+    assert kernel.k2.length_scale == 1.0  # not touched
+
+
+@pytest.mark.parametrize(
+    ("process", "targets"), [(Process, T), (LabelProcess, LABELS)], ids=["targets", "labels"]
+)
+def test_prune_takes_out_what_was_planted_to_be_irrelevant(process, targets):
+    search = search_of(T=targets, process=process)
+    fit = search.climb(search.start(np.full(P, 0.3)), 40)
+    pruned = search.prune(fit, 2.0)
+    assert set(pruned.inputs) == {1, 4}
+    # each one that went was cheap: what is left is worth as much, prices included
+    assert pruned.objective + 2.0 * (P - 2) > fit.objective - 0.1
+
+
+def test_prune_never_takes_the_last_input():
+    search = search_of(T=RNG.normal(size=(N, 1)))
+    fit = search.climb(search.start(np.full(P, 0.1)), 20)
+    assert len(search.prune(fit, 1e6).inputs) == 1
+    one = search.start(equal_scales(2))
+    assert search.prune(one, 1e6) is one
+
+
+def test_prune_at_no_price_loses_nothing():
+    search = search_of()
+    fit = search.climb(search.start(np.full(P, 0.1)), 40)
+    pruned = search.prune(fit, 0.0)
+    assert pruned.objective > fit.objective - 0.01
+    assert {1, 4} <= set(pruned.inputs)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5**0.5), Laplacian(1.0), Matern(1.0, nu=2.5)], ids=repr)
+def test_enter_brings_back_a_relevant_input(kernel):
+    search = search_of(kernel)
+    fit = search.climb(search.start(equal_scales(1, 4)), 20)
+    alone = search.climb(
+        search.valued(fit._replace(scale=fit.scale * equal_scales(4, value=1))), 20
+    )
+    assert set(alone.inputs) == {4}
+    grown = search.enter(alone, 2.0, np.ones(P, dtype=bool))
+    assert set(grown.inputs) == {1, 4}
+    assert grown.objective > alone.objective + 2.0
+
+
+def test_enter_takes_only_what_is_allowed_and_pays():
+    search = search_of()
+    fit = search.climb(search.start(equal_scales(4)), 20)
+    allowed = np.ones(P, dtype=bool)
+    assert 1 in search.enter(fit, 2.0, allowed).inputs
+    allowed[1] = False
+    assert 1 not in search.enter(fit, 2.0, allowed).inputs
+    assert search.enter(fit, 1e6, np.ones(P, dtype=bool)) is fit
+
+
+def test_losses_are_those_of_models_without_an_input():
+    search = search_of()
+    fit = search.climb(search.start(np.full(P, 0.1)), 20)
+    losses = search.losses(fit, np.array([4, 0]))
+    for loss, k in zip(losses, [4, 0], strict=True):
+        others = np.delete(np.arange(P), k)
+        smaller = search_of(X=X[:, others])
+        there = smaller.valued(fit._replace(scale=fit.scale[others]))
+        assert loss == pytest.approx(fit.objective - there.objective, abs=1e-8)
+    assert losses[0] > 10.0 > losses[1]
+
+
+def test_path_is_recorded():
+    search = search_of()
+    search.climb(search.start(np.full(P, 0.1)), 10)
+    assert len(search.path) == len(search.values) > 2
+    assert (np.diff(search.values) > -1e-9).all()
+    assert all(scale.shape == (P,) for scale in search.path)
+
+
+def test_largest_scales_belong_to_the_median_gap():
+    column = np.array([0.0, 0.5, 1.0, 1.5, 9.0, 9.0])
+    np.testing.assert_allclose(largest_scales(column[:, None]), [4.0 / 0.5**2])
+    np.testing.assert_allclose(largest_scales(np.array([[0.0], [2.0], [0.0]])), [1.0])
+    assert largest_scales(np.linspace(0, 1e-9, 5)[:, None])[0] == 4e6  # a floor of the gap
+
+
+# ------------------------------------------------------------------ screening
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_screening_ranks_lines_and_parabolas_on_top(seed, weighted):
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(120, 500))
+    targets = inputs[:, [7]] + (inputs[:, [300]] ** 2 - 1.0) + 0.3 * rng.normal(size=(120, 1))
+    weight = rng.choice([1.0, 2.0, 3.0], size=120) if weighted else None
+    everything = np.ones(500, dtype=bool)
+    chosen = screen_inputs(Process(inputs, targets, weight), everything, 4)
+    assert chosen.sum() == 4
+    assert chosen[[7, 300]].all()
+
+
+def test_screening_is_the_same_in_blocks(monkeypatch):
+    process, everything = Process(X, T), np.ones(P, dtype=bool)
+    whole = screen_inputs(process, everything, 3)
+    monkeypatch.setattr("relvec.learning.screening.BLOCK_VALUES", 1)
+    np.testing.assert_array_equal(screen_inputs(process, everything, 3), whole)
+    assert whole[[1, 4]].all()
+
+
+def test_screening_heeds_what_varies():
+    varies = np.ones(P, dtype=bool)
+    varies[4] = False
+    chosen = screen_inputs(Process(X, T), varies, P)
+    np.testing.assert_array_equal(chosen, varies)
+
+
+def test_screening_of_labels_and_of_several_targets():
+    everything = np.ones(P, dtype=bool)
+    assert screen_inputs(LabelProcess(X, LABELS), everything, 2)[4]
+    both = np.column_stack([X[:, 0], X[:, 5] ** 2])
+    assert screen_inputs(Process(X, both), everything, 2)[[0, 5]].all()
+
+
+# ------------------------------------------------------------------ prices
+
+
+@pytest.mark.parametrize("n_inputs", [4, 10, 100, 5000])
+def test_price_lets_one_and_a_half_in_of_what_does_not_matter(n_inputs):
+    price = entry_price("auto", n_inputs)
+    assert n_inputs * norm.sf(math.sqrt(2.0 * price)) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("n_inputs", [1, 2, 3])
+def test_few_inputs_are_free(n_inputs):
+    assert entry_price("auto", n_inputs) == 0.0
+
+
+def test_a_given_price_is_taken():
+    assert entry_price(3, 1000) == 3.0
