@@ -24,7 +24,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._linalg import cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
-from relvec.kernels import KernelEvaluator, KernelLike, kernel_block
+from relvec.kernels import KernelEvaluator, KernelLike, ScaledInputs, kernel_block
 from relvec.posterior import Posterior
 
 PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
@@ -77,7 +77,9 @@ def choose_pivots(
     limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = KernelEvaluator(kernel, X, X)
-    distance = np.linalg.norm(X - np.average(X, axis=0, weights=sample_weight), axis=1)
+    # in the units of the kernel, where it knows them
+    seen = kernel.scaled(X) if isinstance(kernel, ScaledInputs) else X
+    distance = np.linalg.norm(seen - np.average(seen, axis=0, weights=sample_weight), axis=1)
     rows: list[int] = []
     while len(rows) < limit and residual.max() >= tolerance:
         far = distance if rows else -distance

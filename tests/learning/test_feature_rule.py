@@ -160,6 +160,22 @@ def test_result_does_not_depend_on_the_units_of_inputs():
     np.testing.assert_allclose(gain, gain_there, atol=1e-6)
 
 
+def test_what_the_others_know_already_is_left_out():
+    """Of inputs that do the same, or nothing, no gain is made of rounding errors."""
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(40, 4)) * [1.0, 1.0, 1.0, 0.0]
+    A[:, 1] = A[:, 0]
+    H = 1e20 * A.T @ A
+    scale = np.array([0.5, 0.4, 0.0, 0.0])
+    kept, mean, gain = weigh_inputs(
+        ScaleInformation(H, np.array([1.0, 1.0, 0.0, -7.0])), scale, 1.0
+    )
+    assert np.isfinite(mean).all()
+    assert np.isfinite(gain).all()
+    assert kept[0] != kept[1]
+    assert not kept[3]
+
+
 # ------------------------------------------------------------------ deviations
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import BoundBasis
-from relvec.estimators._output import FittedOutput
+from relvec.estimators._output import UNRESOLVED, FittedOutput
 from relvec.estimators._scales import ScaledBasis, ScalesMixin
 from relvec.learning import LearntScales
 from relvec.learning.feature_rule import ScaleInformation, weigh_inputs
@@ -67,6 +67,8 @@ class RefineMixin(ScalesMixin):
         assert learnt is not None
         rounds = 0 if learnt.kind == "kernel" else scaled.learner.refine
         for _ in range(rounds):
+            if any(_is_unresolved(output) for output in fit.outputs):
+                break  # residuals are rounding errors, of which scales would follow
             models, thetas = self._models(scaled, fit, X, targets, weight)
             if not any(len(model.centers) for model in models):
                 break
@@ -165,6 +167,11 @@ def _proposals(
         learnt.moved(weighed, kernel), gain=np.where(changed, gain, learnt.gain)
     )
     return [weighed_scales, moved]
+
+
+def _is_unresolved(output: FittedOutput) -> bool:
+    posterior = output.posterior
+    return 0.0 < posterior.noise_variance <= UNRESOLVED * posterior.target_variance
 
 
 def _kinds(

@@ -222,7 +222,8 @@ def scale_jacobian(
     Returns
     -------
     jacobian : ndarray of shape (n_samples, n_features)
-        Zero, for kernels whose form is not known, where the scale is.
+        Zero, for kernels whose form is not known, where the scale is; also for the Laplacian,
+        whose derivative is infinite there.
     """
     form = _form(kernel)
     if form is None:
@@ -233,7 +234,7 @@ def scale_jacobian(
         product: Matrix = X * (slopes @ Z)
         return product
     if form is _city_block:
-        half = 0.5 / np.maximum(root, 1e-150)
+        half = np.where(root > 0.0, 0.5 / np.maximum(root, 1e-150), 0.0)
         columns = [
             np.einsum("nm,nm->n", slopes, np.abs(np.subtract.outer(x, z)))
             for x, z in zip(X.T, Z.T, strict=True)

@@ -31,6 +31,8 @@ GRID = np.concatenate(
 )
 """Shares of the curvature that the prior leaves, at which the evidence is first looked at."""
 ROUNDS = 30
+ROUNDING = 1e-10
+"""Share of the curvature of a scale below which the others leave nothing of it."""
 
 
 class ScaleInformation(NamedTuple):
@@ -130,12 +132,15 @@ def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, fl
     """Curvature and slope at zero of one scale, the others that are in adapting."""
     others = np.isfinite(precision)
     others[k] = False
-    if not others.any():
-        return float(H[k, k]), float(h[k])
-    inside = H[np.ix_(others, others)] + np.diag(precision[others])
-    solved = np.linalg.solve(inside, np.column_stack([H[others, k], h[others]]))
-    s = H[k, k] - H[k, others] @ solved[:, 0]
-    return max(float(s), 1e-300), float(h[k] - H[k, others] @ solved[:, 1])
+    s, q = float(H[k, k]), float(h[k])
+    if others.any():
+        inside = H[np.ix_(others, others)] + np.diag(precision[others])
+        solved = np.linalg.solve(inside, np.column_stack([H[others, k], h[others]]))
+        s -= float(H[k, others] @ solved[:, 0])
+        q -= float(H[k, others] @ solved[:, 1])
+    if s <= ROUNDING * H[k, k]:
+        return 1.0, 0.0  # the others say it all: what is left are rounding errors
+    return s, q
 
 
 def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:

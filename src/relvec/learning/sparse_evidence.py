@@ -130,19 +130,25 @@ class SparseEvidence:
         return SparsePoint(value, -0.5 * by_theta, by_scale)
 
     def information(
-        self, theta: Vector, scale: Vector, inputs: IndexArray | slice = slice(None)
+        self,
+        theta: Vector,
+        scale: Vector,
+        inputs: IndexArray | slice = slice(None),
+        directions: Matrix | None = None,
     ) -> Matrix | None:
         """What the data say of the scales of some inputs: ``D' C^-1 D``, weights integrated out.
 
         ``D`` is the derivative of the mean function in the scales and ``C`` the covariance of the
         targets: a change of the function that other weights could bring about as well tells
-        nothing. Among `inputs` are all whose scale is not zero. None where the model is
+        nothing. Among `inputs` are all whose scale is not zero; `directions`, one in each column,
+        are changes of their scales, by default of each by itself. None where the model is
         numerically not defined.
         """
         model = self._model(theta, scale)
         if model is None:
             return None
         D = self._jacobian(model, scale, inputs)
+        D = D if directions is None else D @ directions
         D = (D - self.share @ D) * self.root[:, None]
         along = model.unit.T @ D
         result: Matrix = D.T @ D - along.T @ model.covariance @ along
@@ -245,6 +251,8 @@ def climb_jointly(
         split, moved = unpack(vector)
         value, gradient = 0.0, np.zeros_like(vector)
         for model, theta, a, b in zip(models, split, ends[:-1], ends[1:], strict=True):
+            if a == b:
+                continue  # without atoms nothing moves, and a constant target has no objective
             point = model.at(theta, moved)
             if point is None:
                 return 1e300, np.zeros_like(vector)

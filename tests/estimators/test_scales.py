@@ -1,0 +1,300 @@
+"""Estimators that learn the scales of their inputs."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from relvec import (
+    DRVMRegressor,
+    RVMClassifier,
+    RVMRegressor,
+    SparseBayesClassifier,
+    SparseBayesRegressor,
+)
+from relvec.bases import KernelBasis, LinearBasis
+from relvec.estimators._scales import LEARNT_ATTRIBUTES
+from relvec.learning import ScaleLearner
+
+RNG = np.random.default_rng(21)
+N, P = 80, 4
+X = RNG.normal(size=(N, P))
+F = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 2] ** 2
+Y = F + 0.1 * RNG.normal(size=N)
+LABELS = np.where(F + 0.1 * RNG.normal(size=N) > np.median(F), "high", "low")
+TEST = RNG.normal(size=(200, P))
+TRUTH = np.sin(1.5 * TEST[:, 0]) + 0.5 * TEST[:, 2] ** 2
+UNITS = np.array([1e-6, 1e6, 1e2, 1e-3])
+
+
+# targets without noise and targets that are noise: a warning is then right
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        RVMRegressor(scales="ard"),
+        SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard"),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_scales_help():
+    learnt = RVMRegressor().fit(X, Y)
+    plain = RVMRegressor(scales=None).fit(X, Y)
+    error, before = (np.mean((m.predict(TEST) - TRUTH) ** 2) for m in (learnt, plain))
+    assert error < 0.5 * before
+    assert learnt.scale_kind_ == "ard"
+    np.testing.assert_array_equal(np.flatnonzero(learnt.feature_relevance_ > 1e-3), [0, 2])
+    np.testing.assert_allclose(
+        learnt.feature_relevance_, learnt.input_scale_ * X.var(axis=0), rtol=1e-9
+    )
+    assert learnt.feature_gain_.shape == (P,)
+    assert learnt.scale_path_.shape == (len(learnt.scale_path_objective_), P)
+    assert learnt.learnt_scales_.kind == "ard"
+
+
+@pytest.mark.parametrize("scales", ["auto", "ard", "isotropic"])
+def test_units_of_columns_do_not_matter(scales):
+    model = RVMRegressor(scales=scales).fit(X, Y)
+    other = RVMRegressor(scales=scales).fit((X + 2.0) * UNITS, Y)
+    mean, std = model.predict(TEST, return_std=True)
+    mean_there, std_there = other.predict((TEST + 2.0) * UNITS, return_std=True)
+    np.testing.assert_allclose(mean_there, mean, atol=1e-4)
+    np.testing.assert_allclose(std_there, std, rtol=1e-4)
+    np.testing.assert_allclose(
+        other.feature_relevance_, model.feature_relevance_, rtol=1e-2, atol=1e-6
+    )
+
+
+def test_units_of_columns_do_not_matter_to_classifiers():
+    model = RVMClassifier().fit(X, LABELS)
+    other = RVMClassifier().fit(X * UNITS, LABELS)
+    np.testing.assert_allclose(
+        other.predict_proba(TEST * UNITS), model.predict_proba(TEST), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("scales", ["ard", "isotropic"])
+def test_constant_columns_change_nothing(scales):
+    model = RVMRegressor(scales=scales).fit(X, Y)
+
+    def padded(A):
+        return np.column_stack([np.full(len(A), 5.0), A, np.zeros(len(A))])
+
+    other = RVMRegressor(scales=scales).fit(padded(X), Y)
+    np.testing.assert_allclose(other.predict(padded(TEST)), model.predict(TEST), atol=1e-5)
+    assert other.feature_relevance_[0] == other.feature_relevance_[-1] == 0.0
+
+
+def test_collinear_columns_do_no_harm():
+    def padded(A):
+        return np.column_stack([A, A[:, 0], A[:, 0] - 2.0 * A[:, 2]])
+
+    model, other = RVMRegressor().fit(X, Y), RVMRegressor().fit(padded(X), Y)
+    error = np.mean((model.predict(TEST) - TRUTH) ** 2)
+    assert np.mean((other.predict(padded(TEST)) - TRUTH) ** 2) < 3.0 * error + 1e-3
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "matern32", "matern52", "laplacian", RBF(2.0)])
+@pytest.mark.parametrize("refine", [0, 3])
+def test_kernels(kernel, refine):
+    model = RVMRegressor(kernel, scales=ScaleLearner("ard", refine=refine)).fit(X, Y)
+    assert model.score(TEST, TRUTH) > 0.8
+    assert {0, 2} <= set(np.flatnonzero(model.feature_relevance_))
+
+
+def test_parameters_of_kernel_objects():
+    kernel = ConstantKernel(1.0, "fixed") * Matern([1.0] * P, nu=2.5)
+    model = RVMRegressor(kernel, scales="kernel").fit(X, Y)
+    length = model.atoms_.kernel.k2.length_scale
+    assert max(length[[0, 2]]) < min(length[[1, 3]])
+    assert model.scale_kind_ == "kernel"
+    np.testing.assert_array_equal(kernel.k2.length_scale, [1.0] * P)
+    with pytest.raises(ValueError, match="got the name 'rbf', for which there is scales=\"ard\""):
+        RVMRegressor(scales="kernel").fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])
+@pytest.mark.parametrize(
+    "options",
+    [{"gamma": 0.5}, {"gamma": "auto"}, {"kernel": RBF(1.0)}, {"kernel": "poly"}, {"scales": None}],
+    ids=str,
+)
+def test_a_width_that_was_given_is_taken(estimator, options):
+    target = LABELS if estimator is RVMClassifier else Y
+    model, plain = estimator(**options), estimator(**{**options, "scales": None})
+    model.fit(X, target)
+    plain.fit(X, target)
+    assert not any(hasattr(model, name) for name in LEARNT_ATTRIBUTES)
+    np.testing.assert_array_equal(model.predict(TEST), plain.predict(TEST))
+
+
+@pytest.mark.parametrize("estimator", [SparseBayesRegressor, SparseBayesClassifier])
+def test_other_estimators_learn_when_asked(estimator):
+    target = LABELS if estimator is SparseBayesClassifier else Y
+    assert not hasattr(estimator().fit(X, target), "input_scale_")
+    assert hasattr(estimator(scales="ard").fit(X, target), "input_scale_")
+
+
+@pytest.mark.parametrize(
+    "model", [RVMRegressor(scales="ard"), RVMClassifier(scales="ard")], ids=["targets", "labels"]
+)
+def test_refit_without_scales_forgets_them(model):
+    target = LABELS if isinstance(model, RVMClassifier) else Y
+    model.fit(X, target)
+    assert all(hasattr(model, name) for name in LEARNT_ATTRIBUTES)
+    model.set_params(scales=None).fit(X, target)
+    assert not any(hasattr(model, name) for name in LEARNT_ATTRIBUTES)
+
+
+def test_what_cannot_be_scaled_is_refused():
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    with pytest.raises(ValueError, match='got kernel="precomputed"'):
+        RVMRegressor("precomputed", scales="ard").fit(K, Y)
+    RVMRegressor("precomputed", noise_variance=0.01).fit(K, Y)  # "auto" leaves it
+    with pytest.raises(ValueError, match="for kernels by name and for kernel objects, not for"):
+        RVMRegressor(lambda A, B: A @ B.T, scales="ard").fit(X, Y)
+    RVMRegressor(lambda A, B: A @ B.T).fit(X, Y)
+    with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 0"):
+        SparseBayesRegressor(LinearBasis(), scales="ard").fit(X, Y)
+    two = KernelBasis() + KernelBasis("laplacian")
+    with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 2"):
+        SparseBayesRegressor(two, scales="ard").fit(X, Y)
+    with pytest.raises(ValueError, match="kernels that are covariances"):
+        RVMRegressor("sigmoid", scales="ard").fit(X, Y)
+    with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
+        RVMRegressor(scales="ard").fit(csr_array(X), Y)
+
+
+@pytest.mark.parametrize(
+    ("scales", "error", "message"),
+    [
+        ("arc", ValueError, "scales"),
+        (True, TypeError, "scales must be one of"),
+        (3.0, TypeError, "None or a ScaleLearner"),
+        (ScaleLearner("none"), ValueError, "kind"),
+        (ScaleLearner(width=-1.0), ValueError, "width"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])
+def test_misspelt_scales(estimator, scales, error, message):
+    with pytest.raises(error, match=message):
+        estimator(scales=scales).fit(X, LABELS if estimator is RVMClassifier else Y)
+
+
+def test_several_outputs_share_scales():
+    both = np.column_stack([Y, X[:, 3] + 0.1 * RNG.normal(size=N)])
+    model = RVMRegressor(scales="ard").fit(X, both)
+    assert {0, 2, 3} <= set(np.flatnonzero(model.feature_relevance_))
+    assert model.input_scale_.shape == (P,)
+    mean, std = model.predict(TEST, return_std=True)
+    assert mean.shape == std.shape == (200, 2)
+    assert np.mean((mean[:, 0] - TRUTH) ** 2) < 0.1
+    assert np.mean((mean[:, 1] - TEST[:, 3]) ** 2) < 0.1
+
+
+def test_an_output_that_says_nothing_does_not_stop_the_refinement():
+    scales = ScaleLearner("ard", refine=3)
+    alone = RVMRegressor(scales=scales).fit(X, Y)
+    for other in (np.ones(N), np.random.default_rng(0).normal(size=N)):
+        model = RVMRegressor(scales=scales).fit(X, np.column_stack([Y, other]))
+        assert np.isnan(model.scale_path_objective_).any()  # a step of the sparse evidence
+        assert np.mean((model.predict(TEST)[:, 0] - TRUTH) ** 2) < 0.05
+    assert np.isnan(alone.scale_path_objective_).any()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RVMRegressor(scales="ard", error_bars="plain"),
+        RVMRegressor(error_bars="plain"),
+        RVMRegressor(scales=ScaleLearner("ard", refine=3), error_bars="plain"),
+        RVMClassifier(error_bars="plain"),
+        SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard", error_bars="plain"),
+    ],
+    ids=["ard", "auto", "refined", "labels", "sum"],
+)
+def test_weights_are_copies(model):
+    labels = isinstance(model, RVMClassifier)
+    counts = RNG.choice([0, 1, 2], p=[0.2, 0.6, 0.2], size=N)
+    rows = np.repeat(np.arange(N), counts)
+    target = LABELS if labels else Y
+    weighted = clone(model).fit(X, target, sample_weight=counts)
+    copies = clone(model).fit(X[rows], target[rows])
+    rtol = 1e-2 if getattr(model.scales, "refine", 0) else 1e-9
+    np.testing.assert_allclose(weighted.input_scale_, copies.input_scale_, rtol=rtol, atol=1e-12)
+    ask = "predict_proba" if labels else "predict"
+    np.testing.assert_allclose(
+        getattr(weighted, ask)(TEST), getattr(copies, ask)(TEST), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_sums_of_bases_keep_their_lines():
+    target = np.sin(2.0 * X[:, 0]) + 3.0 * X[:, 1] + 0.05 * RNG.normal(size=N)
+    model = SparseBayesRegressor(LinearBasis() + KernelBasis(), scales="ard").fit(X, target)
+    assert any(name == "x1" for name in model.atom_names())
+    assert model.feature_relevance_[0] == model.feature_relevance_.max()
+    assert model.feature_relevance_[1] < 0.1 * model.feature_relevance_[0]
+    refined = SparseBayesRegressor(
+        LinearBasis() + KernelBasis(), scales=ScaleLearner("ard", refine=3)
+    ).fit(X, target)
+    wanted = np.sin(2.0 * TEST[:, 0]) + 3.0 * TEST[:, 1]
+    for each in (model, refined):
+        assert each.score(TEST, wanted) > 0.99
+
+
+def test_refinement_raises_the_objective():
+    rough = RVMRegressor(scales="ard").fit(X, Y)
+    fine = RVMRegressor(scales=ScaleLearner("ard", refine=3)).fit(X, Y)
+    assert fine.objective_ > rough.objective_
+    assert len(fine.scale_path_) > len(rough.scale_path_)
+
+
+def test_many_rows_decide_on_a_choice_of_them(monkeypatch):
+    monkeypatch.setattr("relvec.estimators._scales.COMPARED", 40)
+    model = RVMRegressor().fit(X, Y)
+    assert len(model.predict(X)) == N
+    assert model.score(TEST, TRUTH) > 0.8
+    labels = RVMClassifier().fit(X, LABELS)
+    assert set(labels.predict(TEST)) == {"high", "low"}
+    assert max(labels.relevance_) >= 40  # of all rows, not of those that decided
+
+
+def test_can_be_pickled_cloned_and_searched():
+    model = RVMRegressor(scales=ScaleLearner("ard", max_rows=40)).fit(X, Y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(TEST), model.predict(TEST))
+    np.testing.assert_array_equal(clone(model).fit(X, Y).predict(TEST), model.predict(TEST))
+    search = GridSearchCV(
+        RVMRegressor(scales=ScaleLearner("ard", max_rows=30)), {"scales__width": [0.5, 1.0]}, cv=2
+    ).fit(X, Y)
+    assert search.best_params_["scales__width"] in (0.5, 1.0)
+
+
+def test_scales_are_not_changed_by_fit():
+    learner = ScaleLearner("ard", max_rows=50)
+    before = dict(vars(learner))
+    RVMRegressor(scales=learner).fit(X, Y)
+    assert vars(learner) == before
+
+
+def test_warm_start_goes_with_scales():
+    model = RVMRegressor(scales="ard", warm_start=True).fit(X, Y)
+    first = model.objective_
+    model.fit(X, Y)
+    assert model.objective_ == pytest.approx(first, abs=1e-3)
+
+
+def test_regressors_that_select_inherit_the_refinement():
+    same = RVMRegressor(scales=ScaleLearner("ard", refine=3), prior="ric").fit(X, Y)
+    model = DRVMRegressor().fit(X, Y)
+    np.testing.assert_allclose(model.input_scale_, same.input_scale_)
+    np.testing.assert_allclose(model.predict(TEST), same.predict(TEST))

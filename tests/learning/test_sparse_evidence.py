@@ -1,0 +1,300 @@
+"""The evidence of a sparse model in its scales, against dense matrices and differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+from relvec.kernels import Laplacian, ScaledInputs
+from relvec.learning.label_information import label_information
+from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
+from relvec.solvers.newton import Objective
+
+RNG = np.random.default_rng(6)
+N, P = 18, 3
+X = RNG.normal(size=(N, P))
+T = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 2.0 + 0.2 * RNG.normal(size=N)
+CENTERS = X[[0, 4, 7, 11]]
+LINES = X[:, [1, 2]] * [1.0, 3.0]
+NO_LINES = np.empty((N, 0))
+SCALE = np.array([0.6, 0.25, 0.05])
+WEIGHT = np.tile([1.0, 2.0, 0.5], 6)
+
+
+def dense(centre, weight, objective, kernel, others, theta, scale, target=T):
+    """Explicit covariance of the targets: raw atoms, weights of rows as inverse variances.
+
+    Returns R, the log determinant, the degrees of freedom, what inverts the covariance in units
+    of the noise (the flat intercept projected out), the raw atoms, their prior variances and norms.
+    """
+    w = np.ones(N) if weight is None else weight
+    Phi = np.hstack([ScaledInputs(kernel, scale)(X, CENTERS), others])
+    middle = (w @ Phi) / w.sum() if centre else np.zeros(Phi.shape[1])
+    norm = np.sqrt((w[:, None] * (Phi - middle) ** 2).sum(axis=0))
+    prior = 1.0 / (np.exp(theta) * norm**2)
+    C = np.diag(1.0 / w) + (Phi * prior) @ Phi.T
+    inverse = np.linalg.inv(C)
+    log_det = np.linalg.slogdet(C)[1] + np.log(w).sum()
+    if centre:
+        ones = np.ones(N)
+        total = ones @ inverse @ ones
+        inverse = inverse - np.outer(inverse @ ones, inverse @ ones) / total
+        log_det += np.log(total / w.sum())
+    quadratic = target @ inverse @ target
+    degrees = np.trace((Phi * prior) @ Phi.T @ inverse)
+    return quadratic, log_det, degrees, inverse, Phi, prior, norm
+
+
+def make(centre=True, weight=None, smoothness=0.0, noise=None, rate=0.0, kernel=None, others=None):
+    kernel = RBF(0.9) if kernel is None else kernel
+    others = LINES if others is None else others
+    w = np.ones(N) if weight is None else weight
+    middle = (w @ T) / w.sum() if centre else 0.0
+    objective = Objective(w.sum() - centre, w @ (T - middle) ** 2, smoothness, noise, rate)
+    model = SparseEvidence(
+        kernel, X, CENTERS, others, T, weight, centre=centre, objective=objective
+    )
+    return model, objective, kernel, others
+
+
+CASES = {
+    "flat": {},
+    "no intercept": {"centre": False},
+    "held noise": {"noise": 0.05},
+    "smoothness": {"smoothness": 1.7},
+    "smoothness, held noise": {"smoothness": 1.7, "noise": 0.05},
+    "laplace": {"rate": 0.3},
+    "laplace, held noise": {"rate": 0.3, "noise": 0.05},
+    "weights": {"weight": WEIGHT},
+    "weights, no intercept, smoothness": {"weight": WEIGHT, "centre": False, "smoothness": 0.7},
+    "kernels only": {"others": NO_LINES},
+    "matern": {"kernel": Matern(1.0, nu=1.5), "weight": WEIGHT},
+    "laplacian": {"kernel": Laplacian(0.4)},
+    "no known form": {"kernel": RBF([1.0, 2.0, 0.5])},
+}
+
+
+@pytest.fixture(params=list(CASES))
+def case(request):
+    options = CASES[request.param]
+    model, objective, kernel, others = make(**options)
+    theta = np.random.default_rng(1).normal(-1.0, 1.5, len(CENTERS) + others.shape[1])
+
+    def matrices(theta, scale):
+        return dense(
+            options.get("centre", True), options.get("weight"), objective, kernel, others, theta,
+            scale,
+        )  # fmt: skip
+
+    return model, objective, theta, matrices
+
+
+def test_value_is_that_of_dense_matrices(case):
+    model, objective, theta, matrices = case
+    n, _, c, noise, rate = objective
+
+    def brute(theta, scale):
+        quadratic, log_det, degrees, *_ = matrices(theta, scale)
+        fit = n * np.log(quadratic) if noise is None else quadratic / noise
+        return -0.5 * (fit + log_det) - c * degrees - 0.5 * rate * np.exp(-theta).sum()
+
+    assert model.at(theta, SCALE).objective == pytest.approx(brute(theta, SCALE), abs=1e-9)
+    moved = theta[::-1].copy()
+    assert model.at(moved, 2.0 * SCALE).objective == pytest.approx(
+        brute(moved, 2.0 * SCALE), abs=1e-9
+    )
+
+
+def test_derivatives(case):
+    model, _, theta, _ = case
+    point = model.at(theta, SCALE)
+    step = 1e-5
+    for k, e in enumerate(step * np.eye(len(theta))):
+        up, down = model.at(theta + e, SCALE), model.at(theta - e, SCALE)
+        slope = (up.objective - down.objective) / (2 * step)
+        assert point.theta[k] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+    for k, e in enumerate(step * np.eye(P)):
+        up, down = model.at(theta, SCALE + e), model.at(theta, SCALE - e)
+        slope = (up.objective - down.objective) / (2 * step)
+        assert point.scale[k] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def jacobian(kernel, weights, at, inputs=X, step=1e-6):
+    """Change of the function with its scales, raw weights held."""
+    columns = []
+    for e in step * np.eye(P):
+        up = ScaledInputs(kernel, at + e)(inputs, CENTERS) @ weights
+        down = ScaledInputs(kernel, at - e)(inputs, CENTERS) @ weights
+        columns.append((up - down) / (2 * step))
+    return np.column_stack(columns)
+
+
+def posterior_weights(Phi, prior, inverse, target=T):
+    return prior * (Phi.T @ (inverse @ target))
+
+
+def test_information_is_that_of_the_dense_covariance(case):
+    model, objective, theta, matrices = case
+    quadratic, _, _, inverse, Phi, prior, _ = matrices(theta, SCALE)
+    noise = objective.noise_variance or quadratic / objective.n_effective
+    weights = posterior_weights(Phi, prior, inverse)[: len(CENTERS)]
+    D = jacobian(model.kernel, weights, SCALE)
+    expected = D.T @ inverse @ D / noise
+    found = model.information(theta, SCALE)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max())
+
+
+def test_information_of_some_inputs():
+    model, *_ = make()
+    theta = np.zeros(6)
+    scale = np.array([0.6, 0.0, 0.05])
+    kept = np.array([0, 2])
+    whole = model.information(theta, scale)
+    np.testing.assert_allclose(
+        model.information(theta, scale, kept), whole[np.ix_(kept, kept)], rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("noise", [None, 0.05])
+def test_doubt_is_that_of_the_joint_gaussian(centre, weight, noise):
+    """Weights, intercept and scales together, linear around where they are."""
+    options = {"centre": centre, "weight": weight, "noise": noise, "others": NO_LINES}
+    model, objective, kernel, others = make(**options)
+    theta = np.array([-1.0, 0.5, -2.0, 0.2])
+    quadratic, _, _, inverse, Phi, prior, _ = dense(
+        centre, weight, objective, kernel, others, theta, SCALE
+    )
+    noise = noise or quadratic / objective.n_effective
+    weights = posterior_weights(Phi, prior, inverse)
+    w = np.ones(N) if weight is None else weight
+    columns = [Phi, *([np.ones((N, 1))] if centre else []), jacobian(kernel, weights, SCALE)]
+    design = np.hstack(columns)
+    scale_precision = np.array([3.0, 20.0, 150.0])
+    of_intercept = np.zeros(int(centre))
+    own = np.concatenate([1.0 / (noise * prior), of_intercept, scale_precision])
+    joint = np.linalg.inv(np.diag(own) + design.T @ (w[:, None] * design) / noise)
+
+    new = np.random.default_rng(3).normal(size=(7, P))
+    there = ScaledInputs(kernel, SCALE)(new, CENTERS)
+    rows = np.hstack(
+        [there, *([np.ones((7, 1))] if centre else []), jacobian(kernel, weights, SCALE, new)]
+    )
+    total = np.einsum("ij,jk,ik->i", rows, joint, rows)
+    n_weights = len(CENTERS) + centre
+    inner = np.linalg.inv(
+        np.diag(own[:n_weights])
+        + design[:, :n_weights].T @ (w[:, None] * design[:, :n_weights]) / noise
+    )
+    plain = np.einsum("ij,jk,ik->i", rows[:, :n_weights], inner, rows[:, :n_weights])
+
+    information = model.information(theta, SCALE)
+    covariance = np.linalg.inv(information + np.diag(scale_precision))
+    np.testing.assert_allclose(covariance, joint[n_weights:, n_weights:], rtol=1e-4)
+    root = np.linalg.cholesky(covariance)
+    doubt = model.doubt(theta, SCALE, np.arange(P), root)
+    extra = np.square(doubt.directions(new)).sum(axis=1)
+    np.testing.assert_allclose(extra, total - plain, rtol=1e-4, atol=1e-9)
+
+
+def test_doubt_of_inputs_that_are_in_the_model():
+    model, *_ = make(others=NO_LINES)
+    theta, scale, kept = np.zeros(4), np.array([0.6, 0.0, 0.05]), np.array([0, 2])
+    root = np.diag([0.1, 0.01])
+    doubt = model.doubt(theta, scale, kept, root)
+    other = X.copy()
+    other[:, 1] = 77.0
+    np.testing.assert_allclose(doubt.directions(other), doubt.directions(X))
+    assert doubt.directions(X).shape == (N, 2)
+
+
+def test_weights_count_copies():
+    counts = np.tile([1, 2, 3], 6)
+    rows = np.repeat(np.arange(N), counts)
+    middle = np.average(T, weights=counts)
+    objective = Objective(counts.sum() - 1.0, counts @ (T - middle) ** 2, 0.8, None, 0.1)
+    arguments = {"centre": True, "objective": objective}
+    weighted = SparseEvidence(RBF(), X, CENTERS, LINES, T, counts.astype(float), **arguments)
+    copies = SparseEvidence(RBF(), X[rows], CENTERS, LINES[rows], T[rows], None, **arguments)
+    theta = np.linspace(-2.0, 1.0, 6)
+    one, other = weighted.at(theta, SCALE), copies.at(theta, SCALE)
+    assert one.objective == pytest.approx(other.objective, abs=1e-10)
+    np.testing.assert_allclose(one.scale, other.scale, atol=1e-9)
+    np.testing.assert_allclose(
+        weighted.information(theta, SCALE), copies.information(theta, SCALE), rtol=1e-9
+    )
+
+
+def test_joint_climb_raises_the_sum_and_keeps_zeros():
+    models = [make(smoothness=0.5)[0], make(noise=0.05, others=NO_LINES)[0]]
+    thetas, scale = [np.zeros(6), np.full(4, -1.0)], np.array([0.6, 0.0, 0.05])
+
+    def total(thetas, scale):
+        return sum(m.at(t, scale).objective for m, t in zip(models, thetas, strict=True))
+
+    moved, there, rise = climb_jointly(models, thetas, scale, 10)
+    assert rise > 0.1
+    assert total(moved, there) - total(thetas, scale) == pytest.approx(rise, abs=1e-9)
+    assert there[1] == 0.0
+    assert (there[[0, 2]] > 0.0).all()
+    further = climb_jointly(models, moved, there, 500)
+    for _ in range(3):
+        further = climb_jointly(models, further[0], further[1], 500)
+    assert further[2] < 1e-3
+
+
+def test_a_target_without_atoms_does_not_stop_the_others():
+    objective = Objective(N - 1.0, float(((T - T.mean()) ** 2).sum()), 0.0, None, 0.0)
+    empty = SparseEvidence(RBF(), X, X[:0], NO_LINES, T, None, centre=True, objective=objective)
+    point = empty.at(np.empty(0), SCALE)
+    np.testing.assert_array_equal(point.scale, 0.0)
+    _, _, rise = climb_jointly([make()[0], empty], [np.zeros(6), np.empty(0)], SCALE, 5)
+    assert rise > 0.1
+
+
+def test_a_constant_target_does_not_stop_the_others():
+    objective = Objective(N - 1.0, 0.0, 0.0, None, 0.0)
+    constant = SparseEvidence(
+        RBF(), X, X[:0], NO_LINES, np.ones(N), None, centre=True, objective=objective
+    )
+    _, _, rise = climb_jointly([make()[0], constant], [np.zeros(6), np.empty(0)], SCALE, 5)
+    assert rise > 0.1
+
+
+def test_atoms_that_are_constant_are_not_defined():
+    model, *_ = make()
+    assert model.at(np.zeros(6), np.zeros(P)) is None
+    assert model.information(np.zeros(6), np.zeros(P)) is None
+
+
+# ------------------------------------------------------------------ labels
+
+
+@pytest.mark.parametrize("has_intercept", [True, False])
+@pytest.mark.parametrize("kernel", [RBF(0.9), Matern(1.0, nu=2.5), Laplacian(0.4)], ids=repr)
+def test_what_labels_say_is_that_of_the_dense_covariance(kernel, has_intercept):
+    rng = np.random.default_rng(2)
+    weights, precision = rng.normal(size=4), rng.uniform(0.1, 5.0, 4)
+    curvature = rng.uniform(0.01, 0.25, N)
+    Phi = ScaledInputs(kernel, SCALE)(X, CENTERS)
+    inverse = np.linalg.inv(np.diag(1.0 / curvature) + (Phi / precision) @ Phi.T)
+    if has_intercept:
+        ones = inverse @ np.ones(N)
+        inverse = inverse - np.outer(ones, ones) / ones.sum()
+    D = jacobian(kernel, weights, SCALE)
+    found = label_information(
+        kernel, SCALE, X, CENTERS, weights, precision, curvature, has_intercept=has_intercept
+    )
+    np.testing.assert_allclose(found, D.T @ inverse @ D, rtol=1e-5, atol=1e-8)
+
+
+def test_precisions_of_all_sizes_are_no_trouble():
+    weights, curvature = np.ones(4), np.full(N, 0.2)
+    precision = np.array([1e-12, 1.0, 1e6, 1e12])
+    found = label_information(
+        RBF(), SCALE, X, CENTERS, weights, precision, curvature, has_intercept=True
+    )
+    assert np.isfinite(found).all()
+    assert (np.linalg.eigvalsh(found) > -1e-9).all()
