@@ -101,7 +101,9 @@ class ScalesMixin:
         groups: IndexArray,
         fit: Callable[[ScaledBasis, IndexArray | None], AnyFit],
     ) -> tuple[ScaledBasis, AnyFit]:
-        """Fit every proposal and take the one of most evidence, less one nat for each scale.
+        """Fit every proposal and take the one of most evidence, less the price of its scales.
+
+        That is a nat for each, or what an input costs if one of many was chosen for it.
 
         Parameters
         ----------
@@ -185,8 +187,10 @@ class ScaledBasis(NamedTuple):
 
 
 def _worth(proposal: ScaledBasis, fit: _Fit) -> float:
-    assert proposal.learnt is not None
-    return fit.objective - proposal.learnt.n_scales
+    learnt = proposal.learnt
+    assert learnt is not None
+    each = 1.0 if learnt.kind == "isotropic" else max(1.0, learnt.price)
+    return fit.objective - each * learnt.n_scales
 
 
 def _the_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:

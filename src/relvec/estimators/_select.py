@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from relvec._linalg import robust_cholesky
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.learning import LearntScales
 from relvec.learning.feature_rule import scale_deviations
@@ -39,22 +40,35 @@ class FeatureSelectionMixin(SelectorMixin):
         chance: Vector = expit(learnt.gain - learnt.price)
         return np.where(learnt.spread > 0.0, chance, 0.0)
 
+    def _directions(self) -> Matrix:
+        """Return independent changes of the scales that are not zero, one in each column.
+
+        They are in units of relevance; if all inputs share a width, it is the only one.
+        """
+        learnt = self.learnt_scales_
+        kept = learnt.scale > 0.0
+        if learnt.kind == "isotropic" and kept.any():
+            return learnt.scale[kept, None]
+        return np.diag(1.0 / learnt.spread[kept] ** 2)
+
     def _expose_deviations(self, curvature: Matrix) -> Matrix:
-        """Set the standard deviations of relevances; return the covariance of the kept ones.
+        """Set the standard deviations of relevances; return a root of the covariance of scales.
 
         Parameters
         ----------
-        curvature : ndarray of shape (n_features, n_features) or (n_kept, n_kept)
-            What the data say of the relevances, or of those that are not zero.
+        curvature : ndarray of shape (n_directions, n_directions)
+            What the data say along the changes of `_directions`.
         """
         relevance = self.feature_relevance_
         kept = relevance > 0.0
-        if len(curvature) == len(kept):
-            curvature = curvature[np.ix_(kept, kept)]
+        is_shared = self.learnt_scales_.kind == "isotropic"
+        value = np.ones(1) if is_shared and kept.any() else relevance[kept]
+        deviation, covariance = scale_deviations(curvature, value)
         std = np.zeros(len(relevance))
-        std[kept], covariance = scale_deviations(curvature, relevance[kept])
+        std[kept] = relevance[kept] * deviation if is_shared and kept.any() else deviation
         self.feature_relevance_std_ = std
-        return covariance
+        root: Matrix = self._directions() @ robust_cholesky(covariance)
+        return root
 
     def __sklearn_tags__(self) -> Any:
         """Declare what the estimator is: a predictor first."""

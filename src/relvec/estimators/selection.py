@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from relvec._checks import check_bool, check_choice
-from relvec._linalg import robust_cholesky
 from relvec._typing import Matrix, Vector
 from relvec.bases.base import BoundBasis
 from relvec.estimators._base import BaseSparseBayesRegressor
@@ -157,18 +156,16 @@ n_features_in_, feature_names_in_
     ) -> SparseFit:
         fit = super()._refine_scales(scaled, fit, X, targets, weight, context)
         learnt = self.learnt_scales_
-        kept = np.flatnonzero(learnt.scale)
-        unit = learnt.spread[kept] ** 2
-        curvature = np.zeros((len(kept), len(kept)))
+        kept, directions = np.flatnonzero(learnt.scale), self._directions()
+        curvature = np.zeros((directions.shape[1], directions.shape[1]))
         models, thetas = self._models(scaled._replace(learnt=learnt), fit, X, targets, weight)
         for model, theta in zip(models, thetas, strict=True):
-            information = model.information(theta, learnt.scale, kept) if len(theta) else None
-            if information is not None:
-                curvature += information / np.multiply.outer(unit, unit)
-        covariance = self._expose_deviations(curvature)
+            if len(theta):
+                more = model.information(theta, learnt.scale, kept, directions)
+                curvature += 0.0 if more is None else more
+        root = self._expose_deviations(curvature)
         if not self.propagate or not len(kept):
             return fit
-        root = robust_cholesky(covariance) / unit[:, None]
         outputs = [
             replace(output, scale_doubt=model.doubt(theta, learnt.scale, kept, root))
             if len(theta)
@@ -298,9 +295,8 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
 
     def _weigh_scales(self, scaled: ScaledBasis, X: Any, weight: Vector | None) -> None:
         learnt = self.learnt_scales_
-        kept = np.flatnonzero(learnt.scale)
-        unit = learnt.spread[kept] ** 2
-        curvature = np.zeros((len(kept), len(kept)))
+        kept, directions = np.flatnonzero(learnt.scale), self._directions()
+        curvature = np.zeros((directions.shape[1], directions.shape[1]))
         panel: Any = self.panel_
         machines = panel.machines if isinstance(panel, OneVersusRest) else [panel.machine]
         for machine in machines:
@@ -308,7 +304,7 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
                 continue
             logit = machine.logit(X)[0]
             atoms: Any = machine.atoms
-            information = label_information(
+            curvature += label_information(
                 scaled.kernel,
                 learnt.scale[kept],
                 X[:, kept],
@@ -316,7 +312,7 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
                 machine.posterior.coef,
                 np.exp(machine.log_precision),
                 working_response(logit, np.zeros(len(X)), weight).curvature,
+                directions,
                 has_intercept=self.intercept_is_fitted_,
             )
-            curvature += information / np.multiply.outer(unit, unit)
         self._expose_deviations(curvature)

@@ -19,10 +19,11 @@ def label_information(
     weights: Vector,
     precision: Vector,
     curvature: Vector,
+    directions: Matrix,
     *,
     has_intercept: bool,
 ) -> Matrix:
-    """Curvature of the log likelihood in the scales, weights integrated out.
+    """Curvature of the log likelihood along changes of the scales, weights integrated out.
 
     At its mode a logit is a regression whose noise has the inverse variances `curvature`, so this
     is ``D' C^-1 D`` as there, with ``D`` the derivative of the logit in the scales.
@@ -41,6 +42,8 @@ def label_information(
         Their weights at the mode, and the prior precisions of these.
     curvature : ndarray of shape (n_samples,)
         Negative second derivative of the log likelihood in each logit.
+    directions : ndarray of shape (n_features, n_directions)
+        Changes of the scales, one in each column.
     has_intercept : bool
         Whether an intercept was fitted.
     """
@@ -55,7 +58,7 @@ def label_information(
     unit = 1.0 / np.sqrt(np.maximum(hessian.diagonal(), 1e-300))
     inverse = inverse_from_cholesky(robust_cholesky(hessian * np.multiply.outer(unit, unit)))
     inverse = inverse * np.multiply.outer(unit, unit)
-    D = scale_jacobian(kernel, scale, X, centers, weights)
+    D = scale_jacobian(kernel, scale, X, centers, weights) @ directions
     along = weighted.T @ D
     result: Matrix = (D * curvature[:, None]).T @ D - along.T @ inverse @ along
     return result

@@ -21,14 +21,16 @@ __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
 START_SIGNAL = math.log(10.0)
 SMALLEST_SCALE = 1e-6
 """Over the spread of the data such an input is a constant."""
-SETTLING, TRYING = 20, 10
+SETTLING, TRYING = 12, 10
 """Steps of a climb after inputs were taken out, and to see what a change is worth."""
-LOOKED_AT = 40
+LOOKED_AT = 12
 """Inputs of least relevance that are tried without, one by one."""
 CANDIDATES = 4
 """Inputs that were left out and are tried again."""
 ENTRY_SHARES = (0.3, 1.0)
 """Scales at which an input enters, relative to the median of those in the model."""
+PROMISE = 0.3
+"""Share of its price that an input must bring at a scale at which it is tried."""
 NEGLIGIBLE = 1e-3
 """Log evidence, in nats, that no change is made for."""
 TOLERANCE = 1e-3
@@ -273,6 +275,8 @@ class ProcessSearch:
         """Take in inputs as long as one of those that promise most brings more than its price."""
         while True:
             for _, trial in self.entries(fit, allowed):
+                if trial.objective - fit.objective < PROMISE * price:
+                    continue
                 grown = self.climb(trial, TRYING)
                 if grown.objective - fit.objective > price + NEGLIGIBLE:
                     fit = grown

@@ -43,8 +43,12 @@ MANY = 100
 """With more inputs, those that have nothing to do with the target by themselves wait outside."""
 NO_SIGNAL = -20.0
 """Log ratio of signal to noise of a process that explains nothing."""
-MANY_SCREENED, FEW_SCREENED = 60, 10
-"""How many of these are let in at first."""
+TOO_MANY = 5000
+"""With more than these, some always do."""
+SCREENED = (20, 60, 200)
+"""How many of many inputs may share a width."""
+LARGE_START, SMALL_START = 60, 10
+"""How many of many inputs are in the model from which others are taken out."""
 ROUNDS = 4
 """How often inputs are taken out and let in again."""
 
@@ -224,18 +228,20 @@ class ScaleLearner(BaseEstimator):
                 "one on these inputs. Use scales=None."
             )
         price = entry_price(self.min_gain, int(varies.sum()))
-        isotropic = self._isotropic(search, varies)
+        shared = self._shared(search, varies)
+        isotropic = shared[0]
         null = search.valued(isotropic._replace(log_signal=NO_SIGNAL)).log_evidence
-        fits = {"isotropic": isotropic}
-        if self.kind != "isotropic" and varies.sum() > 1:
-            fits["ard"] = self._ard(search, varies, price, isotropic)
-            if self.kind == "ard":
-                del fits["isotropic"]
+        fits = [("isotropic", fit) for fit in shared]
+        if self.kind == "isotropic":
+            fits = fits[:1]
+        elif varies.sum() > 1:
+            ard = "ard", self._ard(search, varies, price, isotropic)
+            fits = [ard] if self.kind == "ard" else [*fits, ard]
         widths = (0.5, 1.0) if are_labels else (0.5,)
         if not isinstance(self.width, str):
             widths = (float(self.width),)
         proposals = []
-        for kind, fit in fits.items():
+        for kind, fit in fits:
             n_scales = 1 if kind == "isotropic" else len(fit.inputs)
             if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
                 continue
@@ -248,8 +254,15 @@ class ScaleLearner(BaseEstimator):
 
     # ------------------------------------------------------------------ stages
 
-    def _isotropic(self, search: ProcessSearch, varies: BoolArray) -> ProcessFit:
-        return search.climb(_best_start(search, varies), self.max_iter, "common")
+    def _shared(self, search: ProcessSearch, varies: BoolArray) -> list[ProcessFit]:
+        """One width for all inputs, or for those of many that matter by themselves."""
+        groups = [varies]
+        if self.kind == "auto" and varies.sum() > MANY:
+            screened = [screen_inputs(search.process, varies, most) for most in SCREENED]
+            groups = screened if varies.sum() > TOO_MANY else [varies, *screened]
+        return [
+            search.climb(_best_start(search, group), self.max_iter, "common") for group in groups
+        ]
 
     def _ard(
         self, search: ProcessSearch, varies: BoolArray, price: float, isotropic: ProcessFit
@@ -263,8 +276,8 @@ class ScaleLearner(BaseEstimator):
         fits = []
         if n_inputs <= MANY:
             fits.append(self._chosen(search, varies, varies, price, isotropic))
-        for most in (MANY_SCREENED, FEW_SCREENED):
-            if most < n_inputs and (most == FEW_SCREENED or n_inputs > MANY):
+        for most in (LARGE_START, SMALL_START):
+            if most < n_inputs and (most == SMALL_START or n_inputs > MANY):
                 screened = screen_inputs(search.process, varies, most)
                 start = search.climb(_best_start(search, screened), self.max_iter, "common")
                 fits.append(self._chosen(search, varies, screened, price, start))
@@ -285,7 +298,9 @@ class ScaleLearner(BaseEstimator):
         for _ in range(ROUNDS):
             before = fit.inputs
             fit = search.prune(fit, price)
-            fit = search.enter(fit, price, varies)
+            allowed = varies.copy()
+            allowed[np.setdiff1d(before, fit.inputs)] = False  # they had their chance
+            fit = search.enter(fit, price, allowed)
             if np.array_equal(before, fit.inputs):
                 break
         return fit
