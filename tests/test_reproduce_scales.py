@@ -22,8 +22,8 @@ FIGURES = """
 eta_rvr = [["friedman2", 4140.0, 3505.0, 2593.0, 110.3, 6.9, 3.9]]
 [tipping2001.examples]
 sinc_plus_linear = { N = 100, noise_sd = 0.1, svm_rms = 0.0194, svm_vectors = 75, \
-rvm_rms = 0.0053, rvm_functions = 8, rvm_sigma = 0.101, w_x1 = 0.0, w_x2 = 0.102, w_x1sq = 0.0, w_x2sq = 0.0, \
-w_x1x2 = 0.0, eta1 = 0.0997, eta2 = 0.0002 }
+rvm_rms = 0.0053, rvm_functions = 8, rvm_sigma = 0.101, w_x1 = 0.0, w_x2 = 0.102, w_x1sq = 0.0, \
+w_x2sq = 0.0, w_x1x2 = 0.0, eta1 = 0.0997, eta2 = 0.0002 }
 [heimsaeter.table_5_1]
 rows = [
   ["sinc_unif", 100, 1, 10.1, 9.2, 1.0, 1.0, 0.023, 0.017],
@@ -260,16 +260,29 @@ def test_input_scales(folder, monkeypatch, tmp_path, capsys):
 
 
 def test_table_5_1(folder):
-    methods = (table_5_1.METHODS[1], table_5_1.METHODS[3])
-    found = table_5_1.tables(folder, 2, 0, methods)
+    found = table_5_1.tables(folder, 2, 0, table_5_1.METHODS[1:])
     titles = [table.title.partition(":")[0] for table in found]
-    problems = ["Sinc", "Friedman #1", "Diabetes", "Boston", "Boston (standardised)"]
+    problems = ["Sinc", "Friedman #1", "Diabetes", "Boston", "Boston, standardised"]
     assert titles == problems + problems[1:]
-    assert [row[0] for row in found[0].rows][2:] == ["RVMRegressor()", "least squares"]
+    names = ["RVMRegressor()", "AlternatingDRVM", "least squares"]
+    assert [row[0] for row in found[0].rows][2:] == names
+    assert [row[0] for row in found[4].rows][2:] == ["AlternatingDRVM"]
     assert "the thesis: the first always" in found[-1].title
     assert found[-1].head == ["", "a", "b"]
-    # scales are learnt in units of the data, so the units do not matter
-    assert found[3].rows[2][1:5] == found[4].rows[2][1:5]
+    assert [row[0] for row in found[-2].rows] == names[:2]
+
+
+@pytest.mark.parametrize("method", table_5_1.METHODS, ids=lambda method: method.label)
+def test_units_matter_only_where_the_table_says_so(folder, method):
+    _, (split, *_) = table_5_1.read_splits(folder, "boston", 1)
+    raw, standard = (
+        judge(method._replace(is_standardised=choice), split, "RMSE") for choice in (False, True)
+    )
+    if method.label in table_5_1.HAS_UNITS:
+        assert raw.error != pytest.approx(standard.error, rel=1e-2)
+        return
+    assert raw.error == pytest.approx(standard.error, rel=1e-3)
+    np.testing.assert_array_equal(raw.kept, standard.kept)
 
 
 DATA = Path(os.environ.get("RELVEC_DATA", "/nowhere"))
