@@ -154,6 +154,8 @@ def test_information_of_some_inputs():
     np.testing.assert_allclose(
         model.information(theta, scale, kept), whole[np.ix_(kept, kept)], rtol=1e-9
     )
+    together = model.information(theta, scale, kept, scale[kept, None])
+    np.testing.assert_allclose(together, [[scale @ whole @ scale]], rtol=1e-8)
 
 
 @pytest.mark.parametrize("centre", [True, False])
@@ -285,16 +287,26 @@ def test_what_labels_say_is_that_of_the_dense_covariance(kernel, has_intercept):
         inverse = inverse - np.outer(ones, ones) / ones.sum()
     D = jacobian(kernel, weights, SCALE)
     found = label_information(
-        kernel, SCALE, X, CENTERS, weights, precision, curvature, has_intercept=has_intercept
+        kernel,
+        SCALE,
+        X,
+        CENTERS,
+        weights,
+        precision,
+        curvature,
+        np.eye(P),
+        has_intercept=has_intercept,
     )
     np.testing.assert_allclose(found, D.T @ inverse @ D, rtol=1e-5, atol=1e-8)
+    together = label_information(*given, SCALE[:, None], has_intercept=has_intercept)
+    np.testing.assert_allclose(together, [[SCALE @ found @ SCALE]], rtol=1e-8)
 
 
 def test_precisions_of_all_sizes_are_no_trouble():
     weights, curvature = np.ones(4), np.full(N, 0.2)
     precision = np.array([1e-12, 1.0, 1e6, 1e12])
     found = label_information(
-        RBF(), SCALE, X, CENTERS, weights, precision, curvature, has_intercept=True
+        RBF(), SCALE, X, CENTERS, weights, precision, curvature, np.eye(P), has_intercept=True
     )
     assert np.isfinite(found).all()
     assert (np.linalg.eigvalsh(found) > -1e-9).all()
