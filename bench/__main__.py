@@ -12,19 +12,20 @@ from pathlib import Path
 from bench import regression, report, scaling
 from bench.classification import suite as classification
 from bench.denoising import suite as denoising
+from bench.features import suite as features
 from bench.methods import METHODS
 from bench.problems import PROBLEMS
 from bench.runner import Record, run_jobs
 from bench.worker import Job
 
-SUITES = {"denoise": denoising, "classification": classification}
+SUITES = {"denoise": denoising, "classification": classification, "features": features}
 """Suites that consist of parts."""
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("suite", choices=("regression", "scaling", "denoise", "classification"))
+    parser.add_argument("suite", choices=("regression", "scaling", *SUITES))
     parser.add_argument("--quick", action="store_true", help="small problems, one draw")
     parser.add_argument("--repeats", type=int, help="fresh draws per problem (default 3, quick 1)")
     parser.add_argument("--seed", type=int, default=1000, help="seed of the first draw")
@@ -35,13 +36,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--methods", type=_names(METHODS), help="comma-separated")
     parser.add_argument(
         "--parts",
-        type=_names({**denoising.PARTS, **classification.PARTS}),
-        help="comma-separated; of the denoise suite: "
-        f"{', '.join(denoising.PARTS)}; of the classification suite: "
-        f"{', '.join(classification.PARTS)}",
+        type=_names({part for suite in SUITES.values() for part in suite.PARTS}),
+        help="comma-separated; "
+        + "; ".join(f"of the {n} suite: {', '.join(s.PARTS)}" for n, s in SUITES.items()),
     )
     parser.add_argument(
-        "--data", type=Path, help="folder of published sets for classification (or RELVEC_DATA)"
+        "--data", type=Path, help="folder of published sets, of classes (or RELVEC_DATA)"
     )
     parser.add_argument("--output", type=Path, help="write the report (.md) or raw records (.json)")
     parser.add_argument("--write-readme", action="store_true", help="fill in bench/README.md")
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     if options.suite == "denoise":
         return denoise(options, arguments)
-    if options.suite == "classification":
+    if options.suite in ("classification", "features"):
         return classify(options, arguments)
     records: list[Record] = list(run_jobs(plan(options)))
     suite = regression if options.suite == "regression" else scaling
@@ -120,26 +120,25 @@ def denoise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
 
 def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Run parts of the classification suite; each has a place of its own in the page."""
+    """Run parts of a suite with published sets; each has a place of its own in the page."""
     classification.use_data(options.data)
+    suite = features if options.suite == "features" else classification
     everything: list[Record] = []
     texts = []
     for name in options.parts:
         records = list(
-            classification.run_part(
-                name, options.seed, options.repeats, options.quick, options.limit
-            )
+            suite.run_part(name, options.seed, options.repeats, options.quick, options.limit)
         )
         if not records:
             continue
         everything += records
-        tables, notes = classification.tables(name, records), classification.notes(name, records)
+        tables, notes = suite.tables(name, records), suite.notes(name, records)
         report.show(tables)
         print("\n".join(notes))
         facts = report.machine(records, command_line(arguments))
         texts.append(report.markdown(tables, facts, notes))
         if options.write_readme:
-            report.write_readme(f"classification-{name}", texts[-1])
+            report.write_readme(f"{options.suite}-{name}", texts[-1])
     return finish_parts(options, everything, texts)
 
 

@@ -21,7 +21,7 @@ from bench.classification.usps import USPS_PART
 from bench.report import Table
 from bench.runner import ONE_THREAD, ROOT
 
-__all__ = ["DEFAULT_PARTS", "PARTS", "notes", "run_part", "tables", "use_data"]
+__all__ = ["DEFAULT_PARTS", "PARTS", "notes", "run_job", "run_part", "tables", "use_data"]
 
 PARTS: dict[str, Part] = {
     "speed": SPEED_PART,
@@ -54,7 +54,7 @@ def run_part(
         label = " ".join(str(v) for key, v in case.items() if key != "seed" and v is not None)
         if label in given_up:
             continue
-        record = _run({"part": name, "module": part.module, "case": case, "limit": limit})
+        record = run_job({"part": name, "module": part.module, "case": case, "limit": limit})
         if record["status"] != "ok":
             given_up.add(label)
         print(f"{name} {label}: {_figures(record)}", file=sys.stderr, flush=True)
@@ -69,7 +69,8 @@ def _figures(record: Record) -> str:
     return f"{record['cpu']:.3g} CPU s{loss}"
 
 
-def _run(job: Case) -> Record:
+def run_job(job: Case) -> Record:
+    """Return the record of one case, run in a process of its own with one BLAS thread."""
     process = subprocess.run(
         [sys.executable, "-m", "bench.classification.worker", json.dumps(job)],
         cwd=ROOT,

@@ -1,0 +1,1 @@
+"""Choosing inputs: what it costs, whether the right ones are found, and whether it helps."""
