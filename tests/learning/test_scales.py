@@ -169,10 +169,12 @@ def test_rows_without_weight_are_not_there():
 
 
 def test_minus_zero_is_zero():
-    zeros, minus = X.copy(), X.copy()
-    zeros[:9, 0], minus[:9, 0] = 0.0, -0.0
-    [one], [other] = learn(zeros), learn(minus)
-    np.testing.assert_array_equal(one.scale, other.scale)
+    zeros, minus = X.copy(), X[:9].copy()
+    zeros[:9, 0], minus[:, 0] = 0.0, -0.0
+    [copies] = learn(np.vstack([zeros, minus]), np.vstack([T, T[:9]]))
+    [weighted] = learn(zeros, weight=np.where(np.arange(N) < 9, 2.0, 1.0))
+    np.testing.assert_array_equal(copies.scale, weighted.scale)
+    np.testing.assert_array_equal(copies.path_objective, weighted.path_objective)
 
 
 # ------------------------------------------------------------------ kinds, widths, options

@@ -286,17 +286,8 @@ def test_what_labels_say_is_that_of_the_dense_covariance(kernel, has_intercept):
         ones = inverse @ np.ones(N)
         inverse = inverse - np.outer(ones, ones) / ones.sum()
     D = jacobian(kernel, weights, SCALE)
-    found = label_information(
-        kernel,
-        SCALE,
-        X,
-        CENTERS,
-        weights,
-        precision,
-        curvature,
-        np.eye(P),
-        has_intercept=has_intercept,
-    )
+    given = (kernel, SCALE, X, CENTERS, weights, precision, curvature)
+    found = label_information(*given, np.eye(P), has_intercept=has_intercept)
     np.testing.assert_allclose(found, D.T @ inverse @ D, rtol=1e-5, atol=1e-8)
     together = label_information(*given, SCALE[:, None], has_intercept=has_intercept)
     np.testing.assert_allclose(together, [[SCALE @ found @ SCALE]], rtol=1e-8)
