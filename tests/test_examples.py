@@ -88,3 +88,29 @@ def test_denoising(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert found == pytest.approx(noise, rel=0.1)
         assert left < 50
         assert 85 < inside < 99
+
+
+def test_feature_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "new" / "features.png"
+    runpy.run_path(str(EXAMPLES / "feature_selection.py"))["main"](picture)
+    for name in ("features.png", "features_ring.png", "features_frequency.png"):
+        assert (picture.parent / name).stat().st_size > 10_000
+    friedman, ring, diabetes = capsys.readouterr().out.split("\n\n")[:3]
+
+    def row(table: str, name: str) -> tuple[float, str]:
+        match = re.search(rf"{re.escape(name)}\s+([\d.]+)%?\s+[\d.-]+  (.*)", table)
+        assert match, name
+        return float(match[1]), match[2]
+
+    given = row(friedman, "kernels of one given width")[0]
+    for name in ("scales learnt: RVMRegressor()", "inputs chosen: DRVMRegressor()"):
+        error, inputs = row(friedman, name)
+        assert error < 0.5 * given
+        assert inputs.startswith("x0 x1 x2 x3 x4")
+    assert row(ring, "inputs chosen: PFCVMClassifier()")[1] == "x0 x1"
+    assert row(ring, "inputs chosen: PFCVMClassifier()")[0] < 5.0
+    assert row(ring, "support vectors, cross-validated")[0] > 20.0
+    chosen, line = (row(diabetes, name)[0] for name in ("DRVMRegressor()", "least squares"))
+    assert chosen < 1.1 * line
+    assert re.search(r"100% bmi", diabetes)

@@ -150,13 +150,14 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     kernel : str, Kernel or callable, default="rbf"
         As in `RVMRegressor`.
     gamma : "scale", "auto" or positive number, default="scale"
-        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``.
+        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. If it is given,
+        scales are not learnt by default.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial and sigmoid kernels.
     scales : {"auto", "ard", "isotropic", "kernel"}, ScaleLearner or None, default="auto"
-        Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
+        Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 300
         rows, and leave out those that do not: one for each input ("ard"), or one width for all,
         each in units of its standard deviation ("isotropic"); `gamma` is then not used. "auto" is
         whichever of the two has more evidence for its parameters, if `kernel` is a name
@@ -230,20 +231,22 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
-
     input_scale_ : ndarray of shape (n_features,)
         Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
-        This and the next three only if scales are learnt.
+        This and the next ones only if scales are learnt.
     feature_relevance_ : ndarray of shape (n_features,)
-        The same in units of the standard deviation of each input.
+        The same in units of the standard deviation of each input. It says how fast the function
+        bends along an input, which is not how much that explains.
     feature_gain_ : ndarray of shape (n_features,)
-        Log evidence that each input brings to the process.
+        Log evidence that each input brings to the process: how much it explains.
     scale_kind_, scale_path_, scale_path_objective_
-        "ard" or "isotropic"; relevance of all inputs after each step of learning.
+        "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
+        which all climbs and trials are, and what was climbed.
 
     See Also
     --------
     SparseBayesClassifier : The same with any basis.
+    PFCVMClassifier : Chooses inputs as well as samples.
 
     References
     ----------

@@ -21,9 +21,10 @@ class SparseBayesRegressor(AnyBasisMixin, BaseSparseBayesRegressor):
     basis : Basis, optional
         What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
         `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
-    prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
+    prior : {"flat", "gamma", "laplace", "aic", "bic", "ric"} or Prior, default="flat"
         Prior of the precisions. "aic", "bic" and "ric" charge for effective degrees of freedom
-        and give smoother, sparser models.
+        and give smoother, sparser models; "laplace" shrinks all weights, for many weak effects
+        in explicit columns.
     solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
 or Solver, default="auto"
         "sequential" is the fast one, "mackay" and "em" are Tipping's (2001) fixed points from
@@ -75,6 +76,8 @@ or Solver, default="auto"
         What was maximised: the log evidence, the prior and the prices of atoms included.
     effective_dof_ : float or ndarray of shape (n_outputs,)
         Effective degrees of freedom of the fit, the intercept included.
+    prior_rate_ : float or ndarray of shape (n_outputs,)
+        Rate of a Laplace prior, learnt or given; zero for other priors.
     well_determined_ : ndarray of shape (n_relevant,)
         How far the data fix each weight, between 0 and 1.
     saturated_ : bool or ndarray of shape (n_outputs,)
@@ -92,6 +95,7 @@ or Solver, default="auto"
     See Also
     --------
     RVMRegressor : Kernels at the training points, without building a basis.
+    DRVMRegressor : Chooses samples and inputs together.
 
     Examples
     --------
@@ -153,8 +157,9 @@ class RVMRegressor(KernelMixin, BaseSparseBayesRegressor):
         ``k(X, Z)``. It need not be positive definite. With "precomputed", `X` is the kernel
         matrix between inputs and training inputs, in fit and in predict.
     gamma : "scale", "auto" or positive number, default="scale"
-        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``; "scale" is
-        ``1 / (n_features * X.var())``. Scale the columns of `X` first if their units differ.
+        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. If it is given,
+        scales are not learnt by default: scale the columns of `X` first if their units differ.
+        Where no scales are learnt, "scale" is ``1 / (n_features * X.var())``.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1.0
@@ -170,8 +175,9 @@ class RVMRegressor(KernelMixin, BaseSparseBayesRegressor):
         Where kernels may be centred: all training inputs, that many of them, or these points.
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen.
-    prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
-        "bic" and "ric" charge for effective degrees of freedom: smoother and sparser.
+    prior : {"flat", "gamma", "laplace", "aic", "bic", "ric"} or Prior, default="flat"
+        "bic" and "ric" charge for effective degrees of freedom: smoother and sparser. "laplace"
+        shrinks all weights, which seldom suits kernels.
     solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
 or Solver, default="auto"
         The fast certified search, or one of the published algorithms.
@@ -200,22 +206,25 @@ or Solver, default="auto"
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
     coef_, intercept_, weight_precision_, weight_covariance_, noise_variance_, log_evidence_, \
-objective_, effective_dof_, well_determined_, saturated_, converged_, candidates_, n_iter_, \
-n_features_in_, feature_names_in_
+objective_, effective_dof_, prior_rate_, well_determined_, saturated_, converged_, candidates_, \
+n_iter_, n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
     input_scale_ : ndarray of shape (n_features,)
         Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
-        This and the next three only if scales are learnt.
+        This and the next ones only if scales are learnt.
     feature_relevance_ : ndarray of shape (n_features,)
-        The same in units of the standard deviation of each input.
+        The same in units of the standard deviation of each input. It says how fast the function
+        bends along an input, which is not how much that explains.
     feature_gain_ : ndarray of shape (n_features,)
-        Log evidence that each input brings to the process.
+        Log evidence that each input brings to the process: how much it explains.
     scale_kind_, scale_path_, scale_path_objective_
-        "ard" or "isotropic"; relevance of all inputs after each step of learning.
+        "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
+        which all climbs and trials are, and what was climbed.
 
     See Also
     --------
     SparseBayesRegressor : The same with any basis.
+    DRVMRegressor : Chooses inputs as well as samples.
 
     References
     ----------

@@ -64,14 +64,15 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
     feature_relevance_std_ : ndarray of shape (n_features,)
         Their posterior standard deviations; zero for inputs that were left out.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
-        How sure it is that each input matters.
+        How sure it is that each input matters; one half is where inputs are left out. One that
+        brings nothing is not at zero but at ``1 / (1 + exp(price))``.
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the Gaussian process.
     input_scale_, scale_path_, scale_path_objective_
         As in `RVMRegressor`.
     relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
-noise_variance_, log_evidence_, objective_, effective_dof_, well_determined_, converged_, n_iter_, \
-n_features_in_, feature_names_in_
+noise_variance_, log_evidence_, objective_, effective_dof_, prior_rate_, well_determined_, \
+converged_, n_iter_, n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
 
     See Also
@@ -88,12 +89,12 @@ n_features_in_, feature_names_in_
     --------
     >>> from relvec import DRVMRegressor
     >>> from relvec.datasets import make_friedman
-    >>> X, y = make_friedman(1, n_samples=200, random_state=0)
+    >>> X, y = make_friedman(1, n_samples=240, random_state=0)
     >>> model = DRVMRegressor().fit(X, y)
     >>> model.get_support(indices=True)
     array([0, 1, 2, 3, 4])
     >>> model.transform(X).shape
-    (200, 5)
+    (240, 5)
     """
 
     gamma = "scale"
