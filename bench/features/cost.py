@@ -169,7 +169,7 @@ def _cells(draws: Draws, plain: Draws, n: int, p: int) -> list[str]:
         number(8 * n * n * p / 2**20),
         number(statistics.fmean(r["n_vectors"] for r in values)),
         number(statistics.fmean(r["n_kept"] for r in values)),
-        mean_and_error((r["mse"] for r in values), 2),
+        mean_and_error((r["mse"] for r in values), 3),
     ]
 
 

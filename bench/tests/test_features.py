@@ -187,7 +187,7 @@ def test_cost_is_a_ratio_within_a_draw():
     rows = {row[0]: dict(zip(table.head, row, strict=True)) for row in table.rows}
     assert rows["1000, DRVM"]["/ given"] == "6×"
     assert rows["1000, DRVM"]["N²P MB"] == "76.3"
-    assert rows["1000, DRVM"]["MSE"] == "1.50 ± 0.00"
+    assert rows["1000, DRVM"]["MSE"] == "1.500 ± 0.000"
     assert rows["1000, RVM, ARD"]["CPU s"] == "> 60"
     (target,) = cost.targets(records)
     assert (target.measured, target.is_met) == (6.0, True)
