@@ -33,7 +33,7 @@ def _expected_failures(estimator):
         RVMClassifier(),
         RVMClassifier("precomputed"),
         RVMClassifier(multi_class="shared", prior="bic"),
-        RVMClassifier(multi_class="one_vs_rest", solver="exact"),
+        RVMClassifier(scales=None, multi_class="one_vs_rest", solver="exact"),
         RVMClassifier(low_memory=True, centers=20, error_bars="plain", fit_intercept=False),
         SparseBayesClassifier(),
         SparseBayesClassifier(LinearBasis(), prior="aic"),

@@ -259,7 +259,7 @@ def test_refinement_raises_the_objective():
 
 
 def test_many_rows_decide_on_a_choice_of_them(monkeypatch):
-    monkeypatch.setattr("relvec.estimators._scales.COMPARED", 40)
+    monkeypatch.setattr("relvec.estimators._scale_choice.COMPARED", 40)
     model = RVMRegressor().fit(X, Y)
     assert len(model.predict(X)) == N
     assert model.score(TEST, TRUTH) > 0.8

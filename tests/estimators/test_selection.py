@@ -385,7 +385,6 @@ def test_pickles_and_clones(regressor, classifier):
         (PFCVMClassifier(signed="yes"), (TypeError, ValueError), "signed"),
         (PFCVMClassifier(lambda A, B: A @ B.T), ValueError, "kernels by name and for kernel obj"),
     ],
-    ids=str,
 )
 def test_misspelt_options(model, error, message):
     with pytest.raises(error, match=message):

@@ -22,6 +22,7 @@ from relvec.bases.base import Basis, BasisPart, BoundBasis
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._refine import RefineMixin, SparseFit
+from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import RateHyperprior, resolve_prior
@@ -128,18 +129,33 @@ class BaseSparseBayesRegressor(
         context: Any,
     ) -> SparseFit:
         """Fit the basis as it is, or with the scales that are learnt for it."""
-        proposals = self._learn_scales(basis, X, targets, weight)
-        if not proposals:
-            bound = self._bind(basis, X, weight)
-            return self._solve(bound, X, targets, weight, previous, context)
+
+        def at(rows: IndexArray | None) -> tuple[Any, Matrix, Vector | None]:
+            some = slice(None) if rows is None else rows
+            return X[some], targets[some], None if weight is None else weight[some]
+
+        def learn(rows: IndexArray | None) -> list[ScaledBasis]:
+            return self._learn_scales(basis, *at(rows))
 
         def fit(proposal: ScaledBasis, rows: IndexArray | None) -> SparseFit:
-            some = slice(None) if rows is None else rows
-            part = None if weight is None else weight[some]
-            bound = self._bind(proposal.basis, X[some], part)
-            return self._solve(bound, X[some], targets[some], part, previous, context)
+            inputs, wanted, part = at(rows)
+            bound = self._bind(proposal.basis, inputs, part)
+            return self._solve(bound, inputs, wanted, part, previous, context)
 
-        chosen, found = self._decide_scales(proposals, np.zeros(X.shape[0], dtype=np.intp), fit)
+        def score(found: SparseFit, rows: IndexArray) -> float:
+            inputs, wanted, part = at(rows)
+            densities = [
+                output.predict_target(inputs).log_density(target)
+                for output, target in zip(found.outputs, wanted.T, strict=True)
+            ]
+            return float(np.average(sum(densities), weights=part))
+
+        decided = decide(Trials(learn, fit, score), np.zeros(X.shape[0], dtype=np.intp))
+        if decided is None:
+            bound = self._bind(basis, X, weight)
+            return self._solve(bound, X, targets, weight, previous, context)
+        chosen, found = decided
+        self._expose_scales(chosen.scales)
         return self._refine_scales(chosen, found, X, targets, weight, context)
 
     def _bind(self, basis: Basis, X: Any, weight: Vector | None) -> BoundBasis:

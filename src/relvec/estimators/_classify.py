@@ -27,6 +27,7 @@ from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
+from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis, ScalesMixin
 from relvec.laplace import Labels
 from relvec.laplace_softmax import ClassLabels
@@ -126,20 +127,34 @@ class BaseSparseBayesClassifier(
     ) -> tuple[BoundBasis, ScaledBasis | None]:
         """Fit the basis as it is, or with the scales that are learnt for it."""
         monitor = self._monitor(context)
-        proposals = self._learn_scales(basis, X, indicators, weight, are_labels=True)
-        if not proposals:
+
+        def at(rows: IndexArray | None) -> tuple[Any, IndexArray, Vector | None]:
+            some = slice(None) if rows is None else rows
+            return X[some], index[some], None if weight is None else weight[some]
+
+        def learn(rows: IndexArray | None) -> list[ScaledBasis]:
+            inputs, _, part = at(rows)
+            shown = indicators if rows is None else indicators[rows]
+            return self._learn_scales(basis, inputs, shown, part, are_labels=True)
+
+        def fit(proposal: ScaledBasis, rows: IndexArray | None) -> Panel:
+            inputs, labels, part = at(rows)
+            bound = self._bind(proposal.basis, inputs, part)
+            return self._fit_panel(bound, inputs, labels, part, monitor)
+
+        def score(panel: Panel, rows: IndexArray) -> float:
+            inputs, labels, part = at(rows)
+            chances = panel.log_probability(inputs, moderated=True)
+            return float(np.average(chances[np.arange(len(labels)), labels], weights=part))
+
+        decided = decide(Trials(learn, fit, score), index)
+        if decided is None:
             bound = self._bind(basis, X, weight)
             self.panel_ = self._fit_panel(bound, X, index, weight, monitor)
             self.intercept_is_fitted_ = self.panel_.intercept_is_fitted
             return bound, None
-
-        def fit(proposal: ScaledBasis, rows: IndexArray | None) -> Panel:
-            some = slice(None) if rows is None else rows
-            part = None if weight is None else weight[some]
-            bound = self._bind(proposal.basis, X[some], part)
-            return self._fit_panel(bound, X[some], index[some], part, monitor)
-
-        chosen, self.panel_ = self._decide_scales(proposals, index, fit)
+        chosen, self.panel_ = decided
+        self._expose_scales(chosen.scales)
         self.intercept_is_fitted_ = self.panel_.intercept_is_fitted
         return self._bind(chosen.basis, X, weight), chosen
 

@@ -28,6 +28,9 @@ STEPS = 3
 """Steps of the joint climb in one round."""
 WORTHWHILE = 0.01
 """Rise of the objective that is worth another fit."""
+OVERRULED = 2.0
+"""Log evidence, besides its price, for which the sparse model takes in an input that the process
+left out."""
 WEIGHED = 200
 """Inputs that are weighed against each other at once; among more, only those in the model."""
 
@@ -156,7 +159,8 @@ def _proposals(
     information = _information(models, thetas, scale, learnt.spread)
     if information is None:
         return [moved]
-    kept, mean, gain = weigh_inputs(information, relevance, learnt.price)
+    prices = learnt.price + np.where(relevance > 0.0, 0.0, OVERRULED)
+    kept, mean, gain = weigh_inputs(information, relevance, prices)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):
         return [moved]

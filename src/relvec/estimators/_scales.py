@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -22,8 +22,6 @@ __all__ = ["ScaledBasis", "ScalesMixin"]
 NAMES = ("auto", "ard", "isotropic", "kernel")
 LEARNT_BY_DEFAULT = ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic")
 """Named kernels that decay, and so need a width."""
-COMPARED = 1000
-"""Rows that decide between proposals."""
 LEARNT_ATTRIBUTES = (
     "input_scale_",
     "feature_relevance_",
@@ -32,15 +30,8 @@ LEARNT_ATTRIBUTES = (
     "scale_path_",
     "scale_path_objective_",
     "learnt_scales_",
+    "kernel_",
 )
-
-
-class _Fit(Protocol):
-    @property
-    def objective(self) -> float: ...
-
-
-AnyFit = TypeVar("AnyFit", bound=_Fit)
 
 
 class ScalesMixin:
@@ -95,48 +86,15 @@ class ScalesMixin:
             )
         return [found._replace(learnt=learnt) for learnt in proposals]
 
-    def _decide_scales(
-        self,
-        proposals: list[ScaledBasis],
-        groups: IndexArray,
-        fit: Callable[[ScaledBasis, IndexArray | None], AnyFit],
-    ) -> tuple[ScaledBasis, AnyFit]:
-        """Fit every proposal and take the one of most evidence, less the price of its scales.
-
-        That is a nat for each, or what an input costs if one of many was chosen for it.
-
-        Parameters
-        ----------
-        proposals : list of ScaledBasis
-            At least one.
-        groups : ndarray of shape (n_samples,)
-            Class of each row. If rows are many, a choice of them decides, every class by its
-            share.
-        fit : callable
-            Fits a proposal, to some rows or to all.
-        """
-        rows = None
-        if len(proposals) > 1 and len(groups) > COMPARED:
-            order = np.random.RandomState(0).permutation(len(groups))
-            order = order[np.argsort(groups[order], kind="stable")]
-            rows = np.sort(order[np.linspace(0, len(order) - 1, COMPARED).astype(np.intp)])
-        best = proposals[0], fit(proposals[0], None if len(proposals) == 1 else rows)
-        for proposal in proposals[1:]:
-            trial = proposal, fit(proposal, rows)
-            if _worth(*trial) > _worth(*best):
-                best = trial
-        if rows is not None and len(proposals) > 1:
-            best = best[0], fit(best[0], None)
-        assert best[0].learnt is not None
-        self._expose_scales(best[0].learnt)
-        return best
-
     def _expose_scales(self, learnt: LearntScales) -> None:
         self.learnt_scales_ = learnt
+        self.scale_kind_ = learnt.kind
+        self.kernel_ = learnt.kernel
+        if learnt.kind == "kernel":  # which says nothing of single inputs
+            return
         self.input_scale_ = learnt.scale
         self.feature_relevance_ = learnt.relevance
         self.feature_gain_ = learnt.gain
-        self.scale_kind_ = learnt.kind
         self.scale_path_ = learnt.path
         self.scale_path_objective_ = learnt.path_objective
 
@@ -153,10 +111,15 @@ class ScaledBasis(NamedTuple):
     learnt: LearntScales | None = None
 
     @property
+    def scales(self) -> LearntScales:
+        """What was learnt."""
+        assert self.learnt is not None
+        return self.learnt
+
+    @property
     def basis(self) -> Basis:
         """The basis with the learnt kernel."""
-        assert self.learnt is not None
-        kernel = self.learnt.kernel
+        kernel = self.scales.kernel
         if isinstance(self.given, KernelBasis):
             return clone(self.given).set_params(kernel=kernel)
         assert isinstance(self.given, UnionBasis)
@@ -184,13 +147,6 @@ class ScaledBasis(NamedTuple):
             return slice(0, bound.dictionary.shape[1])
         start = sum(part.n_atoms for part in bound.parts[: self.place])
         return slice(start, start + bound.parts[self.place].n_atoms)
-
-
-def _worth(proposal: ScaledBasis, fit: _Fit) -> float:
-    learnt = proposal.learnt
-    assert learnt is not None
-    each = 1.0 if learnt.kind == "isotropic" else max(1.0, learnt.price)
-    return fit.objective - each * learnt.n_scales
 
 
 def _the_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:

@@ -16,6 +16,9 @@ from relvec.learning.feature_rule import scale_deviations
 
 __all__ = ["FeatureSelectionMixin"]
 
+UNKNOWN = 100.0
+"""Standard deviations so many times a scale say that nothing is known of it."""
+
 
 class FeatureSelectionMixin(SelectorMixin):
     """`transform`, `get_support` and how sure each choice is."""
@@ -64,6 +67,7 @@ class FeatureSelectionMixin(SelectorMixin):
         is_shared = self.learnt_scales_.kind == "isotropic"
         value = np.ones(1) if is_shared and kept.any() else relevance[kept]
         deviation, covariance = scale_deviations(curvature, value)
+        deviation = np.where(deviation > UNKNOWN * value, np.inf, deviation)
         std = np.zeros(len(relevance))
         std[kept] = relevance[kept] * deviation if is_shared and kept.any() else deviation
         self.feature_relevance_std_ = std

@@ -217,6 +217,8 @@ n_iter_, n_features_in_, feature_names_in_
         bends along an input, which is not how much that explains.
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the process: how much it explains.
+    kernel_ : Kernel
+        The learnt kernel. This only if scales, or the parameters of a kernel, are learnt.
     scale_kind_, scale_path_, scale_path_objective_
         "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
         which all climbs and trials are, and what was climbed.

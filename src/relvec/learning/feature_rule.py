@@ -86,7 +86,7 @@ def _share_evidence(share: Vector, z: Vector) -> Vector:
 
 
 def weigh_inputs(
-    information: ScaleInformation, scale: Vector, price: float
+    information: ScaleInformation, scale: Vector, price: Vector | float
 ) -> tuple[BoolArray, Vector, Vector]:
     """Take inputs out and in, one after the other, until the rule is content with all of them.
 
@@ -96,7 +96,7 @@ def weigh_inputs(
         At `scale`.
     scale : ndarray of shape (n_features,)
         Scales now, zero for inputs that are out.
-    price : float
+    price : float or ndarray of shape (n_features,)
         Log evidence that an input must bring.
 
     Returns
@@ -110,14 +110,14 @@ def weigh_inputs(
     H = information.curvature
     h = information.slope + H @ scale
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
-    gain = np.zeros(len(scale))
+    gain, prices = np.zeros(len(scale)), np.broadcast_to(price, scale.shape)
     for _ in range(ROUNDS):
         before = precision.copy()
         for k in range(len(scale)):
             s, q = _without(H, h, precision, k)
             gains, best = half_normal_gain(np.array([s]), np.array([q]))
             gain[k] = gains[0]
-            precision[k] = best[0] if gain[k] > price else np.inf
+            precision[k] = best[0] if gain[k] > prices[k] else np.inf
         if np.array_equal(np.isfinite(before), np.isfinite(precision)):
             break
     kept = np.isfinite(precision)

@@ -14,6 +14,7 @@ variance is maximised out; several targets share the scales, each with a noise o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,7 @@ class Process:
         explicit: Matrix | None = None,
     ) -> None:
         self.X = X
+        self._scores: Vector | None = None
         n_samples = len(X)
         weight = np.ones(n_samples) if weight is None else weight
         self.n_contrasts = float(weight.sum()) - 1.0
@@ -88,6 +90,12 @@ class Process:
         # a constant target says nothing of scales
         self.targets = (centred / np.where(spread > 0.0, spread, 1.0))[:, spread > 0.0]
         self.targets = self.targets * self.root[:, None]
+
+    def single_scores(self, compute: Callable[[Process], Vector]) -> Vector:
+        """Return what single inputs are worth, computed once."""
+        if self._scores is None:
+            self._scores = compute(self)
+        return self._scores
 
     @property
     def is_empty(self) -> bool:

@@ -7,6 +7,7 @@ standard deviation here.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -264,10 +265,12 @@ class ProcessSearch:
         found = []
         for k in order[slope[order] > 0.0]:
             trials = []
-            for share in ENTRY_SHARES:
+            # inputs that explain nothing leave no signal that another could be part of
+            signals = {fit.log_signal, START_SIGNAL if fit.log_signal < 0.0 else fit.log_signal}
+            for share, signal in itertools.product(ENTRY_SHARES, sorted(signals)):
                 scale = fit.scale.copy()
                 scale[k] = min(share * typical, self.largest[k])
-                trials.append(self.valued(fit._replace(scale=scale)))
+                trials.append(self.valued(fit._replace(scale=scale, log_signal=signal)))
             found.append((int(k), max(trials, key=lambda trial: trial.objective)))
         return sorted(found, key=lambda entry: -entry[1].objective)
 

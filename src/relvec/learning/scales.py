@@ -26,7 +26,7 @@ from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
 from relvec.learning.screening import screen_inputs
 
-__all__ = ["KINDS", "LearntScales", "ScaleLearner", "entry_price"]
+__all__ = ["KINDS", "MANY_INPUTS", "LearntScales", "ScaleLearner", "entry_price"]
 
 KINDS = ("auto", "isotropic", "ard", "kernel")
 STARTS = (0.1, 0.5, 2.5)
@@ -39,7 +39,7 @@ EXPECTED_NULLS = 1.5
 FARTHEST = 1e140
 """Squares of larger numbers, or of their inverses, leave the range of floating point."""
 PATH_VALUES = 1 << 18
-MANY = 100
+MANY_INPUTS = 100
 """With more inputs, those that have nothing to do with the target by themselves wait outside."""
 NO_SIGNAL = -20.0
 """Log ratio of signal to noise of a process that explains nothing."""
@@ -74,9 +74,16 @@ class LearntScales:
     """Of the Gaussian process, on the rows it was shown."""
     kind: str
     """"ard", "isotropic" or "kernel"."""
+    label: str
+    """Kind, how many of many inputs share a width, and that width."""
     path: Matrix
     """Relevance of every input after each step."""
     path_objective: Vector
+
+    @property
+    def n_varying(self) -> int:
+        """Number of inputs that are not constant."""
+        return int(np.count_nonzero(self.spread))
 
     @property
     def n_scales(self) -> int:
@@ -134,7 +141,7 @@ class ScaleLearner(BaseEstimator):
     >>> y = np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=60)
     >>> [learnt] = ScaleLearner().learn(RBF(0.5**0.5), X, y[:, None])
     >>> learnt.relevance.round(1)
-    array([0. , 2.7, 0. ])
+    array([0. , 0.9, 0. ])
     """
 
     def __init__(
@@ -225,7 +232,7 @@ class ScaleLearner(BaseEstimator):
         if search.start(np.where(varies, 0.5 / varies.sum(), 0.0)).objective == -math.inf:
             raise ValueError(
                 f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
-                "one on these inputs. Use scales=None."
+                "one on these inputs."
             )
         price = entry_price(self.min_gain, int(varies.sum()))
         shared = self._shared(search, varies)
@@ -241,13 +248,14 @@ class ScaleLearner(BaseEstimator):
         if not isinstance(self.width, str):
             widths = (float(self.width),)
         proposals = []
-        for kind, fit in fits:
+        for place, (kind, fit) in enumerate(fits):
+            label = f"{kind} {place}"
             n_scales = 1 if kind == "isotropic" else len(fit.inputs)
             if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
                 continue
             gain = self._gains(search, fit, varies)
             proposals += [
-                self._result(kernel, fit, width, kind, spread, gain, price, search)
+                self._result(kernel, fit, width, kind, label, spread, gain, price, search)
                 for width in widths
             ]
         return tuple(proposals) or (self._nothing_learnt(kernel, spread),)
@@ -257,7 +265,7 @@ class ScaleLearner(BaseEstimator):
     def _shared(self, search: ProcessSearch, varies: BoolArray) -> list[ProcessFit]:
         """One width for all inputs, or for those of many that matter by themselves."""
         groups = [varies]
-        if self.kind == "auto" and varies.sum() > MANY:
+        if self.kind == "auto" and varies.sum() > MANY_INPUTS:
             screened = [screen_inputs(search.process, varies, most) for most in SCREENED]
             groups = screened if varies.sum() > TOO_MANY else [varies, *screened]
         return [
@@ -274,10 +282,10 @@ class ScaleLearner(BaseEstimator):
 
         n_inputs = int(varies.sum())
         fits = []
-        if n_inputs <= MANY:
+        if n_inputs <= MANY_INPUTS:
             fits.append(self._chosen(search, varies, varies, price, isotropic))
         for most in (LARGE_START, SMALL_START):
-            if most < n_inputs and (most == SMALL_START or n_inputs > MANY):
+            if most < n_inputs and (most == SMALL_START or n_inputs > MANY_INPUTS):
                 screened = screen_inputs(search.process, varies, most)
                 start = search.climb(_best_start(search, screened), self.max_iter, "common")
                 fits.append(self._chosen(search, varies, screened, price, start))
@@ -306,8 +314,13 @@ class ScaleLearner(BaseEstimator):
         return fit
 
     def _gains(self, search: ProcessSearch, fit: ProcessFit, varies: BoolArray) -> Vector:
-        """What every input brings, or would bring: zero for those that promise nothing."""
+        """What every input brings, or would bring: zero for those that promise nothing.
+
+        Not known where many inputs share a width: each would have to be tried without.
+        """
         gain = np.zeros(len(fit.scale))
+        if len(fit.inputs) > MANY_INPUTS:
+            return np.full(len(fit.scale), np.nan)
         if fit.log_evidence == -math.inf:
             return gain
         gain[fit.inputs] = search.losses(fit, fit.inputs)
@@ -339,6 +352,7 @@ class ScaleLearner(BaseEstimator):
             price=0.0,
             log_evidence=fit.log_evidence,
             kind="kernel",
+            label="kernel",
             path=np.empty((0, len(ones))),
             path_objective=np.empty(0),
         )
@@ -369,6 +383,7 @@ class ScaleLearner(BaseEstimator):
         fit: ProcessFit,
         width: float,
         kind: str,
+        label: str,
         spread: Vector,
         gain: Vector,
         price: float,
@@ -376,8 +391,11 @@ class ScaleLearner(BaseEstimator):
     ) -> LearntScales:
         relevance = width * fit.scale
         scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
-        steps = [*search.path, fit.scale]
-        objectives = np.array([*search.values, fit.objective])
+        # climbs that led nowhere are left out
+        heights = np.array([*search.values, fit.objective])
+        higher = np.flatnonzero(heights[:-1] >= np.maximum.accumulate(heights[:-1]))
+        steps = [*(search.path[i] for i in higher), fit.scale]
+        objectives = heights[[*higher, -1]]
         # of thousands of inputs only some steps are kept
         n_shown = min(len(steps), max(2, PATH_VALUES // len(fit.scale)))
         shown = np.unique(np.linspace(0, len(steps) - 1, n_shown).astype(np.intp))
@@ -391,6 +409,7 @@ class ScaleLearner(BaseEstimator):
             price=price,
             log_evidence=fit.log_evidence,
             kind=kind,
+            label=f"{label}, width {width:g}",
             path=path,
             path_objective=objectives[shown],
         )
@@ -411,6 +430,7 @@ class ScaleLearner(BaseEstimator):
             price=0.0,
             log_evidence=math.nan,
             kind="isotropic",
+            label="isotropic",
             path=relevance[None],
             path_objective=np.array([math.nan]),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relvec._typing import BoolArray, Matrix
+from relvec._typing import BoolArray, Matrix, Vector
 from relvec.learning.process import Process
 
 __all__ = ["screen_inputs"]
@@ -30,20 +30,26 @@ def screen_inputs(process: Process, varies: BoolArray, most: int) -> BoolArray:
     most : int
         How many pass.
     """
+    score = np.where(varies, process.single_scores(_all_scores), -np.inf)
+    chosen = np.zeros(len(score), dtype=bool)
+    chosen[np.argsort(-score, kind="stable")[:most]] = True
+    return chosen & varies
+
+
+def _all_scores(process: Process) -> Vector:
+    """Score of every input, in blocks."""
     targets, root = process.targets, process.root
     similar = targets @ targets.T
     # of which the mean over permutations, with the diagonal held, is what chance would give
     np.fill_diagonal(similar, 0.0)
     n_samples, n_features = process.X.shape
-    score = np.full(n_features, -np.inf)
     size = max(1, BLOCK_VALUES // n_samples**2)
-    places = np.flatnonzero(varies)
-    for start in range(0, len(places), size):
-        block = places[start : start + size]
-        score[block] = _scores(process.X[:, block], similar, root)
-    chosen = np.zeros(n_features, dtype=bool)
-    chosen[np.argsort(-score, kind="stable")[:most]] = True
-    return chosen & varies
+    return np.concatenate(
+        [
+            _scores(process.X[:, start : start + size], similar, root)
+            for start in range(0, n_features, size)
+        ]
+    )
 
 
 def _scores(X: Matrix, similar: Matrix, root: np.ndarray) -> np.ndarray:

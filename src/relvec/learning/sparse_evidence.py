@@ -123,8 +123,7 @@ class SparseEvidence:
         residual = self.target - unit @ mean
         slope = np.multiply.outer(self._precision(point) * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
-        slope *= self.root[:, None]
-        slope -= np.multiply.outer(self.share, slope.sum(axis=0))
+        slope *= self.root[:, None]  # of mean zero already: unit atoms and residuals are
         kernels = slope[:, : len(self.centers)]
         by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(value, -0.5 * by_theta, by_scale)
