@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,13 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import ScaledInputs
 from relvec.learning.label_process import LabelProcess
+from relvec.learning.learnt import LearntScales
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
+from relvec.learning.rows import distinct_rows, input_moments
 from relvec.learning.screening import screen_inputs
 
-__all__ = ["KINDS", "MANY_INPUTS", "LearntScales", "ScaleLearner", "entry_price"]
+__all__ = ["KINDS", "MANY_INPUTS", "ScaleLearner", "entry_price"]
 
 KINDS = ("auto", "isotropic", "ard", "kernel")
 STARTS = (0.1, 0.5, 2.5)
@@ -36,8 +37,6 @@ FIRST_STEPS = 8
 """Steps from each start, after which the best goes on."""
 EXPECTED_NULLS = 1.5
 """Of inputs that do not matter, how many may be expected to stay."""
-FARTHEST = 1e140
-"""Squares of larger numbers, or of their inverses, leave the range of floating point."""
 PATH_VALUES = 1 << 18
 MANY_INPUTS = 100
 """With more inputs, those that have nothing to do with the target by themselves wait outside."""
@@ -51,57 +50,6 @@ LARGE_START, SMALL_START = 60, 10
 """How many of many inputs are in the model from which others are taken out."""
 ROUNDS = 4
 """How often inputs are taken out and let in again."""
-
-
-@dataclass(frozen=True)
-class LearntScales:
-    """Scales of inputs, and how they were found."""
-
-    kernel: Kernel
-    """Kernel of inputs in their own units."""
-    scale: Vector
-    """Inverse squared widths in the units of the inputs; zero for those left out."""
-    relevance: Vector
-    """The same in units of the standard deviation of each input."""
-    spread: Vector
-    """Those standard deviations, over the rows that were looked at."""
-    gain: Vector
-    """Log evidence that each input brings to the process, or would at its best; to the sparse
-    model where that overruled the process."""
-    price: float
-    """Log evidence it had to bring."""
-    log_evidence: float
-    """Of the Gaussian process, on the rows it was shown."""
-    kind: str
-    """"ard", "isotropic" or "kernel"."""
-    label: str
-    """Kind, how many of many inputs share a width, and that width."""
-    path: Matrix
-    """Relevance of every input after each step."""
-    path_objective: Vector
-
-    @property
-    def n_varying(self) -> int:
-        """Number of inputs that are not constant."""
-        return int(np.count_nonzero(self.spread))
-
-    @property
-    def n_scales(self) -> int:
-        """Number of scales that were learnt."""
-        return 1 if self.kind == "isotropic" else int(np.count_nonzero(self.scale))
-
-    def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
-        """Return other scales that were found from these."""
-        spread = self.spread
-        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
-        return replace(
-            self,
-            kernel=ScaledInputs(kernel, scale),
-            scale=scale,
-            relevance=relevance,
-            path=np.vstack([self.path, relevance]),
-            path_objective=np.append(self.path_objective, np.nan),
-        )
 
 
 class ScaleLearner(BaseEstimator):
@@ -214,10 +162,10 @@ class ScaleLearner(BaseEstimator):
             One or several, between which the evidence of a sparse model should decide.
         """
         self.check()
-        rows, weight = _distinct_rows(X, targets, sample_weight)
+        rows, weight = distinct_rows(X, targets, sample_weight)
         chosen = self._choice(targets[rows], are_labels)
         rows, weight = rows[chosen], weight[chosen]
-        centre, spread = _moments(X[rows], weight)
+        centre, spread = input_moments(X[rows], weight)
         varies = spread > 0.0
         scaled = (X[rows] - centre) / np.where(varies, spread, 1.0)
         process = (LabelProcess if are_labels else Process)(
@@ -452,34 +400,3 @@ def _best_start(search: ProcessSearch, inputs: BoolArray) -> ProcessFit:
     """Return the best of a few widths, all inputs alike."""
     scales = [np.where(inputs, start / inputs.sum(), 0.0) for start in STARTS]
     return max((search.start(scale) for scale in scales), key=lambda fit: fit.objective)
-
-
-def _distinct_rows(
-    X: Matrix, targets: Matrix, sample_weight: Vector | None
-) -> tuple[IndexArray, Vector]:
-    """Return rows that differ, in an order of their own, and how often each counts.
-
-    Rows that were seen twice and rows that count twice are then the same to the last digit.
-    """
-    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
-    both = np.ascontiguousarray(np.hstack([X[rows], targets[rows]])) + 0.0  # no -0.0
-    as_bytes = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
-    _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
-    counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
-    return rows[first], counts.astype(np.float64)
-
-
-def _moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
-    """Mean and standard deviation of every input; zero where it is constant but for rounding."""
-    largest = np.abs(X).max(axis=0, initial=0.0)
-    unit = np.where(largest > 0.0, largest, 1.0)
-    centre = np.average(X / unit, axis=0, weights=weight)
-    spread = np.sqrt(np.average((X / unit - centre) ** 2, axis=0, weights=weight))
-    spread = np.where(spread > 8.0 * np.finfo(np.float64).eps, spread * unit, 0.0)
-    if (spread > FARTHEST).any() or (spread[spread > 0.0] < 1.0 / FARTHEST).any():
-        raise ValueError(
-            "scales need the variances of the inputs, which are too large for that, or too small: "
-            f"standard deviations from {spread[spread > 0.0].min():.1e} to {spread.max():.1e}. "
-            "Scale the columns, for example by StandardScaler."
-        )
-    return centre * unit, spread

@@ -1,0 +1,64 @@
+"""Scales of inputs, and how they were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
+
+from relvec._typing import Matrix, Vector
+from relvec.kernels import ScaledInputs
+
+__all__ = ["LearntScales"]
+
+
+@dataclass(frozen=True)
+class LearntScales:
+    """Scales of inputs, and how they were found."""
+
+    kernel: Kernel
+    """Kernel of inputs in their own units."""
+    scale: Vector
+    """Inverse squared widths in the units of the inputs; zero for those left out."""
+    relevance: Vector
+    """The same in units of the standard deviation of each input."""
+    spread: Vector
+    """Those standard deviations, over the rows that were looked at."""
+    gain: Vector
+    """Log evidence that each input brings to the process, or would at its best; to the sparse
+    model where that overruled the process."""
+    price: float
+    """Log evidence it had to bring."""
+    log_evidence: float
+    """Of the Gaussian process, on the rows it was shown."""
+    kind: str
+    """"ard", "isotropic" or "kernel"."""
+    label: str
+    """Kind, how many of many inputs share a width, and that width."""
+    path: Matrix
+    """Relevance of every input after each step."""
+    path_objective: Vector
+
+    @property
+    def n_varying(self) -> int:
+        """Number of inputs that are not constant."""
+        return int(np.count_nonzero(self.spread))
+
+    @property
+    def n_scales(self) -> int:
+        """Number of scales that were learnt."""
+        return 1 if self.kind == "isotropic" else int(np.count_nonzero(self.scale))
+
+    def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
+        """Return other scales that were found from these."""
+        spread = self.spread
+        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+        return replace(
+            self,
+            kernel=ScaledInputs(kernel, scale),
+            scale=scale,
+            relevance=relevance,
+            path=np.vstack([self.path, relevance]),
+            path_objective=np.append(self.path_objective, np.nan),
+        )
