@@ -9,9 +9,9 @@ from relvec import RVMRegressor
 from relvec.estimators._scale_choice import Trials, decide
 
 
-def proposal(label, *, kind="isotropic", n_scales=1, price=0.5, n_varying=5):
+def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_varying=5):
     scales = SimpleNamespace(
-        label=label, kind=kind, n_scales=n_scales, price=price, n_varying=n_varying
+        group=group, width=width, kind=kind, n_scales=n_scales, price=price, n_varying=n_varying
     )
     return SimpleNamespace(scales=scales)
 
@@ -19,8 +19,8 @@ def proposal(label, *, kind="isotropic", n_scales=1, price=0.5, n_varying=5):
 def trials(proposals, objective, score=None, seen=None):
     def fit(chosen, rows):
         if seen is not None:
-            seen.append((chosen.scales.label, None if rows is None else len(rows)))
-        label = chosen.scales.label
+            seen.append((chosen.scales.group, None if rows is None else len(rows)))
+        label = chosen.scales.group
         return SimpleNamespace(objective=objective.get(label, 0.0), label=label)
 
     return Trials(lambda rows: proposals, fit, lambda fitted, rows: score[fitted.label])
@@ -36,7 +36,7 @@ def test_nothing_proposed():
 def test_a_single_proposal_is_fitted_once():
     seen = []
     chosen, fitted = decide(trials([proposal("one")], {}, seen=seen), GROUPS)
-    assert chosen.scales.label == fitted.label == "one"
+    assert chosen.scales.group == fitted.label == "one"
     assert seen == [("one", None)]
 
 
@@ -44,14 +44,14 @@ def test_a_single_proposal_is_fitted_once():
 def test_every_scale_costs_a_nat(more, expected):
     both = [proposal("wide"), proposal("own", kind="ard", n_scales=5)]
     chosen, fitted = decide(trials(both, {"wide": -10.0, "own": -10.0 + more}), GROUPS)
-    assert chosen.scales.label == fitted.label == expected
+    assert chosen.scales.group == fitted.label == expected
 
 
 @pytest.mark.parametrize(("more", "expected"), [(5.9, "wide"), (6.1, "own")])
 def test_or_the_price_of_an_input(more, expected):
     both = [proposal("wide"), proposal("own", kind="ard", n_scales=2, price=3.5)]
     chosen, _ = decide(trials(both, {"wide": 0.0, "own": more}), GROUPS)
-    assert chosen.scales.label == expected
+    assert chosen.scales.group == expected
 
 
 def test_of_many_inputs_predictions_decide_and_not_evidence():
@@ -59,9 +59,16 @@ def test_of_many_inputs_predictions_decide_and_not_evidence():
     seen = []
     tried = trials(both, {"wide": 100.0, "own": 0.0}, {"wide": -3.0, "own": -1.0}, seen)
     chosen, fitted = decide(tried, GROUPS)
-    assert chosen.scales.label == fitted.label == "own"
+    assert chosen.scales.group == fitted.label == "own"
     assert seen[-1] == ("own", None)
     assert {rows for _, rows in seen[:-1]} == {40}
+
+
+def test_widths_alone_are_left_to_evidence():
+    both = [proposal("own", 0.5, n_varying=500), proposal("own", 1.0, n_varying=500)]
+    seen = []
+    decide(trials(both, {}, seen=seen), GROUPS)
+    assert seen == [("own", None), ("own", None)]
 
 
 def test_folds_are_disjoint_and_respect_classes():

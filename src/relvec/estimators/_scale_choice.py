@@ -59,8 +59,9 @@ def decide(trials: Trials[AnyFit], groups: IndexArray) -> tuple[ScaledBasis, Any
         return proposals[0], trials.fit(proposals[0], None)
     order = np.random.RandomState(0).permutation(len(groups))
     order = order[np.argsort(groups[order], kind="stable")]
-    if proposals[0].scales.n_varying > MANY_INPUTS:
-        best = _by_prediction(proposals, trials, order[: len(order)])
+    several = len({proposal.scales.group for proposal in proposals}) > 1
+    if several and proposals[0].scales.n_varying > MANY_INPUTS:
+        best = _by_prediction(proposals, trials, order)
         return best, trials.fit(best, None)
     rows = None
     if len(order) > COMPARED:
@@ -88,15 +89,19 @@ def _by_prediction(
     """
     if len(order) > COMPARED:
         order = order[np.linspace(0, len(order) - 1, COMPARED).astype(np.intp)]
-    total = {proposal.scales.label: 0.0 for proposal in proposals}
+    total = {_label(proposal): 0.0 for proposal in proposals}
     for fold in range(FOLDS):
         test = order[fold::FOLDS]
         train = np.sort(np.setdiff1d(order, test))
         scores = {
-            proposal.scales.label: trials.score(trials.fit(proposal, train), test)
+            _label(proposal): trials.score(trials.fit(proposal, train), test)
             for proposal in trials.learn(train)
         }
         worst = min(scores.values())
         for label in total:
             total[label] += scores.get(label, worst)
-    return max(proposals, key=lambda proposal: total[proposal.scales.label])
+    return max(proposals, key=lambda proposal: total[_label(proposal)])
+
+
+def _label(proposal: ScaledBasis) -> tuple[str, float]:
+    return proposal.scales.group, proposal.scales.width

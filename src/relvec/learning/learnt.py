@@ -34,8 +34,10 @@ class LearntScales:
     """Of the Gaussian process, on the rows it was shown."""
     kind: str
     """"ard", "isotropic" or "kernel"."""
-    label: str
-    """Kind, how many of many inputs share a width, and that width."""
+    group: str
+    """What was learnt: the same for proposals that differ in the width of kernels only."""
+    width: float
+    """Factor of the scales of the process that gave these."""
     path: Matrix
     """Relevance of every input after each step."""
     path_objective: Vector

@@ -197,13 +197,13 @@ class ScaleLearner(BaseEstimator):
             widths = (float(self.width),)
         proposals = []
         for place, (kind, fit) in enumerate(fits):
-            label = f"{kind} {place}"
+            group = f"{kind} {place}"
             n_scales = 1 if kind == "isotropic" else len(fit.inputs)
             if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
                 continue
             gain = self._gains(search, fit, varies)
             proposals += [
-                self._result(kernel, fit, width, kind, label, spread, gain, price, search)
+                self._result(kernel, fit, width, kind, group, spread, gain, price, search)
                 for width in widths
             ]
         return tuple(proposals) or (self._nothing_learnt(kernel, spread),)
@@ -300,7 +300,8 @@ class ScaleLearner(BaseEstimator):
             price=0.0,
             log_evidence=fit.log_evidence,
             kind="kernel",
-            label="kernel",
+            group="kernel",
+            width=1.0,
             path=np.empty((0, len(ones))),
             path_objective=np.empty(0),
         )
@@ -331,7 +332,7 @@ class ScaleLearner(BaseEstimator):
         fit: ProcessFit,
         width: float,
         kind: str,
-        label: str,
+        group: str,
         spread: Vector,
         gain: Vector,
         price: float,
@@ -357,7 +358,8 @@ class ScaleLearner(BaseEstimator):
             price=price,
             log_evidence=fit.log_evidence,
             kind=kind,
-            label=f"{label}, width {width:g}",
+            group=group,
+            width=width,
             path=path,
             path_objective=objectives[shown],
         )
@@ -378,7 +380,8 @@ class ScaleLearner(BaseEstimator):
             price=0.0,
             log_evidence=math.nan,
             kind="isotropic",
-            label="isotropic",
+            group="isotropic",
+            width=1.0,
             path=relevance[None],
             path_objective=np.array([math.nan]),
         )
