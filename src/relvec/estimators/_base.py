@@ -38,6 +38,8 @@ from relvec.solvers import (
     resolve_solver,
     with_learnt_rate,
 )
+from relvec.solvers.newton import Objective
+from relvec.solvers.state import objective_of
 
 KERNEL_MIN_GAIN = 1e-3
 """Kernels overlap, so a useful one may gain next to nothing by itself: its entry is free but
@@ -194,6 +196,7 @@ class BaseSparseBayesRegressor(
             low_memory=None if isinstance(self.low_memory, str) else bool(self.low_memory),
         )
         outputs: list[FittedOutput] = []
+        objectives: list[Objective] = []
         for number, (moments, target) in enumerate(zip(all_moments, targets.T, strict=True)):
             _forbid_weightless_centres(moments, bound, weight)
             problem, solver = self._problem(moments, bound)
@@ -202,6 +205,8 @@ class BaseSparseBayesRegressor(
                 warm_start=_warm_start(previous, number, len(all_moments), bound, X),
                 monitor=self._monitor(context),
             )
+            objective = objective_of(problem, problem.noise_variance)
+            objectives.append(objective._replace(rate=solution.laplace_rate))
             outputs.append(
                 finish_output(
                     problem,
@@ -214,7 +219,9 @@ class BaseSparseBayesRegressor(
                     error_bars=self.error_bars,
                 )
             )
-        return SparseFit(bound, all_moments, outputs)
+        first = all_moments[0]
+        n_fetched = first.columns.n_fetched if isinstance(first, LazyMoments) else first.n_atoms
+        return SparseFit(bound, outputs, objectives, n_fetched)
 
     def _check_options(self) -> None:
         """Find misspelt options before any work is done."""
@@ -308,7 +315,7 @@ class BaseSparseBayesRegressor(
 
     def _expose(self, fit: SparseFit, *, single: bool) -> None:
         """Set the public attributes; those of several outputs refer to the union of atoms."""
-        bound, all_moments, outputs = fit
+        bound, outputs = fit.bound, fit.outputs
         self.outputs_ = tuple(outputs)
         self._single = single
         union = np.unique(np.concatenate([output.active for output in outputs]))
@@ -339,10 +346,7 @@ class BaseSparseBayesRegressor(
             setattr(self, name, value if not single else _first(value))
         self.n_iter_ = max(1, max(output.solution.n_iter for output in outputs))
         self.atoms_ = outputs[0].atoms if single else bound.atoms.take(union)
-        first = all_moments[0]
-        self.n_columns_fetched_ = (
-            first.columns.n_fetched if isinstance(first, LazyMoments) else first.n_atoms
-        )
+        self.n_columns_fetched_ = fit.n_fetched
 
     def _warn(self, outputs: list[FittedOutput]) -> None:
         name = type(self).__name__

@@ -18,9 +18,7 @@ from relvec.estimators._scales import ScaledBasis, ScalesMixin
 from relvec.learning import LearntScales
 from relvec.learning.feature_rule import ScaleInformation, weigh_inputs
 from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
-from relvec.moments import Moments
-from relvec.solvers import Problem
-from relvec.solvers.state import objective_of
+from relvec.solvers.newton import Objective
 
 __all__ = ["RefineMixin", "SparseFit"]
 
@@ -39,8 +37,11 @@ class SparseFit(NamedTuple):
     """One fitted dictionary and its targets."""
 
     bound: BoundBasis
-    moments: list[Moments]
     outputs: list[FittedOutput]
+    objectives: list[Objective]
+    """What was maximised for each target, as a function of a Gram matrix."""
+    n_fetched: int
+    """Columns of the dictionary that the search took a closer look at."""
 
     @property
     def objective(self) -> float:
@@ -53,7 +54,6 @@ class RefineMixin(ScalesMixin):
 
     fit_intercept: bool
     _solve: Callable[..., SparseFit]
-    _problem: Callable[..., tuple[Problem, Any]]
     _bind: Callable[..., BoundBasis]
 
     def _refine_scales(
@@ -104,11 +104,8 @@ class RefineMixin(ScalesMixin):
         Precisions are put in the order of the model: kernels first.
         """
         models, thetas = [], []
-        for moments, output, target in zip(fit.moments, fit.outputs, targets.T, strict=True):
+        for objective, output, target in zip(fit.objectives, fit.outputs, targets.T, strict=True):
             kernels, others = _kinds(scaled, fit.bound, output)
-            problem, _ = self._problem(moments, fit.bound)
-            objective = objective_of(problem, problem.noise_variance)
-            objective = objective._replace(rate=output.solution.laplace_rate)
             models.append(
                 SparseEvidence(
                     scaled.kernel,
