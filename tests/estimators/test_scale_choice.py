@@ -11,7 +11,12 @@ from relvec.estimators._scale_choice import Trials, decide
 
 def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_varying=5):
     scales = SimpleNamespace(
-        group=group, width=width, kind=kind, n_scales=n_scales, price=price, n_varying=n_varying
+        group=group,
+        width=width,
+        is_shared=kind == "isotropic",
+        n_scales=n_scales,
+        price=price,
+        n_varying=n_varying,
     )
     return SimpleNamespace(scales=scales)
 

@@ -34,6 +34,7 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 
 # targets without noise and targets that are noise: a warning is then right
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected")  # labels of some checks are noise
 @parametrize_with_checks(
     [
         DRVMRegressor(),
@@ -221,10 +222,23 @@ def test_several_outputs():
 @pytest.mark.parametrize("target", [np.ones(N), RNG.normal(size=N)], ids=["constant", "noise"])
 def test_targets_that_say_nothing(target):
     model = DRVMRegressor(propagate=True, refine=3).fit(X, target)
-    assert model.get_support().any()
+    assert model.scale_kind_ == "none"
+    assert not model.get_support().any()
+    assert (model.feature_inclusion_probability_ <= 0.5).all()
+    assert np.isinf(model.feature_relevance_std_).all()
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert model.transform(TEST).shape == (len(TEST), 0)
     mean, std = model.predict(TEST, return_std=True)
     assert np.isfinite(mean).all()
     assert np.isfinite(std).all()
+
+
+def test_noise_selects_nothing_however_often_it_is_tried():
+    """Gains of single inputs are large where kernels are so narrow that they fit the noise."""
+    for seed in range(100, 108):
+        rng = np.random.default_rng(seed)
+        inputs, target = rng.normal(size=(200, 10)), rng.normal(size=200)
+        assert not DRVMRegressor(refine=0, effort="fast").fit(inputs, target).get_support().any()
 
 
 # ------------------------------------------------------------------ a selector

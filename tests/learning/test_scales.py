@@ -129,7 +129,7 @@ def test_pure_noise_makes_all_alike(are_labels, kind):
 def test_nothing_to_learn_from():
     for inputs, targets in [(X, np.ones((N, 1))), (np.ones((N, P)), T), (X[:2], T[:2])]:
         [learnt] = learn(inputs, targets)
-        assert learnt.kind == "isotropic"
+        assert learnt.kind == "none"
         assert np.isfinite(learnt.scale).all()
     [one] = learn(X[:1], T[:1])
     np.testing.assert_array_equal(one.scale, 0.0)

@@ -68,7 +68,7 @@ class RefineMixin(ScalesMixin):
         """Move the scales and fit again, as often as asked and as long as it pays."""
         learnt = scaled.learnt
         assert learnt is not None
-        rounds = 0 if learnt.kind == "kernel" else scaled.learner.refine
+        rounds = 0 if learnt.kind in ("kernel", "none") else scaled.learner.refine
         for _ in range(rounds):
             if any(_is_unresolved(output) for output in fit.outputs):
                 break  # residuals are rounding errors, of which scales would follow

@@ -76,7 +76,7 @@ def decide(trials: Trials[AnyFit], groups: IndexArray) -> tuple[ScaledBasis, Any
 def _worth(proposal: ScaledBasis, fit: _Fit) -> float:
     """Evidence less a nat for each scale, or what an input costs if that is more."""
     scales = proposal.scales
-    each = 1.0 if scales.kind == "isotropic" else max(1.0, scales.price)
+    each = 1.0 if scales.is_shared else max(1.0, scales.price)
     return fit.objective - each * scales.n_scales
 
 

@@ -51,6 +51,8 @@ class ScalesMixin:
             raise TypeError(
                 f"scales must be one of {NAMES}, None or a ScaleLearner; got {scales!r}."
             )
+        if scales.lower() == "none":
+            raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
         kind = check_choice("scales", scales, NAMES)
         if kind != "auto":
             return ScaleLearner(kind)
@@ -160,14 +162,15 @@ def _the_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:
             else f"{len(places)} of them in {basis!r}"
         )
         raise ValueError(
-            f"scales can be learnt for one KernelBasis; got {given}. Use scales=None, or a sum "
-            "with one KernelBasis."
+            f"scales can be learnt for one KernelBasis; got {given}. Without learning them, use "
+            "scales=None of RVMRegressor, RVMClassifier, or a sum with one KernelBasis."
         )
     part = bases[places[0]]
     if not isinstance(part.kernel, str) and not isinstance(part.kernel, Kernel):
         raise ValueError(
             "scales can be learnt for kernels by name and for kernel objects, not for "
-            f"{part.kernel!r}. Use scales=None."
+            f"{part.kernel!r}. Without learning them, use scales=None of RVMRegressor and "
+            "RVMClassifier."
         )
     if learner.kind == "kernel" and isinstance(part.kernel, str):
         raise ValueError(

@@ -29,17 +29,20 @@ class FeatureSelectionMixin(SelectorMixin):
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         mask: BoolArray = self.feature_relevance_ > 0.0
-        return mask
+        return mask & (self.learnt_scales_.kind != "none")
 
     @property
     def feature_inclusion_probability_(self) -> Vector:
         """How sure it is that each input matters.
 
         The posterior odds are those of the evidence that the input brings to the process, against
-        prior odds of its price: one half is where inputs are left out.
+        prior odds of its price: one half is where inputs are left out. Not a number where all
+        inputs share a width, because then none was asked for.
         """
         check_is_fitted(self)
         learnt = self.learnt_scales_
+        if learnt.kind == "isotropic":
+            return np.full(len(learnt.spread), np.nan)
         chance: Vector = expit(learnt.gain - learnt.price)
         return np.where(learnt.spread > 0.0, chance, 0.0)
 
@@ -50,7 +53,7 @@ class FeatureSelectionMixin(SelectorMixin):
         """
         learnt = self.learnt_scales_
         kept = learnt.scale > 0.0
-        if learnt.kind == "isotropic" and kept.any():
+        if learnt.is_shared and kept.any():
             return learnt.scale[kept, None]
         return np.diag(1.0 / learnt.spread[kept] ** 2)
 
@@ -64,12 +67,14 @@ class FeatureSelectionMixin(SelectorMixin):
         """
         relevance = self.feature_relevance_
         kept = relevance > 0.0
-        is_shared = self.learnt_scales_.kind == "isotropic"
+        is_shared = self.learnt_scales_.is_shared
         value = np.ones(1) if is_shared and kept.any() else relevance[kept]
         deviation, covariance = scale_deviations(curvature, value)
         deviation = np.where(deviation > UNKNOWN * value, np.inf, deviation)
         std = np.zeros(len(relevance))
         std[kept] = relevance[kept] * deviation if is_shared and kept.any() else deviation
+        if self.learnt_scales_.kind == "none":
+            std[kept] = np.inf
         self.feature_relevance_std_ = std
         root: Matrix = self._directions() @ robust_cholesky(covariance)
         return root

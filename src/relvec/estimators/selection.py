@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_bool, check_choice
+from relvec._checks import check_bool, check_choice, check_positive
 from relvec._typing import Matrix, Vector
 from relvec.bases.base import BoundBasis
 from relvec.estimators._base import BaseSparseBayesRegressor
@@ -144,6 +144,7 @@ converged_, n_iter_, n_features_in_, feature_names_in_
 
     def _check_options(self) -> None:
         check_bool("propagate", self.propagate)
+        _check_gain(self.min_feature_gain)
         super()._check_options()
 
     def _refine_scales(
@@ -165,7 +166,7 @@ converged_, n_iter_, n_features_in_, feature_names_in_
                 more = model.information(theta, learnt.scale, kept, directions)
                 curvature += 0.0 if more is None else more
         root = self._expose_deviations(curvature)
-        if not self.propagate or not len(kept):
+        if not self.propagate or learnt.kind == "none":
             return fit
         outputs = [
             replace(output, scale_doubt=model.doubt(theta, learnt.scale, kept, root))
@@ -282,6 +283,7 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
 
     def _check_options(self) -> None:
         check_bool("signed", self.signed)
+        _check_gain(self.min_feature_gain)
         super()._check_options()
         if self.signed and self.solver in ("mackay", "em"):
             raise ValueError(
@@ -317,3 +319,10 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
                 has_intercept=self.intercept_is_fitted_,
             )
         self._expose_deviations(curvature)
+
+
+def _check_gain(min_feature_gain: Any) -> None:
+    if isinstance(min_feature_gain, str):
+        check_choice("min_feature_gain", min_feature_gain, ("auto",))
+    else:
+        check_positive("min_feature_gain", min_feature_gain, allow_zero=True, also='or "auto"')

@@ -33,7 +33,8 @@ class LearntScales:
     log_evidence: float
     """Of the Gaussian process, on the rows it was shown."""
     kind: str
-    """"ard", "isotropic" or "kernel"."""
+    """"ard", "isotropic" or "kernel"; "none" if no input says anything of the targets: then all
+    have a width that was not learnt."""
     group: str
     """What was learnt: the same for proposals that differ in the width of kernels only."""
     width: float
@@ -43,6 +44,11 @@ class LearntScales:
     path_objective: Vector
 
     @property
+    def is_shared(self) -> bool:
+        """Whether all inputs have the same width."""
+        return self.kind in ("isotropic", "none")
+
+    @property
     def n_varying(self) -> int:
         """Number of inputs that are not constant."""
         return int(np.count_nonzero(self.spread))
@@ -50,7 +56,7 @@ class LearntScales:
     @property
     def n_scales(self) -> int:
         """Number of scales that were learnt."""
-        return 1 if self.kind == "isotropic" else int(np.count_nonzero(self.scale))
+        return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
     def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
         """Return other scales that were found from these."""

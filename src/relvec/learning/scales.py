@@ -172,7 +172,7 @@ class ScaleLearner(BaseEstimator):
             scaled, targets[rows], weight, None if explicit is None else explicit(rows)
         )
         if process.is_empty or not varies.any():
-            return (self._nothing_learnt(kernel, spread),)
+            return (self._nothing_learnt(kernel, spread, 0.0),)
         if self.kind == "kernel":
             return (self._learn_kernel(kernel, process, X[rows], spread),)
         largest = np.where(varies, largest_scales(scaled), 0.0)
@@ -180,7 +180,7 @@ class ScaleLearner(BaseEstimator):
         if search.start(np.where(varies, 0.5 / varies.sum(), 0.0)).objective == -math.inf:
             raise ValueError(
                 f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
-                "one on these inputs."
+                'one on these inputs. Use "rbf", "matern52" or another that is.'
             )
         price = entry_price(self.min_gain, int(varies.sum()))
         shared = self._shared(search, varies)
@@ -195,18 +195,21 @@ class ScaleLearner(BaseEstimator):
         widths = (0.5, 1.0) if are_labels else (0.5,)
         if not isinstance(self.width, str):
             widths = (float(self.width),)
+        # what a parameter of a process that explains noise gains, chosen from some, is more than
+        # half a nat
+        each = max(1.0, 0.5 * math.log(process.n_contrasts))
         proposals = []
         for place, (kind, fit) in enumerate(fits):
             group = f"{kind} {place}"
             n_scales = 1 if kind == "isotropic" else len(fit.inputs)
-            if fit.log_evidence - null < 1.0 + n_scales:  # a nat for each, and for the signal
+            if fit.log_evidence - null < each * (1.0 + n_scales):  # and one for the signal
                 continue
             gain = self._gains(search, fit, varies)
             proposals += [
                 self._result(kernel, fit, width, kind, group, spread, gain, price, search)
                 for width in widths
             ]
-        return tuple(proposals) or (self._nothing_learnt(kernel, spread),)
+        return tuple(proposals) or (self._nothing_learnt(kernel, spread, price),)
 
     # ------------------------------------------------------------------ stages
 
@@ -364,7 +367,7 @@ class ScaleLearner(BaseEstimator):
             path_objective=objectives[shown],
         )
 
-    def _nothing_learnt(self, kernel: Kernel, spread: Vector) -> LearntScales:
+    def _nothing_learnt(self, kernel: Kernel, spread: Vector, price: float) -> LearntScales:
         """Where inputs say nothing of the targets, all that vary are alike."""
         varies = spread > 0.0
         relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
@@ -377,10 +380,10 @@ class ScaleLearner(BaseEstimator):
             relevance=relevance,
             spread=spread,
             gain=np.zeros(len(spread)),
-            price=0.0,
+            price=price,
             log_evidence=math.nan,
-            kind="isotropic",
-            group="isotropic",
+            kind="none",
+            group="none",
             width=1.0,
             path=relevance[None],
             path_objective=np.array([math.nan]),
