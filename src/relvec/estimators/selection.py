@@ -41,7 +41,8 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
         A kernel by name, or a kernel object that is a covariance.
     min_feature_gain : float or "auto", default="auto"
         Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
-        do not matter one or two stay, however many there are.
+        do not matter one or two stay next to those that do, however many there are. If no input
+        matters, none is selected.
     refine : int, default=3
         How often to go on with the evidence of the sparse model.
     propagate : bool, default=False
