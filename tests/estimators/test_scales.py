@@ -298,3 +298,29 @@ def test_regressors_that_select_inherit_the_refinement():
     model = DRVMRegressor().fit(X, Y)
     np.testing.assert_allclose(model.input_scale_, same.input_scale_)
     np.testing.assert_allclose(model.predict(TEST), same.predict(TEST))
+
+
+def test_an_output_without_noise_does_not_speak_for_the_others():
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(100, 4))
+    targets = np.column_stack(
+        [np.sin(2.0 * inputs[:, 0]) + 0.1 * rng.normal(size=100), inputs[:, 1] ** 2]
+    )
+    for model in (RVMRegressor(), DRVMRegressor()):
+        model.fit(inputs, targets)
+        assert model.feature_relevance_[0] > 0.0
+        assert model.feature_relevance_[1] > 0.0
+        assert np.corrcoef(model.predict(inputs)[:, 0], targets[:, 0])[0, 1] > 0.95
+
+
+def test_the_choice_of_rows_does_not_depend_on_columns_or_units():
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(700, 5))
+    target = np.sin(2.0 * inputs[:, 0]) + inputs[:, 1] + 0.3 * rng.normal(size=700)
+    model = RVMRegressor(scales="ard", centers=50, random_state=0).fit(inputs, target)
+    other = RVMRegressor(scales="ard", centers=50, random_state=0).fit(
+        inputs[:, ::-1] * 3.0, target
+    )
+    np.testing.assert_allclose(
+        other.feature_relevance_[::-1], model.feature_relevance_, rtol=1e-4, atol=1e-8
+    )

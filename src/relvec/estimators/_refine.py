@@ -69,6 +69,8 @@ class RefineMixin(ScalesMixin):
         learnt = scaled.learnt
         assert learnt is not None
         rounds = 0 if learnt.kind in ("kernel", "none") else scaled.learner.refine
+        if len(fit.outputs) > 1:  # the one of least noise would decide for all
+            rounds = 0
         for _ in range(rounds):
             if any(_is_unresolved(output) for output in fit.outputs):
                 break  # residuals are rounding errors, of which scales would follow

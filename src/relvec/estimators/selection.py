@@ -44,7 +44,7 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
         do not matter one or two stay next to those that do, however many there are. If no input
         matters, none is selected.
     refine : int, default=3
-        How often to go on with the evidence of the sparse model.
+        How often to go on with the evidence of the sparse model, if there is one target.
     propagate : bool, default=False
         Whether error bars contain that the scales are not known exactly.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"

@@ -190,16 +190,20 @@ def _city_block_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
 
 
 def _numerical(kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
-    """Differentiate in one scale after the other."""
+    """Differentiate in one scale after the other; at zero, to the one side there is."""
     gradient = np.zeros(len(scale))
-    for k in np.flatnonzero(scale > 0.0):
-        values = []
-        for direction in (1.0, -1.0):
+    typical = float(scale[scale > 0.0].mean()) if (scale > 0.0).any() else 1.0 / len(scale)
+    for k, value in enumerate(scale):
+        ends = value * math.exp(STEP), value * math.exp(-STEP)
+        if value == 0.0:
+            ends = STEP * typical, 0.0
+        sums = []
+        for end in ends:
             moved = scale.copy()
-            moved[k] *= math.exp(direction * STEP)
+            moved[k] = end
             root = np.sqrt(moved)
-            values.append(float(np.einsum("nm,nm->", E, kernel_block(kernel, X * root, Z * root))))
-        gradient[k] = (values[0] - values[1]) / (2.0 * STEP * scale[k])
+            sums.append(float(np.einsum("nm,nm->", E, kernel_block(kernel, X * root, Z * root))))
+        gradient[k] = (sums[0] - sums[1]) / (ends[0] - ends[1])
     return gradient
 
 

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import ScaledInputs
 
-__all__ = ["LearntScales"]
+__all__ = ["LearntScales", "merged"]
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,33 @@ class LearntScales:
             path=np.vstack([self.path, relevance]),
             path_objective=np.append(self.path_objective, np.nan),
         )
+
+
+def merged(proposals: list[tuple[LearntScales, ...]]) -> tuple[LearntScales, ...]:
+    """Join what was learnt for several targets: an input matters as much as to any of them.
+
+    Parameters
+    ----------
+    proposals : list of tuple of LearntScales
+        For each target. Those to which no input says anything do not count, unless all are such.
+    """
+    informed = [each for each in proposals if each[0].kind != "none"] or proposals
+    groups = [each.group for each in informed[0]]
+    shared = [
+        group for group in groups if all(group in [p.group for p in each] for each in informed)
+    ]
+    # a target may have scales of one kind only: it takes part with those
+    joined = []
+    for group in shared or groups[-1:]:
+        parts = [next((p for p in each if p.group == group), each[-1]) for each in informed]
+        best = max(parts, key=lambda part: part.log_evidence)
+        relevance = np.max([part.relevance for part in parts], axis=0)
+        inner = best.kernel.kernel
+        joined.append(
+            replace(
+                best.moved(relevance, inner),
+                gain=np.max([part.gain for part in parts], axis=0),
+                log_evidence=float(sum(part.log_evidence for part in parts)),
+            )
+        )
+    return tuple(joined)

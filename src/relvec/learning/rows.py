@@ -6,7 +6,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 
-__all__ = ["distinct_rows", "input_moments"]
+__all__ = ["distinct_rows", "in_own_order", "input_moments"]
 
 FARTHEST = 1e140
 """Squares of larger numbers, or of their inverses, leave the range of floating point."""
@@ -15,16 +15,25 @@ FARTHEST = 1e140
 def distinct_rows(
     X: Matrix, targets: Matrix, sample_weight: Vector | None
 ) -> tuple[IndexArray, Vector]:
-    """Return rows that differ, in an order of their own, and how often each counts.
+    """Return rows that differ, in order of first appearance, and how often each counts."""
+    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
+    _, first, group = np.unique(_as_bytes(X, targets, rows), return_index=True, return_inverse=True)
+    counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
+    order = np.argsort(first)
+    return rows[first[order]], counts[order].astype(np.float64)
+
+
+def in_own_order(X: Matrix, targets: Matrix, rows: IndexArray) -> IndexArray:
+    """Return places that sort rows by what is in them.
 
     Rows that were seen twice and rows that count twice are then the same to the last digit.
     """
-    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
+    return np.argsort(_as_bytes(X, targets, rows))
+
+
+def _as_bytes(X: Matrix, targets: Matrix, rows: IndexArray) -> np.ndarray:
     both = np.ascontiguousarray(np.hstack([X[rows], targets[rows]])) + 0.0  # no -0.0
-    as_bytes = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
-    _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
-    counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
-    return rows[first], counts.astype(np.float64)
+    return both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
 
 
 def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:

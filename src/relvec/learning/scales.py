@@ -21,10 +21,10 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import ScaledInputs
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.learnt import LearntScales
+from relvec.learning.learnt import LearntScales, merged
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
-from relvec.learning.rows import distinct_rows, input_moments
+from relvec.learning.rows import distinct_rows, in_own_order, input_moments
 from relvec.learning.screening import screen_inputs
 
 __all__ = ["KINDS", "MANY_INPUTS", "ScaleLearner", "entry_price"]
@@ -69,8 +69,9 @@ class ScaleLearner(BaseEstimator):
         Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
         do not matter one or two stay, however many there are.
     refine : int, default=0
-        How often, in regression, to go on with a few steps of the evidence of the sparse model
-        itself in its precisions and scales, and to fit it again. Three times make it sparser.
+        How often, in regression of one target, to go on with a few steps of the evidence of the
+        sparse model itself in its precisions and scales, and to fit it again. Three times make it
+        sparser.
     max_rows : int or "auto", default="auto"
         Rows that the process is shown; the cost grows with their third power. "auto" is 500, or
         300 for labels, which cost more.
@@ -162,8 +163,18 @@ class ScaleLearner(BaseEstimator):
             One or several, between which the evidence of a sparse model should decide.
         """
         self.check()
+        if targets.shape[1] > 1 and not are_labels and self.kind != "kernel":
+            # each has a ratio of signal to noise of its own: one that is nearly free of noise
+            # would speak for all
+            return merged(
+                [
+                    self.learn(kernel, X, target[:, None], sample_weight, explicit)
+                    for target in targets.T
+                ]
+            )
         rows, weight = distinct_rows(X, targets, sample_weight)
         chosen = self._choice(targets[rows], are_labels)
+        chosen = chosen[in_own_order(X, targets, rows[chosen])]
         rows, weight = rows[chosen], weight[chosen]
         centre, spread = input_moments(X[rows], weight)
         varies = spread > 0.0

@@ -268,7 +268,9 @@ class _Climb:
             promise = promise - 2.0 * self.objective.smoothness * seen.p[index]
         promise = promise - self.objective.rate
         promise = promise / seen.s[index]
-        chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
+        chosen = index
+        if len(index) > WORKING_SET:
+            chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
         order = np.argsort(self.active)
         inside = ascend(
