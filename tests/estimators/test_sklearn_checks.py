@@ -12,7 +12,7 @@ ESTIMATORS = [
     RVMRegressor(),
     RVMRegressor("precomputed"),
     RVMRegressor("matern52", prior="bic", effort="fast"),
-    RVMRegressor(solver="mackay"),
+    RVMRegressor(scales=None, solver="mackay"),
     RVMRegressor(solver="em", centers=40),
     RVMRegressor(solver="textbook"),
     RVMRegressor(low_memory=True, centers=40),
