@@ -44,9 +44,6 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
     ]
 )
 def test_scikit_learn_check(estimator, check):
-    keywords = getattr(check, "keywords", {})
-    if keywords.get("readonly_memmap") and isinstance(estimator, PFCVMClassifier):
-        pytest.skip("seconds each, and the same arrays as without a memory map")
     check(estimator)
 
 
@@ -239,6 +236,15 @@ def test_noise_selects_nothing_however_often_it_is_tried():
         rng = np.random.default_rng(seed)
         inputs, target = rng.normal(size=(200, 10)), rng.normal(size=200)
         assert not DRVMRegressor(refine=0, effort="fast").fit(inputs, target).get_support().any()
+
+
+@pytest.mark.parametrize(
+    "model", [PFCVMClassifier(solver="mackay"), PFCVMClassifier(prior="gamma")]
+)
+def test_the_fixed_point_knows_no_signs(model):
+    with pytest.raises(ValueError, match="knows no signs"):
+        model.fit(X, LABELS)
+    model.set_params(signed=False).fit(X[:60], LABELS[:60])
 
 
 # ------------------------------------------------------------------ a selector

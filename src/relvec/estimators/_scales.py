@@ -15,11 +15,10 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.kernels import resolve_kernel
-from relvec.learning import LearntScales, ScaleLearner
+from relvec.learning import KINDS, LearntScales, ScaleLearner
 
 __all__ = ["ScaledBasis", "ScalesMixin"]
 
-NAMES = ("auto", "ard", "isotropic", "kernel")
 LEARNT_BY_DEFAULT = ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic")
 """Named kernels that decay, and so need a width."""
 LEARNT_ATTRIBUTES = (
@@ -49,11 +48,11 @@ class ScalesMixin:
             return scales
         if not isinstance(scales, str):
             raise TypeError(
-                f"scales must be one of {NAMES}, None or a ScaleLearner; got {scales!r}."
+                f"scales must be one of {KINDS}, None or a ScaleLearner; got {scales!r}."
             )
         if scales.lower() == "none":
             raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
-        kind = check_choice("scales", scales, NAMES)
+        kind = check_choice("scales", scales, KINDS)
         if kind != "auto":
             return ScaleLearner(kind)
         kernel = basis.kernel if isinstance(basis, KernelBasis) else None

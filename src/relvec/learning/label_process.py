@@ -122,18 +122,12 @@ class LabelProcess(Process):
         dual = np.zeros(len(target)) if dual is None else dual
         logit = K @ dual
         value = self._log_posterior(target, logit, dual)
-        factor = np.empty((0, 0))
         for _ in range(NEWTON_STEPS):
-            probability = expit(logit)
-            curvature = self.weight * probability * (1.0 - probability)
-            root = np.sqrt(curvature)
-            B = K * np.multiply.outer(root, root)
-            B.flat[:: len(B) + 1] += 1.0
-            found = cholesky(np.asfortranarray(B))
-            if found is None:
+            curvature, factor = self._curvature(K, logit)
+            if factor is None:
                 return None
-            factor = found
-            right = curvature * logit + self.weight * (target - probability)
+            root = np.sqrt(curvature)
+            right = curvature * logit + self.weight * (target - expit(logit))
             inner = solve_lower(factor, root * (K @ right))
             full = right - root * solve_lower(factor, inner, transposed=True)
             step, length = full - dual, 1.0
@@ -150,18 +144,20 @@ class LabelProcess(Process):
             value = there
             if rise < SETTLED:
                 break
-        if not math.isfinite(value):
+        curvature, factor = self._curvature(K, logit)
+        if factor is None or not math.isfinite(value):
             return None
+        evidence = value - 0.5 * log_det_cholesky(factor)
+        return _Mode(evidence, dual, logit, curvature, factor)
+
+    def _curvature(self, K: Matrix, logit: Vector) -> tuple[Vector, Matrix | None]:
+        """Return W at some logits, and the Cholesky factor of B if there is one."""
         probability = expit(logit)
         curvature = self.weight * probability * (1.0 - probability)
         root = np.sqrt(curvature)
         B = K * np.multiply.outer(root, root)
         B.flat[:: len(B) + 1] += 1.0
-        found = cholesky(np.asfortranarray(B))
-        if found is None:
-            return None
-        evidence = value - 0.5 * log_det_cholesky(found)
-        return _Mode(evidence, dual, logit, curvature, found)
+        return curvature, cholesky(np.asfortranarray(B))
 
     def _log_posterior(self, target: Vector, logit: Vector, dual: Vector) -> float:
         return log_likelihood(logit, target, self.weight) - 0.5 * float(dual @ logit)

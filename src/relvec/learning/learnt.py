@@ -59,11 +59,14 @@ class LearntScales:
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
     def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
-        """Return other scales that were found from these."""
+        """Return other scales found from these; those that differ are no longer shared."""
         spread = self.spread
         scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+        kept = relevance[relevance > 0.0]
+        differ = len(kept) > 1 and not np.allclose(kept, kept[0], rtol=1e-9, atol=0.0)
         return replace(
             self,
+            kind="ard" if differ else self.kind,
             kernel=ScaledInputs(kernel, scale),
             scale=scale,
             relevance=relevance,

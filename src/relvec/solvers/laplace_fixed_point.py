@@ -103,6 +103,11 @@ class LaplaceFixedPointSolver(BaseEstimator):
                 "a Gamma prior with a positive shape and zero rate has no maximum: it pushes "
                 "every precision to infinity. Give a positive rate."
             )
+        if problem.required_signs is not None:
+            raise ValueError(
+                "the fixed point knows no signs of weights: it starts from all atoms, whatever "
+                "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."
+            )
         run = _Run(problem, update, threshold, warm_start)
         trace = [run.state.objective]
         converged = False

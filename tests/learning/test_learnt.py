@@ -1,0 +1,41 @@
+"""What was learnt of scales, moved and joined."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+from relvec.learning import ScaleLearner
+from relvec.learning.learnt import merged
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+FIRST = np.sin(2.0 * X[:, :1]) + 0.1 * RNG.normal(size=(80, 1))
+SECOND = X[:, 1:2] ** 2 + 0.1 * RNG.normal(size=(80, 1))
+
+
+def learn(target, kind="ard"):
+    return ScaleLearner(kind).learn(RBF(), X, target)
+
+
+def test_a_width_that_is_no_longer_common_is_a_scale_for_each():
+    [learnt] = learn(FIRST, "isotropic")
+    assert learnt.moved(2.0 * learnt.relevance, RBF()).kind == "isotropic"
+    moved = learnt.moved(learnt.relevance * np.array([1.0, 2.0, 1.0]), RBF())
+    assert (moved.kind, moved.n_scales) == ("ard", 3)
+
+
+def test_an_input_matters_as_much_as_to_any_target():
+    one, two = learn(FIRST), learn(SECOND)
+    [joined] = merged([one, two])
+    np.testing.assert_array_equal(joined.relevance, np.maximum(one[0].relevance, two[0].relevance))
+    np.testing.assert_array_equal(joined.kernel.scale, joined.scale)
+    assert joined.kind == "ard"
+    assert joined.log_evidence == pytest.approx(one[0].log_evidence + two[0].log_evidence)
+
+
+def test_targets_that_say_nothing_do_not_count():
+    noise = RNG.normal(size=(80, 1))
+    [joined] = merged([learn(noise), learn(FIRST)])
+    np.testing.assert_array_equal(joined.relevance, learn(FIRST)[0].relevance)
+    [nothing] = merged([learn(noise), learn(np.ones((80, 1)))])
+    assert nothing.kind == "none"
