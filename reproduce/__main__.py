@@ -1,76 +1,155 @@
-"""Compute published tables again, next to the printed figures."""
+"""Compute published tables and figures again, next to what was printed."""
 
 from __future__ import annotations
 
 import argparse
-import datetime
+import os
 import shlex
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench import report
-from reproduce import (
-    classification,
-    classification_usps,
-    input_scales,
-    table_2_1,
-    table_5_1,
-)
+from reproduce.engine import Settings
+from reproduce.engine.notes import read_notes
+from reproduce.engine.outcome import Outcome, conclude, write_files
+from reproduce.engine.pages import html_page, markdown_page
+from reproduce.engine.run import TaskError, Workers, run
+from reproduce.engine.store import Store
+from reproduce.experiments import NAMES, load
+from reproduce.published import FILE, find
 
-README = Path(__file__).with_name("README.md")
-TABLES: dict[str, Callable[..., list[report.Table]]] = {
-    "table_2_1": table_2_1.tables,
-    "classification": classification.tables,
-    "classification_usps": classification_usps.tables,
-    "input_scales": input_scales.tables,
-    "table_5_1": table_5_1.tables,
-}
-USUAL = (40, 0)
-DEFAULTS = {"input_scales": (100, 20_000), "table_5_1": (100, 20_000)}
-"""Draws and seed where they are not the usual ones."""
+HERE = Path(__file__).parent
+OUTPUT = HERE / "output"
+PACKAGES = ("relvec", "scikit-learn", "numpy", "scipy", "PyWavelets")
+FIGURES = "figures"
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m reproduce", description=__doc__)
-    parser.add_argument("table", nargs="?", choices=TABLES, help="leave out for a list")
-    parser.add_argument("--draws", type=int, help="fresh draws per line, at least 2")
-    parser.add_argument("--seed", type=int, help="seed of the first draw")
     parser.add_argument(
-        "--data", type=Path, help="folder with TARGETS.toml and data (or RELVEC_DATA)"
+        "name",
+        nargs="?",
+        default="list",
+        choices=["list", "all", *NAMES],
+        metavar="list|all|NAME",
+        help="what to compute; list (the default) says what there is",
     )
-    parser.add_argument("--write-readme", action="store_true", help="fill in reproduce/README.md")
+    parser.add_argument("--repetitions", type=int, metavar="R", help="as in the paper if left out")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help=f"folder with {FILE} and data (or RELVEC_DATA)"
+    )
+    parser.add_argument(
+        "--n-jobs", type=int, metavar="J", default=os.cpu_count() or 1, help="processes"
+    )
+    parser.add_argument("--quick", action="store_true", help="a few repetitions, to see it work")
+    parser.add_argument(
+        "--output", type=Path, default=OUTPUT, metavar="DIR", help="where results and reports go"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget results of earlier runs")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument(
+        "--publish", action="store_true", help="of all: also write reproduce/RESULTS.md"
+    )
     options = parser.parse_args(arguments)
-    draws, seed = DEFAULTS.get(options.table, USUAL)
-    options.draws = draws if options.draws is None else options.draws
-    options.seed = seed if options.seed is None else options.seed
-    if options.draws < 2:
-        parser.error(f"--draws must be at least 2 for a standard error; got {options.draws}.")
+    if options.repetitions is not None and options.repetitions < 2:
+        parser.error(
+            f"--repetitions must be at least 2 for a standard error; got {options.repetitions}."
+        )
+    if options.n_jobs < 1:
+        parser.error(f"--n-jobs must be at least 1; got {options.n_jobs}.")
+    if options.publish and options.name != "all":
+        parser.error("--publish goes with all.")
     return options
 
 
+def _list() -> int:
+    print("python -m reproduce all, or python -m reproduce NAME, where NAME is one of:")
+    width = max(len(name) for name in NAMES)
+    for name in NAMES:
+        experiment = load(name)
+        print(f"  {name.ljust(width)}  {experiment.source}: {experiment.title}")
+    return 0
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Return the command without what belongs to this machine."""
+    words = ["python", "-m", "reproduce", options.name]
+    if options.repetitions is not None:
+        words += ["--repetitions", str(options.repetitions)]
+    return shlex.join(words + (["--quick"] if options.quick else []))
+
+
+def _run(name: str, settings: Settings, options: argparse.Namespace, workers: Workers) -> Outcome:
+    """Run one experiment, print its tables and write its files."""
+    experiment = load(name)
+    path = options.output / "tasks" / f"{name}.jsonl"
+    if options.fresh:
+        path.unlink(missing_ok=True)
+    results = run(name, experiment, settings, Store(path), workers, options.quiet)
+    outcome = conclude(name, experiment, results, settings)
+    paths = write_files(outcome, options.output / FIGURES)
+    print(f"\n{name}: {experiment.source}: {experiment.title}")
+    shown = [outcome.table] if outcome.judged else []
+    report.show([*shown, *outcome.tables])
+    notes = read_notes()
+    for text, cells in outcome.misses(notes):
+        print(f"not reproduced: {'; '.join(cells)}. {text}")
+    print("wrote " + ", ".join(str(each) for each in paths))
+    return outcome
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Print a table; the exit code is 2 if the published figures are not there."""
+    """Run what was asked for; the exit code is 2 if data are missing, 1 if something failed."""
     options = parse(arguments)
-    if options.table is None:
-        print("python -m reproduce TABLE, where TABLE is one of:")
-        for name, make in TABLES.items():
-            summary = (sys.modules[make.__module__].__doc__ or "").splitlines()[0]
-            print(f"  {name}  {summary}")
-        return 0
+    if options.name == "list":
+        return _list()
+    names = NAMES if options.name == "all" else (options.name,)
+    outcomes: list[Outcome] = []
+    failures: list[str] = []
+    start = time.monotonic()
     try:
-        tables = TABLES[options.table](options.data, options.draws, options.seed)
+        folder = find(options.data, FILE).parent.resolve()
+        settings = Settings(folder, options.repetitions, options.quick)
+        with Workers(options.n_jobs) as workers:
+            for name in names:
+                try:
+                    outcomes.append(_run(name, settings, options, workers))
+                except TaskError as error:
+                    failures.append(f"{name} failed: {error}")
+                    print(failures[-1], file=sys.stderr)
     except FileNotFoundError as error:
         print(error, file=sys.stderr)
         return 2
-    report.show(tables)
-    if options.write_readme:
-        given = [options.table, "--draws", str(options.draws), "--seed", str(options.seed)]
-        command = shlex.join(["python", "-m", "reproduce", *given])
-        facts = f"- {datetime.date.today().isoformat()}, `{command}`"
-        report.write_readme(options.table, report.markdown(tables, facts, []), README)
-    return 0
+    if options.name == "all":
+        _write_report(outcomes, options, time.monotonic() - start)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall: float) -> None:
+    """Write one page of all experiments, and publish it if asked to."""
+    cpu = sum(outcome.seconds for outcome in outcomes)
+    facts = report.machine([], _command(options), PACKAGES)
+    facts += f"\n- {cpu / 60:.0f} minutes of CPU time; this run took {wall / 60:.0f} minutes "
+    facts += f"with {options.n_jobs} processes"
+    notes = read_notes()
+    markdown = markdown_page(outcomes, facts, notes, FIGURES)
+    page = html_page(outcomes, facts, notes, options.output / FIGURES)
+    (options.output / "RESULTS.md").write_text(markdown, encoding="utf-8")
+    (options.output / "results.html").write_text(page, encoding="utf-8")
+    print(f"wrote {options.output / 'RESULTS.md'} and {options.output / 'results.html'}")
+    if options.publish:
+        (HERE / "RESULTS.md").write_text(markdown, encoding="utf-8")
+        shutil.rmtree(HERE / FIGURES, ignore_errors=True)
+        (HERE / FIGURES).mkdir()
+        for outcome in outcomes:
+            for name in outcome.figures:
+                shutil.copy(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
 
 
 if __name__ == "__main__":

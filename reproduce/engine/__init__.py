@@ -1,0 +1,15 @@
+"""What every experiment needs: tasks that can be resumed, verdicts by one rule, reports."""
+
+from reproduce.engine.cells import Cell, Kind, Verdict, judge
+from reproduce.engine.experiment import Experiment, Results, Settings, Task
+
+__all__ = [
+    "Cell",
+    "Experiment",
+    "Kind",
+    "Results",
+    "Settings",
+    "Task",
+    "Verdict",
+    "judge",
+]

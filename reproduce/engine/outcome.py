@@ -1,0 +1,138 @@
+"""A finished experiment: verdicts, tables and pictures, and the files made of them."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.report import Table, number
+from reproduce.engine.cells import Judged, Verdict, judge
+from reproduce.engine.experiment import Experiment, Results, Settings
+from reproduce.engine.notes import Note, explain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Outcome", "conclude", "tally", "write_files"]
+
+COLUMNS = ("line", "figure", "model", "published", "ours", "ratio", "runs", "verdict")
+DPI = 90
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an experiment.
+
+    Parameters
+    ----------
+    name : str
+        Of the experiment.
+    experiment : Experiment
+        What was done.
+    judged : sequence of Judged
+        Published figures next to ours.
+    tables : sequence of Table
+        What else is worth seeing.
+    figures : dict of str to Figure
+        Pictures by name.
+    seconds : float
+        CPU time.
+    """
+
+    name: str
+    experiment: Experiment
+    judged: Sequence[Judged]
+    tables: Sequence[Table]
+    figures: dict[str, Figure]
+    seconds: float
+
+    @property
+    def table(self) -> Table:
+        """All cells."""
+        title = (
+            f"{self.experiment.source}: {self.experiment.title} ({number(self.seconds)} CPU s)"
+            if self.judged
+            else ""
+        )
+        return Table(title, COLUMNS, [_row(each) for each in self.judged])
+
+    def misses(self, notes: Sequence[Note]) -> list[tuple[str, list[str]]]:
+        """Return explanations, each with the cells of ours it is about."""
+        found: dict[str, list[str]] = {}
+        for judged in self.judged:
+            if judged.verdict is Verdict.MISSED and judged.cell.is_counted:
+                text = explain(notes, self.name, judged.cell)
+                found.setdefault(text, []).append(f"{judged.cell.line}, {judged.cell.column}")
+        return list(found.items())
+
+
+def _row(judged: Judged) -> list[str]:
+    cell = judged.cell
+    ours = number(cell.ours)
+    if cell.standard_error:
+        ours += f" ± {number(cell.standard_error, 2)}"
+    ratio = "–" if cell.published == 0.0 else f"{cell.ratio:.2f}"
+    return [
+        cell.line,
+        cell.column,
+        cell.model,
+        f"{cell.published:g}",
+        ours,
+        ratio,
+        str(cell.n),
+        str(judged.verdict),
+    ]
+
+
+def tally(judged: Sequence[Judged]) -> Counter[Verdict]:
+    """Return how many figures of ours have each verdict."""
+    return Counter(each.verdict for each in judged if each.cell.is_counted)
+
+
+def conclude(name: str, experiment: Experiment, results: Results, settings: Settings) -> Outcome:
+    """Judge the results and make tables and pictures of them."""
+    return Outcome(
+        name=name,
+        experiment=experiment,
+        judged=judge(experiment.cells(results, settings)),
+        tables=experiment.tables(results, settings),
+        figures=experiment.figures(results, settings),
+        seconds=results.seconds,
+    )
+
+
+def write_files(outcome: Outcome, folder: Path) -> list[Path]:
+    """Write a CSV file of the cells and a PNG file of each picture; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    if outcome.judged:
+        path = folder / f"{outcome.name}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            names = ("line", "figure", "model", "published", "published_error", "ours")
+            writer.writerow([*names, "standard_error", "runs", "kind", "verdict"])
+            for each in outcome.judged:
+                cell = each.cell
+                writer.writerow(
+                    [
+                        cell.line,
+                        cell.column,
+                        cell.model,
+                        cell.published,
+                        cell.published_error,
+                        cell.ours,
+                        cell.standard_error,
+                        cell.n,
+                        cell.kind,
+                        each.verdict,
+                    ]
+                )
+        paths.append(path)
+    for name, figure in outcome.figures.items():
+        paths.append(folder / f"{name}.png")
+        figure.savefig(paths[-1], dpi=DPI)
+    return paths

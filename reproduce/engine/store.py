@@ -1,0 +1,140 @@
+"""Finished tasks, kept so that a run that was cut short goes on where it stopped."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import relvec
+from reproduce.engine.experiment import Task, Value
+
+__all__ = ["Record", "Store", "fingerprint"]
+
+PROJECT = Path(__file__).parents[2]
+ENGINE = "reproduce.engine"
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "PyWavelets")
+
+
+class Record(NamedTuple):
+    """What is known of a finished task."""
+
+    value: Value
+    seconds: float
+
+
+def _source(module: str) -> Path | None:
+    """Return the file of a module of this package, if it is one."""
+    stem = PROJECT.joinpath(*module.split("."))
+    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Yield the names of modules that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _own_modules(module: str) -> dict[str, Path]:
+    """Return the module and all it needs of this package, but not the engine."""
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        path = _source(name) if name.startswith("reproduce.") else None
+        if path is None or name in found or name.startswith(ENGINE):
+            continue
+        found[name] = path
+        waiting += _imported(path)
+    return dict(sorted(found.items()))
+
+
+@cache
+def _digest_of_files(*paths: Path) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _surroundings(module: str, folder: Path | None) -> str:
+    """Return a digest of all that decides what the tasks of a module return."""
+    library = sorted(Path(relvec.__file__).parent.rglob("*.py"))
+    parts = [_digest_of_files(*library), _digest_of_files(*_own_modules(module).values())]
+    if folder is not None:
+        parts.append(_digest_of_files(*sorted(folder.glob("*.npz"))))
+    parts += [importlib.metadata.version(name) for name in LIBRARIES]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def fingerprint(task: Task, folder: Path | None) -> str:
+    """Return what changes when the task, its code, the library or the data change.
+
+    Parameters
+    ----------
+    task : Task
+        The work.
+    folder : Path or None
+        The data.
+    """
+    words = [task.call.__qualname__, repr(task.arguments)]
+    words.append(_surroundings(task.call.__module__, folder))
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:20]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"A task may return numbers, text, lists and arrays; got {type(value)}.")
+
+
+class Store:
+    """Finished tasks of one experiment, a line of JSON for each.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made when the first task is added.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._records: dict[tuple[str, str], Record] = {}
+        if path.is_file():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                except json.JSONDecodeError:
+                    continue  # the last line, of a run that was cut short while it wrote
+                known = Record(entry["value"], entry["seconds"])
+                self._records[entry["key"], entry["fingerprint"]] = known
+
+    def get(self, key: str, mark: str) -> Record | None:
+        """Return a finished task, if it is there and nothing has changed since."""
+        return self._records.get((key, mark))
+
+    def add(self, key: str, mark: str, record: Record) -> Record:
+        """Keep a finished task; returns it as it will be read again."""
+        entry = {"key": key, "fingerprint": mark, **record._asdict()}
+        line = json.dumps(entry, default=_plain)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        kept = Record(json.loads(line)["value"], record.seconds)
+        self._records[key, mark] = kept
+        return kept
