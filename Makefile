@@ -39,8 +39,10 @@ unit: $(VENV)/.dev ## pytest, one process per core
 bench: $(VENV)/.bench ## compare with other implementations (minutes; see bench/README.md)
 	$(BIN)/python -m bench regression
 
-reproduce: $(VENV)/.dev ## list the published tables that can be computed again (see reproduce/README.md)
-	$(BIN)/python -m reproduce
+NAME ?= all
+
+reproduce: $(VENV)/.dev ## compute published tables and figures again; one of them: make reproduce NAME=tipping_sinc
+	$(BIN)/python -m reproduce $(NAME)
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

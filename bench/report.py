@@ -73,7 +73,7 @@ def show(tables: Sequence[Table]) -> None:
     for table in tables:
         drawn = RichTable(title=table.title, title_justify="left")
         for i, name in enumerate(table.head):
-            drawn.add_column(name, justify="right" if i else "left", no_wrap=True)
+            drawn.add_column(name, justify="right" if i else "left", no_wrap=i > 0)
         for row in table.rows:
             drawn.add_row(*row)
         console.print(drawn)

@@ -14,7 +14,7 @@ from pathlib import Path
 from bench import report
 from reproduce.engine import Settings
 from reproduce.engine.notes import read_notes
-from reproduce.engine.outcome import Outcome, conclude, write_files
+from reproduce.engine.outcome import FIGURES, Outcome, conclude, write_files
 from reproduce.engine.pages import html_page, markdown_page
 from reproduce.engine.run import TaskError, Workers, run
 from reproduce.engine.store import Store
@@ -24,7 +24,6 @@ from reproduce.published import FILE, find
 HERE = Path(__file__).parent
 OUTPUT = HERE / "output"
 PACKAGES = ("relvec", "scikit-learn", "numpy", "scipy", "PyWavelets")
-FIGURES = "figures"
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -91,7 +90,7 @@ def _run(name: str, settings: Settings, options: argparse.Namespace, workers: Wo
         path.unlink(missing_ok=True)
     results = run(name, experiment, settings, Store(path), workers, options.quiet)
     outcome = conclude(name, experiment, results, settings)
-    paths = write_files(outcome, options.output / FIGURES)
+    paths = write_files(outcome, options.output)
     print(f"\n{name}: {experiment.source}: {experiment.title}")
     shown = [outcome.table] if outcome.judged else []
     report.show([*shown, *outcome.tables])
@@ -124,6 +123,9 @@ def main(arguments: Sequence[str]) -> int:
     except FileNotFoundError as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on from here.", file=sys.stderr)
+        return 130
     if options.name == "all":
         _write_report(outcomes, options, time.monotonic() - start)
     for failure in failures:

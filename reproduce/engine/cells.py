@@ -158,6 +158,13 @@ class Cell:
         return self.model not in REFERENCES
 
     @property
+    def printed(self) -> str:
+        """The published figure with the digits it was printed with."""
+        if self.unit is None or self.unit >= 1.0:
+            return f"{self.published:g}"
+        return f"{self.published:.{-round(math.log10(self.unit))}f}"
+
+    @property
     def ratio(self) -> float:
         """Ours over the published figure."""
         return self.ours / self.published if self.published else math.nan

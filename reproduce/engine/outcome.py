@@ -17,9 +17,11 @@ from reproduce.engine.notes import Note, explain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Outcome", "conclude", "tally", "write_files"]
+__all__ = ["FIGURES", "Outcome", "conclude", "tally", "write_files"]
 
-COLUMNS = ("line", "figure", "model", "published", "ours", "ratio", "runs", "verdict")
+COLUMNS = ("", "figure", "model", "printed", "ours", "ratio", "runs", "verdict")
+FIGURES = "figures"
+"""Folder of the pictures, in that of all files."""
 DPI = 90
 
 
@@ -53,11 +55,7 @@ class Outcome:
     @property
     def table(self) -> Table:
         """All cells."""
-        title = (
-            f"{self.experiment.source}: {self.experiment.title} ({number(self.seconds)} CPU s)"
-            if self.judged
-            else ""
-        )
+        title = f"Printed figures and ours ± standard error; {number(self.seconds)} CPU s"
         return Table(title, COLUMNS, [_row(each) for each in self.judged])
 
     def misses(self, notes: Sequence[Note]) -> list[tuple[str, list[str]]]:
@@ -80,7 +78,7 @@ def _row(judged: Judged) -> list[str]:
         cell.line,
         cell.column,
         cell.model,
-        f"{cell.published:g}",
+        cell.printed,
         ours,
         ratio,
         str(cell.n),
@@ -107,7 +105,7 @@ def conclude(name: str, experiment: Experiment, results: Results, settings: Sett
 
 def write_files(outcome: Outcome, folder: Path) -> list[Path]:
     """Write a CSV file of the cells and a PNG file of each picture; returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
     paths = []
     if outcome.judged:
         path = folder / f"{outcome.name}.csv"
@@ -133,6 +131,6 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
                 )
         paths.append(path)
     for name, figure in outcome.figures.items():
-        paths.append(folder / f"{name}.png")
+        paths.append(folder / FIGURES / f"{name}.png")
         figure.savefig(paths[-1], dpi=DPI)
     return paths

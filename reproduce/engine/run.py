@@ -5,8 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -70,19 +71,21 @@ class Workers:
         if self._pool is None:
             with threadpool_limits(1):
                 for task in tasks:
-                    yield task, _named(task, lambda task=task: _work(task, folder))
+                    yield task, _named(task, partial(_work, task, folder))
             return
-        running: dict[Future[Record], Task] = {
-            self._pool.submit(_work, task, folder): task for task in tasks
-        }
-        while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                task = running.pop(future)
-                yield task, _named(task, future.result)
+        running = {self._pool.submit(_work, task, folder): task for task in tasks}
+        try:
+            while running:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    task = running.pop(future)
+                    yield task, _named(task, future.result)
+        finally:
+            for future in running:
+                future.cancel()
 
 
-def _named(task: Task, call):  # type: ignore[no-untyped-def]
+def _named(task: Task, call: Callable[[], Record]) -> Record:
     """Return what the call returns, or say which task failed."""
     try:
         return call()

@@ -115,8 +115,11 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._records: dict[tuple[str, str], Record] = {}
+        self._ends_in_a_line = True
         if path.is_file():
-            for line in path.read_text(encoding="utf-8").splitlines():
+            text = path.read_text(encoding="utf-8")
+            self._ends_in_a_line = not text or text.endswith("\n")
+            for line in text.splitlines():
                 try:
                     entry = json.loads(line)
                 except json.JSONDecodeError:
@@ -134,7 +137,8 @@ class Store:
         line = json.dumps(entry, default=_plain)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            file.write(line + "\n" if self._ends_in_a_line else "\n" + line + "\n")
+        self._ends_in_a_line = True
         kept = Record(json.loads(line)["value"], record.seconds)
         self._records[key, mark] = kept
         return kept

@@ -1,0 +1,38 @@
+"""Every experiment runs from its first task to its picture, on a few repetitions."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pywt")
+pytest.importorskip("matplotlib")
+
+from reproduce.__main__ import main
+from reproduce.engine import Experiment
+from reproduce.experiments import NAMES, load
+from reproduce.published import FILE, VARIABLE
+
+FOLDER = os.environ.get(VARIABLE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_says_what_it_is(name):
+    experiment = load(name)
+    assert isinstance(experiment, Experiment)
+    assert experiment.title
+    assert not experiment.title.endswith(".")
+    assert experiment.source
+    assert len(experiment.protocol.split()) > 20
+
+
+@pytest.mark.skipif(
+    not FOLDER or not Path(FOLDER, FILE).is_file(), reason="published figures are not there"
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_runs(name, tmp_path, capsys):
+    words = ["--quick", "--n-jobs", "1", "--output", str(tmp_path), "--quiet"]
+    assert main([name, *words]) == 0, capsys.readouterr().err
+    pictures = list((tmp_path / "figures").glob("*.png"))
+    assert pictures
+    assert all(picture.stem.startswith(name) for picture in pictures)
