@@ -12,7 +12,7 @@ export RELVEC_DATA ?= $(abspath ../shared/data)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers unit bench reproduce clean
+.PHONY: help demo test lint types layers unit bench reproduce docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,8 +44,12 @@ NAME ?= all
 reproduce: $(VENV)/.dev ## compute published tables and figures again; one of them: make reproduce NAME=tipping_sinc
 	$(BIN)/python -m reproduce $(NAME)
 
+docs: $(VENV)/.docs ## build the site into build/docs, examples and all; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
+
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/gallery docs/api/generated .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -55,6 +59,10 @@ $(BIN)/python:
 
 $(VENV)/.dev: pyproject.toml constraints/dev.txt | $(BIN)/python
 	$(PIP_INSTALL) -e ".[dev,plot,wavelets]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml constraints/dev.txt | $(BIN)/python
+	$(PIP_INSTALL) -e ".[docs]"
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml constraints/dev.txt | $(BIN)/python

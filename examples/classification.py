@@ -1,4 +1,6 @@
-"""Probabilities of two classes: how good they are, and what to do with them.
+"""
+Probabilities of two classes: how good they are, and what to do with them
+=========================================================================
 
 The classes are two "snakes" that lie side by side and overlap, each a mixture of Gaussians, so
 the true probability of either class is known everywhere. We fit a relevance vector machine to
@@ -23,7 +25,7 @@ from sklearn.model_selection import GridSearchCV
 from relvec import RVMClassifier
 from relvec.datasets import make_snake
 
-PICTURE = Path(__file__).resolve().parents[1] / "build" / "classification.png"
+PICTURE = Path("build") / "classification.png"
 
 # Rows are the true class, columns the decision: to miss class 1 costs five times as much as to
 # see it where it is not. To ask an expert costs 0.4.

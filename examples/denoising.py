@@ -1,4 +1,6 @@
-"""A signal and a photograph, with noise added and taken away again.
+"""
+A signal and a photograph, with noise added and taken away again
+================================================================
 
 The signal is WaveLab's Piece-Regular: smooth stretches, peaks and jumps. The photograph is a part
 of one that comes with scikit-learn, so nothing is downloaded. Noise of a known size is added to
@@ -23,7 +25,7 @@ from sklearn.datasets import load_sample_image
 from relvec import SmoothDenoiser
 from relvec.datasets import make_noisy_signal
 
-PICTURE = Path(__file__).resolve().parents[1] / "build" / "denoising.png"
+PICTURE = Path("build") / "denoising.png"
 NOISE = 25.0
 
 

@@ -1,4 +1,6 @@
-"""Which inputs matter: samples and inputs chosen together, on data where the answer is known.
+"""
+Which inputs matter, where the answer is known and where it is not
+==================================================================
 
 Three questions. Of Friedman's ten inputs five matter: are those found, and does it help? Of fifty
 inputs two decide, together, whether a point is inside a ring, and none is correlated with the
@@ -29,7 +31,7 @@ from sklearn.svm import SVC
 from relvec import DRVMRegressor, PFCVMClassifier, RVMClassifier, RVMRegressor
 from relvec.datasets import make_friedman, make_ring
 
-PICTURE = Path(__file__).resolve().parents[1] / "build" / "feature_selection.png"
+PICTURE = Path("build") / "feature_selection.png"
 HALVES = 12
 
 

@@ -1,4 +1,6 @@
-"""A relevance vector machine on a small medical data set, start to finish.
+"""
+A relevance vector machine on a small medical data set, start to finish
+=======================================================================
 
 442 patients, ten measurements at the start (age, sex, body mass index, blood pressure, six
 blood values), and a score of how far diabetes had progressed a year later. We fit on three
@@ -31,7 +33,7 @@ from relvec import RVMRegressor
 
 FOLDS = KFold(5, shuffle=True, random_state=0)
 GAMMAS = [0.001, 0.003, 0.01, 0.03, 0.1]
-PICTURE = Path(__file__).resolve().parents[1] / "build" / "quickstart.png"
+PICTURE = Path("build") / "quickstart.png"
 
 INK, DATA, MODEL, VECTORS = "0.15", "0.45", "#1f5a99", "#c2410c"
 

@@ -1,4 +1,6 @@
-"""Two sources in one signal, told apart by the kinds of atoms they are made of.
+"""
+Two sources in one signal, told apart by the kinds of atoms they are made of
+============================================================================
 
 The signal is steps in its left half and a smooth curve in its right half, under noise
 (BlocksSinc, after Schmolck 2008, section 2.6.5). Haar wavelets build steps out of a few
@@ -23,7 +25,7 @@ from relvec.bases import KernelBasis, WaveletBasis
 from relvec.datasets import make_parts
 from relvec.kernels import ThinPlateSpline
 
-PICTURE = Path(__file__).resolve().parents[1] / "build" / "source_separation.png"
+PICTURE = Path("build") / "source_separation.png"
 N, SNR = 1024, 7.0
 INK, DATA, STEPS, CURVE = "0.15", "0.6", "#1f5a99", "#c2410c"
 

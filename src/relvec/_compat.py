@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["optional"]
 
-EXTRAS = {"matplotlib": "plot", "pywt": "wavelets"}
+EXTRAS = {"matplotlib": "plot", "onnx": "export", "pywt": "wavelets", "skops": "export"}
 """Which extra of relvec brings a module."""
 
 

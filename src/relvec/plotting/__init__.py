@@ -8,6 +8,7 @@ Examples
 'coefficient of the data / noise'
 """
 
+from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
@@ -16,12 +17,17 @@ from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
 from relvec.plotting.optima import OptimaDisplay
+from relvec.plotting.predicted_observed import PredictedObservedDisplay
+from relvec.plotting.regression_fit import RegressionFitDisplay
+from relvec.plotting.residuals import ResidualDisplay
 from relvec.plotting.scale_path import ScalePathDisplay
 from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
+from relvec.plotting.weights import WeightDisplay
 
 __all__ = [
+    "BasisFunctionsDisplay",
     "CoefficientDisplay",
     "CoefficientRow",
     "DecisionSurfaceDisplay",
@@ -30,10 +36,14 @@ __all__ = [
     "ImageDisplay",
     "LogOddsDisplay",
     "OptimaDisplay",
+    "PredictedObservedDisplay",
+    "RegressionFitDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",
+    "ResidualDisplay",
     "ScalePathDisplay",
     "SelectionFrequencyDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",
+    "WeightDisplay",
 ]

@@ -1,0 +1,138 @@
+"""Settings of the site; `make docs` builds it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from sphinx_gallery.sorting import ExplicitOrder
+
+import relvec
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+mpl.use("Agg")
+
+project = "relvec"
+author = "The relvec developers"
+project_copyright = "The relvec developers"
+version = release = relvec.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "docstrings",
+    "mathml",
+    "repository_links",
+]
+exclude_patterns = ["_ext", "gallery/*.ipynb", "gallery/*.py", "gallery/*.zip"]
+templates_path = ["_templates"]
+nitpicky = False
+
+# Markdown
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist", "attrs_block"]
+myst_heading_anchors = 4
+# A page that shows a part of a file may begin below the first level.
+suppress_warnings = ["myst.header"]
+
+# Reference
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+add_function_parentheses = False
+toc_object_entries_show_parents = "hide"
+
+# Pages
+WIDE = ["index", "comparison", "notation", "benchmarks", "reproduced", "guide/command_line"]
+html_theme = "pydata_sphinx_theme"
+html_title = "relvec"
+html_static_path = ["_static"]
+html_css_files = ["relvec.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_math_renderer = "mathml"
+html_theme_options = {
+    "logo": {"text": "relvec"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 6,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    # pages with wide tables need the room
+    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE},
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "start": [], "changelog": [], "comparison": []}
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+
+# Examples, from the first steps to whole data sets
+EXAMPLES = [
+    "quickstart.py",
+    "how_sparsity_arises.py",
+    "error_bars.py",
+    "photograph_line.py",
+    "mixed_basis.py",
+    "named_columns.py",
+    "smoothness_priors.py",
+    "local_optima.py",
+    "classification.py",
+    "iris_three_classes.py",
+    "breast_cancer_decisions.py",
+    "digits_relevance_vectors.py",
+    "feature_selection.py",
+    "wine_inputs.py",
+    "denoising.py",
+    "missing_pixels.py",
+    "source_separation.py",
+]
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": ExplicitOrder([*EXAMPLES, "*"]),
+    "image_scrapers": ("matplotlib", "written_pictures.scrape"),
+    "reset_argv": "written_pictures.arguments",
+    "min_reported_time": 1,
+    "show_memory": False,
+    # what an example has to say it prints
+    "capture_repr": (),
+    "write_computation_times": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "plot_gallery": True,
+    "abort_on_example_error": True,
+    "parallel": False,
+    "copyfile_regex": r".*\.rst",
+    "doc_module": ("relvec",),
+    "reference_url": {"relvec": None},
+    "backreferences_dir": "gallery/uses",
+}
+
+
+def skip_inherited(
+    app: Any, what: str, name: str, item: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what scikit-learn and the standard library add to every class."""
+    home = getattr(item, "__module__", None) or getattr(
+        getattr(item, "fget", None), "__module__", None
+    )
+    return True if home and not home.startswith("relvec") else None
+
+
+def setup(app: Any) -> None:
+    """Connect what is set up here."""
+    app.connect("autodoc-skip-member", skip_inherited)

@@ -1,0 +1,168 @@
+"""`relvec denoise`: noise out of columns, arrays, sounds and images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from relvec import SmoothDenoiser
+from relvec.cli.errors import CommandError, UsageError, listed
+from relvec.cli.kinds import as_numbers
+from relvec.cli.problem import find_column
+from relvec.cli.reading import read_table
+from relvec.cli.screens.parts import figure, pairs
+from relvec.cli.signals import read_signal
+from relvec.cli.sources import SIGNALS, TABLES, Source, find_source, format_of
+from relvec.cli.talk import Advance, Talk
+from relvec.cli.writing import TableWriter, check_target, replacing
+
+__all__ = ["DenoiseRequest", "denoise_command"]
+
+MODES = ("quality", "plain")
+
+
+@dataclass(frozen=True)
+class DenoiseRequest:
+    """What was asked for on the command line."""
+
+    source: str
+    output: str | None = None
+    columns: Sequence[str] = ()
+    std: bool = False
+    noise: float | None = None
+    mode: str = "quality"
+    format: str | None = None
+    delimiter: str | None = None
+    decimal_comma: bool = False
+
+
+def denoise_command(talk: Talk, request: DenoiseRequest) -> None:
+    """Denoise a file into one of the same kind."""
+    if request.mode not in MODES:
+        raise UsageError(f"--mode must be one of {', '.join(MODES)}; got {request.mode!r}.")
+    if request.noise is not None and not request.noise > 0.0:
+        raise UsageError(f"--noise must be a positive number; got {request.noise}.")
+    talk.options = {"noise_std": "--noise"}
+    check_target(request.output)
+    source = find_source(
+        request.source,
+        format=request.format,
+        delimiter=request.delimiter,
+        decimal_comma=request.decimal_comma,
+        formats=(*TABLES, *SIGNALS),
+    )
+    by_column = source.format not in ("npy", *SIGNALS)
+    levels = (_clean_table if by_column else _clean_signal)(talk, request, source)
+    facts: dict[str, Any] = {
+        "source": request.source,
+        "output": request.output,
+        "noise_std": levels,
+        "notes": talk.notes,
+    }
+    if talk.as_json:
+        talk.answer(facts, list)
+    elif request.output not in (None, "-") and not talk.quiet:
+        lines = [(f"noise of {name}", _shown(level)) for name, level in levels.items()]
+        talk.answer(facts, lambda: [pairs([*lines, ("saved", str(request.output))])])
+    else:
+        for name, level in levels.items():
+            talk.note(f"Noise of {name}: {_shown(level)} (standard deviation).")
+
+
+def _shown(level: Any) -> str:
+    return ", ".join(figure(float(each)) for each in np.ravel(level))
+
+
+def _denoiser(
+    request: DenoiseRequest, advance: Advance, channel_axis: int | None
+) -> SmoothDenoiser:
+    n_before = 0
+
+    def tell(n_done: int, n_tiles: int) -> None:
+        nonlocal n_before
+        advance(n_done - n_before, n_tiles)
+        n_before = n_done
+
+    return SmoothDenoiser(
+        request.mode,
+        noise_std="auto" if request.noise is None else request.noise,
+        with_std=request.std,
+        channel_axis=channel_axis,
+        progress=tell,
+    )
+
+
+def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> dict[str, Any]:
+    """Denoise columns of a table, which keeps all others."""
+    if talk.as_json and request.output in (None, "-"):
+        raise UsageError(
+            "--json answers on the standard output, where the table would go: give -o."
+        )
+    writer = TableWriter(request.output)
+    frame = read_table(source)
+    for name in request.columns:
+        find_column(name, frame.columns, source, role="signal")
+    names = request.columns or _only_signal(frame, source)
+    levels: dict[str, Any] = {}
+    new: list[pl.Series] = []
+    for name in names:
+        with talk.progress(f"denoising {name}", None) as advance:
+            numbers, bad = as_numbers(frame[name])
+            if bad is not None:
+                raise CommandError(
+                    f"Column '{name}' must hold numbers, but row {bad + 1} has "
+                    f"{str(frame[name].item(bad))!r}."
+                )
+            if len(numbers) - numbers.null_count() < 2:
+                raise CommandError(f"Column '{name}' has fewer than two numbers.")
+            denoiser = _denoiser(request, advance, None)
+            denoiser.fit(numbers.fill_null(float("nan")).to_numpy())
+            new.append(pl.Series(f"{name}_denoised", denoiser.signal_))
+            if request.std:
+                new.append(pl.Series(f"{name}_denoised_std", denoiser.std_))
+            levels[name] = denoiser.noise_std_
+    with writer:
+        writer.write(frame.with_columns(new))
+    return levels
+
+
+def _only_signal(frame: pl.DataFrame, source: Source) -> list[str]:
+    """The one column of numbers, if none was named."""
+    numbers = [name for name in frame.columns if as_numbers(frame[name])[1] is None]
+    if len(numbers) == 1:
+        return numbers
+    raise UsageError(
+        f"Say which column of {source.name} is the signal, with --column: it has "
+        f"{listed(frame.columns)}."
+    )
+
+
+def _clean_signal(talk: Talk, request: DenoiseRequest, source: Source) -> dict[str, Any]:
+    """Denoise an array, a sound or an image."""
+    if source.path == "-":
+        raise UsageError(f"{source.format} is read from files only; name one.")
+    if request.output in (None, "-"):
+        raise UsageError(f"Name the file to write with -o; {source.format} does not go to stdout.")
+    assert request.output is not None
+    if request.columns:
+        raise UsageError(f"--column is for tables; {source.name} is a {source.format} file.")
+    kind = format_of(request.output, (source.format, "npy", "npz"))
+    if request.std and kind != "npz":
+        raise UsageError("--std has no place in this kind of file; write to a .npz file with -o.")
+    signal = read_signal(source)
+    with talk.progress("denoising", None) as advance:
+        denoiser = _denoiser(request, advance, signal.channel_axis)
+        denoiser.fit(signal.samples.astype(np.float64))
+    with replacing(request.output) as temporary:
+        if kind == "npz":
+            arrays: dict[str, Any] = {"signal": denoiser.signal_}
+            if request.std:
+                arrays["std"] = denoiser.std_
+            np.savez(temporary, **arrays)
+        else:
+            signal.write(denoiser.signal_, temporary, request.output)
+    return {signal.what: denoiser.noise_std_}

@@ -1,0 +1,34 @@
+"""`relvec inspect`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relvec.cli.options import Debug, Json, Quiet
+from relvec.cli.talk import Talk, run
+
+__all__ = ["inspect"]
+
+
+def inspect(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="List the vectors or terms with their weights.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say what is in a model file.
+
+    relvec inspect houses.relvec --vectors
+    """
+
+    def work(talk: Talk) -> None:
+        from relvec.cli.inspecting import inspect_command
+
+        inspect_command(talk, model, with_vectors=vectors)
+
+    run(work, quiet=quiet, as_json=as_json, debug=debug)

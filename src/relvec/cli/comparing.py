@@ -1,0 +1,144 @@
+"""`relvec compare`: our models and those of scikit-learn on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from relvec.cli import models, peers
+from relvec.cli.encoding import build_pipeline
+from relvec.cli.errors import UsageError, suggestion
+from relvec.cli.problem import Problem, state_problem
+from relvec.cli.reading import read_table
+from relvec.cli.screens.parts import figure, table, with_error
+from relvec.cli.sources import Source
+from relvec.cli.talk import Talk
+from relvec.cli.validation import Outcome, cross_validate, make_folds
+
+__all__ = ["compare_command"]
+
+MENU = ("rvm", "linear", "select", *peers.PEERS)
+SIZES = {
+    "rvm": "vectors",
+    "select": "vectors",
+    "linear": "weights",
+    "ridge": "weights",
+    "svm": "vectors",
+    "gp": "rows",
+    "boosting": "leaves",
+}
+
+
+def compare_command(
+    talk: Talk,
+    source: Source,
+    *,
+    target: str,
+    task: str,
+    names: Sequence[str],
+    drop: Sequence[str],
+    n_folds: int,
+    max_rows: int,
+    seed: int,
+) -> None:
+    """Cross-validate all models, and list them by their error."""
+    for name in names:
+        if name not in MENU:
+            raise UsageError(
+                f"--model {name} is not known; it can be {', '.join(MENU)}."
+                + suggestion(name, MENU)
+            )
+    problem = state_problem(
+        read_table(source),
+        source,
+        talk,
+        target=target,
+        task=task,
+        drop=drop,
+        max_rows=max_rows,
+        seed=seed,
+    )
+    folds = make_folds(problem, n_folds, seed)
+    wanted = tuple(dict.fromkeys(names)) or MENU
+    if "gp" in wanted and len(folds[0][0]) > peers.GP_ROWS:
+        talk.note(
+            f"The Gaussian process is fitted to {peers.GP_ROWS} of {len(folds[0][0])} rows, drawn "
+            "by chance: its cost is the cube of their number."
+        )
+    candidates = {name: _pipeline(name, problem, seed) for name in wanted}
+    candidates["none"] = build_pipeline(
+        problem.columns,
+        problem.n_rows,
+        DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
+    )
+    with talk.progress("comparing", len(folds) * len(candidates)) as advance:
+        outcomes = cross_validate(
+            candidates,
+            problem,
+            folds,
+            advance=advance,
+            ask=peers.ask_peer,
+            size_of=peers.size_of,
+        )
+    facts = problem.facts() | {
+        "folds": len(folds),
+        "models": _ranked(outcomes, problem.task),
+        "notes": talk.notes,
+    }
+    talk.answer(facts, lambda: _screen(facts))
+
+
+def _pipeline(name: str, problem: Problem, seed: int) -> Any:
+    if name in models.MODELS:
+        steps = [models.make_model(name, problem.task, problem.n_rows, seed)]
+    else:
+        steps = peers.PEERS[name](problem.task, seed)
+    return build_pipeline(problem.columns, problem.n_rows, *steps)
+
+
+def _ranked(outcomes: dict[str, Outcome], task: str) -> dict[str, Any]:
+    """What is known of each model, the smallest error first."""
+    key = "rmse" if task == "regression" else "error"
+    found: dict[str, dict[str, Any]] = {
+        name: {
+            "scores": outcome.summary(),
+            "size": float(np.mean(outcome.sizes)),
+            "size_of_what": SIZES.get(name, "weights"),
+            "milliseconds_per_1000_rows": 1000.0 * float(np.median(outcome.seconds)),
+        }
+        for name, outcome in outcomes.items()
+    }
+    return dict(sorted(found.items(), key=lambda item: item[1]["scores"][key]["mean"]))
+
+
+def _screen(facts: dict[str, Any]) -> list[Any]:
+    is_regression = facts["task"] == "regression"
+    rows = []
+    for name, found in facts["models"].items():
+        scores = found["scores"]
+        if is_regression:
+            cells = [with_error(scores["rmse"]), with_error(scores.get("log_density"))]
+        else:
+            cells = [with_error(scores["error"], percent=True), with_error(scores["log_loss"])]
+        size = "–" if name == "none" else f"{found['size']:.0f} {found['size_of_what']}"
+        rows.append(
+            [_words(name, facts["task"]), *cells, size, figure(found["milliseconds_per_1000_rows"])]
+        )
+    headers = [
+        f"{facts['target']}, {facts['rows']['used']} rows, {facts['folds']} folds",
+        *(("error (rms)", "log density") if is_regression else ("wrong", "log loss")),
+        "keeps",
+        "ms / 1000 rows",
+    ]
+    return [table(headers, rows)]
+
+
+def _words(name: str, task: str) -> str:
+    if name == "none":
+        return "no inputs at all"
+    return (
+        f"{models.words_for(name)} ({name})" if name in models.MODELS else peers.WORDS[task][name]
+    )

@@ -1,0 +1,229 @@
+"""What the columns of a table are: numbers, levels, or nothing a model can use.
+
+A *number* column has numbers only; a *level* column has few different texts, true/false or
+codes. Dates, identifiers, constants, empty columns and texts of too many kinds are left out,
+each with a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from relvec.cli.errors import CommandError
+
+__all__ = ["Column", "Dropped", "as_levels", "as_numbers", "describe_column", "prepare"]
+
+MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "?")
+"""Texts that stand for a missing value."""
+
+MAX_LEVELS = 30
+"""Different texts beyond which a column is left out."""
+
+LARGEST = 1e100
+"""Numbers beyond stand for missing values too, as infinity does."""
+
+ID_NAMES = ("id", "uuid", "guid", "index", "rowid", "row_id", "row")
+DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?$"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a model uses.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "level"}
+    levels : list of str
+        The different texts of a level column, the most frequent first.
+    n_missing : int
+    """
+
+    name: str
+    kind: str
+    levels: list[str] = field(default_factory=list)
+    n_missing: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        """What is kept in the model file."""
+        facts: dict[str, Any] = {"name": self.name, "kind": self.kind, "missing": self.n_missing}
+        return facts | {"levels": self.levels} if self.kind == "level" else facts
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A column that is left out, and why."""
+
+    name: str
+    why: str
+
+    def sentence(self) -> str:
+        """Say so."""
+        return f"Column '{self.name}' is left out: {self.why}."
+
+
+def cleaned(series: pl.Series) -> pl.Series:
+    """Text without blanks around it; missing values are null."""
+    text = series.str.strip_chars()
+    return text.set(text.is_in(list(MISSING)), None)
+
+
+def as_numbers(series: pl.Series) -> tuple[pl.Series, int | None]:
+    """The column as floating-point numbers with null for missing, and the first bad row.
+
+    Examples
+    --------
+    >>> as_numbers(pl.Series(["1", "", "two"]))[1]
+    2
+    """
+    if series.dtype == pl.String:
+        text = cleaned(series)
+        numbers = text.cast(pl.Float64, strict=False)
+        bad = numbers.is_null() & text.is_not_null()
+    elif series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
+        numbers = series.cast(pl.Float64)
+        bad = pl.Series([False])
+    else:
+        numbers = pl.repeat(None, len(series), dtype=pl.Float64, eager=True)
+        bad = series.is_not_null()
+    numbers = numbers.set(numbers.is_nan() | (numbers.abs() > LARGEST), None).alias(series.name)
+    return numbers, bad.arg_true().item(0) if bad.any() else None
+
+
+def as_levels(series: pl.Series, *, fold_truth: bool = True) -> pl.Series:
+    """The column as text with null for missing; True and TRUE are true, 3.0 is 3."""
+    if series.dtype == pl.String:
+        text = cleaned(series)
+        if fold_truth:
+            lower = text.str.to_lowercase()
+            text = text.set(lower.is_in(["true", "false"]), None).fill_null(
+                lower.set(~lower.is_in(["true", "false"]), None)
+            )
+        return text
+    if series.dtype.is_float():
+        series = series.set(series.is_nan(), None)
+        if (series.drop_nulls() % 1 == 0).all():
+            series = series.cast(pl.Int64, strict=False)
+    if series.dtype in (pl.List, pl.Struct, pl.Object, pl.Binary):
+        raise CommandError(f"Column '{series.name}' holds lists or objects, not single values.")
+    return series.cast(pl.String)
+
+
+def describe_column(
+    series: pl.Series,
+    *,
+    max_levels: int = MAX_LEVELS,
+    as_level: bool = False,
+    is_wanted: bool = False,
+) -> Column | Dropped:
+    """Say what a column of inputs is.
+
+    Parameters
+    ----------
+    series : Series
+    max_levels : int, default=30
+        Different texts beyond which a column is left out.
+    as_level : bool, default=False
+        Take numbers for codes.
+    is_wanted : bool, default=False
+        Whether it was asked for by name: it is then no identifier, whatever it looks like.
+    """
+    name, dtype = series.name, series.dtype
+    if dtype.is_temporal():
+        return Dropped(name, "it holds dates or times; make numbers of them (year, age) to use it")
+    if dtype in (pl.List, pl.Struct, pl.Object, pl.Binary, pl.Array):
+        return Dropped(name, "it holds lists or objects, not single values")
+    numbers, bad = as_numbers(series)
+    is_number = bad is None and dtype != pl.Boolean and not as_level
+    values = numbers if is_number else as_levels(series)
+    n_missing = values.null_count()
+    present = values.drop_nulls()
+    if not len(present):
+        return Dropped(name, "all its values are missing")
+    n_different = present.n_unique()
+    if is_number and not n_missing and _spread(numbers) < 1.0 / LARGEST:
+        return Dropped(name, f"it has the same value in all rows ({_shown(present.item(0))})")
+    if n_different == 1 and not n_missing:
+        return Dropped(name, f"it has the same value in all rows ({_shown(present.item(0))})")
+    if is_number:
+        if not is_wanted and _counts_rows(numbers, name):
+            return Dropped(
+                name, "it numbers the rows, which says nothing about new ones (--features keeps it)"
+            )
+        return Column(name, "number", n_missing=n_missing)
+    if not as_level and _share(present.str.contains(DATE)) > 0.9:
+        return Dropped(name, "it holds dates or times; make numbers of them (year, age) to use it")
+    if n_different == len(present) > max_levels:
+        return Dropped(name, f"all its {n_different} texts differ, as names and identifiers do")
+    if n_different > max_levels:
+        hint = _hint(series, bad)
+        return Dropped(
+            name, f"it has {n_different} different texts (at most {max_levels} are used{hint})"
+        )
+    counts = present.value_counts(sort=True)
+    return Column(name, "level", [str(each) for each in counts[name].to_list()], n_missing)
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _spread(numbers: pl.Series) -> float:
+    values = numbers.to_numpy()
+    return float(values.max() - values.min())
+
+
+def _share(marks: pl.Series) -> float:
+    return float(marks.sum()) / len(marks)
+
+
+def _counts_rows(numbers: pl.Series, name: str) -> bool:
+    """Whether whole numbers, all different, are an identifier by name or by counting up."""
+    if numbers.null_count() or len(numbers) < 10 or not (numbers % 1 == 0).all():
+        return False
+    steps = numbers.diff().drop_nulls()
+    if (steps == 1).all() and numbers.item(0) in (0.0, 1.0):
+        return True
+    lower = name.lower()
+    is_named = lower in ID_NAMES or lower.endswith("_id") or lower.startswith("unnamed_")
+    return is_named and numbers.n_unique() == len(numbers)
+
+
+def _hint(series: pl.Series, bad: int | None) -> str:
+    """Help with columns that are nearly numbers."""
+    if series.dtype != pl.String or bad is None:
+        return ""
+    text = cleaned(series).drop_nulls()
+    if _share(text.str.contains(r"^[-+]?[0-9.]*,[0-9]+$")) > 0.5:
+        return "; if these are numbers such as 1,5, add --decimal-comma"
+    wrong = text.cast(pl.Float64, strict=False).is_null()
+    if _share(wrong) < 0.5:
+        return f"; most are numbers, but one is {series.item(bad)!r}: correct it or leave it empty"
+    return "; --max-levels changes that"
+
+
+def prepare(frame: pl.DataFrame, columns: list[Column], *, first_row: int = 1) -> pl.DataFrame:
+    """The columns a model uses, as it expects them: numbers with NaN, levels as text.
+
+    Raises
+    ------
+    CommandError
+        If a number column holds text; the sentence names the row and the value.
+    """
+    ready = []
+    for column in columns:
+        series = frame[column.name]
+        if column.kind == "level":
+            ready.append(as_levels(series))
+            continue
+        numbers, bad = as_numbers(series)
+        if bad is not None:
+            raise CommandError(
+                f"Column '{column.name}' must hold numbers, but row {first_row + bad} has "
+                f"{str(series.item(bad))!r}. Correct it, or leave it empty if it is missing."
+            )
+        ready.append(numbers.fill_null(float("nan")))
+    return pl.DataFrame(ready)

@@ -1,0 +1,114 @@
+"""Models in files, with what the commands need to know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import relvec.io
+from relvec.cli.errors import CommandError, listed, suggestion
+from relvec.cli.kinds import Column
+from relvec.cli.sources import find_source
+from relvec.cli.talk import Talk, plain
+
+__all__ = ["StoredModel", "load_model", "match_columns", "save_model"]
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model from a file.
+
+    Parameters
+    ----------
+    pipeline : estimator
+        Of tables; or a bare model of numbers, if it was not saved by `relvec fit`.
+    columns : list of Column
+        Inputs in their order; empty if their names are not known.
+    """
+
+    path: str
+    pipeline: Any
+    columns: list[Column]
+    target: str
+    task: str
+    about: dict[str, Any]
+
+    @property
+    def model(self) -> Any:
+        """The last step: the model itself."""
+        return self.pipeline[-1] if hasattr(self.pipeline, "steps") else self.pipeline
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether columns are known by their names and kinds."""
+        return bool(self.about.get("columns"))
+
+
+def save_model(pipeline: Any, path: str, about: dict[str, Any]) -> None:
+    """Write a model file, whole or not at all."""
+    try:
+        relvec.io.save(pipeline, path, about=plain(about))
+    except OSError as error:
+        raise CommandError(f"'{path}' could not be written: {error.strerror or error}.") from error
+
+
+def load_model(path: str) -> StoredModel:
+    """Read a model file."""
+    find_source(path, format="model", formats=("model",))
+    about = relvec.io.inspect(path).about
+    pipeline = relvec.io.load(path)
+    is_classifier = hasattr(pipeline, "classes_")
+    columns = [
+        Column(each["name"], each["kind"], each.get("levels", []), each.get("missing", 0))
+        for each in about.get("columns", [])
+    ]
+    if not columns:
+        names = getattr(pipeline, "feature_names_in_", ())
+        columns = [Column(str(name), "number") for name in names]
+    return StoredModel(
+        path,
+        pipeline,
+        columns,
+        str(about.get("target", "target")),
+        str(about.get("task", "classification" if is_classifier else "regression")),
+        about,
+    )
+
+
+def match_columns(
+    stored: StoredModel, names: Sequence[str], where: str, talk: Talk
+) -> list[Column]:
+    """The columns of a table that the model needs, in its order, whatever theirs is."""
+    if not stored.columns:
+        return _by_position(stored, names, where)
+    needed = [column.name for column in stored.columns]
+    absent = [name for name in needed if name not in names]
+    if absent:
+        spare = [name for name in names if name not in needed]
+        hints = "".join(
+            f" For '{name}': {hint.strip()}" for name in absent if (hint := suggestion(name, spare))
+        )
+        if len(names) == 1 and len(needed) > 1:
+            hints = " Only one column was found: is the delimiter right? See --delimiter."
+        raise CommandError(
+            f"{where} lacks {len(absent)} of the {len(needed)} columns that "
+            f"'{Path(stored.path).name}' needs: {listed(absent)}.{hints}"
+        )
+    extra = [name for name in names if name not in needed and name != stored.target]
+    if extra:
+        talk.note(f"Not used by the model: {listed(extra)}.")
+    return stored.columns
+
+
+def _by_position(stored: StoredModel, names: Sequence[str], where: str) -> list[Column]:
+    """A model that knows no names takes as many columns as it was fitted to, in their order."""
+    inputs = [name for name in names if name != stored.target]
+    wanted = int(stored.pipeline.n_features_in_)
+    if len(inputs) != wanted:
+        raise CommandError(
+            f"'{Path(stored.path).name}' knows no column names and needs {wanted} columns; "
+            f"{where} has {len(inputs)}: {listed(inputs)}."
+        )
+    return [Column(name, "number") for name in inputs]

@@ -1,0 +1,72 @@
+"""The models that can be asked for by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from relvec.cli.errors import UsageError, suggestion
+
+__all__ = ["MANY_ROWS", "MODELS", "N_CENTRES", "make_model", "words_for"]
+
+MANY_ROWS = 5_000
+"""Rows beyond which kernels are centred on some of them only."""
+
+N_CENTRES = 500
+
+
+def _rvm(task: str, **options: Any) -> Any:
+    from relvec import RVMClassifier, RVMRegressor
+
+    return RVMRegressor(**options) if task == "regression" else RVMClassifier(**options)
+
+
+def _select(task: str, **options: Any) -> Any:
+    from relvec import DRVMRegressor, PFCVMClassifier
+
+    return DRVMRegressor(**options) if task == "regression" else PFCVMClassifier(**options)
+
+
+def _linear(task: str, **options: Any) -> Any:
+    from relvec import SparseBayesClassifier, SparseBayesRegressor
+    from relvec.bases import LinearBasis
+
+    options.pop("centers", None)
+    if task == "regression":
+        return SparseBayesRegressor(LinearBasis(), **options)
+    return SparseBayesClassifier(LinearBasis(), **options)
+
+
+MODELS: dict[str, tuple[Callable[..., Any], str]] = {
+    "rvm": (_rvm, "relevance vector machine"),
+    "linear": (_linear, "sparse linear model"),
+    "select": (_select, "vector machine that chooses inputs"),
+}
+"""Name, maker and words; another model is another line."""
+
+AUTO = ("linear", "rvm")
+"""What `auto` chooses from."""
+
+
+def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
+    """An unfitted estimator of this name.
+
+    Examples
+    --------
+    >>> make_model("rvm", "regression", 100, 0)
+    RVMRegressor(random_state=0)
+    """
+    if name not in MODELS:
+        raise UsageError(
+            f"--model {name} is not known; it can be auto, {', '.join(MODELS)}."
+            + suggestion(name, ["auto", *MODELS])
+        )
+    options: dict[str, Any] = {"random_state": seed}
+    if n_rows > MANY_ROWS:
+        options["centers"] = N_CENTRES
+    return MODELS[name][0](task, **options)
+
+
+def words_for(name: str) -> str:
+    """What a model is called on screens."""
+    return MODELS[name][1] if name in MODELS else name

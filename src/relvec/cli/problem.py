@@ -1,0 +1,261 @@
+"""A table with a target becomes a problem: what is asked, of which columns, in which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from relvec.cli.errors import CommandError, UsageError, listed, suggestion
+from relvec.cli.kinds import MAX_LEVELS, Column, Dropped, as_levels, as_numbers, describe_column
+from relvec.cli.kinds import prepare as prepare_table
+from relvec.cli.sources import Source
+from relvec.cli.talk import Talk
+
+__all__ = ["MAX_ROWS", "Problem", "find_column", "read_target", "state_problem"]
+
+MAX_ROWS = 50_000
+"""Rows a model is fitted to, if not told otherwise; of more, so many are drawn by chance."""
+
+MIN_ROWS = 5
+CODES = 10
+"""Whole numbers of at most so many different values are taken for classes."""
+MAX_CLASSES = 100
+TASKS = ("auto", "regression", "classification")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that is asked.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The inputs, prepared.
+    target : ndarray
+        Numbers, or labels as text.
+    """
+
+    table: pl.DataFrame
+    target: np.ndarray
+    name: str
+    task: str
+    columns: list[Column]
+    dropped: list[Dropped]
+    rows: dict[str, int]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in use."""
+        return len(self.target)
+
+    def facts(self) -> dict[str, Any]:
+        """What is said and kept about it."""
+        facts: dict[str, Any] = {
+            "target": self.name,
+            "task": self.task,
+            "rows": self.rows,
+            "columns": [column.facts() for column in self.columns],
+            "dropped": [{"name": each.name, "why": each.why} for each in self.dropped],
+        }
+        if self.task == "classification":
+            facts["classes"] = np.unique(self.target).tolist()
+        return facts
+
+
+def find_column(name: str, columns: Sequence[str], source: Source, *, role: str) -> None:
+    """Insist that a column is there."""
+    if name in columns:
+        return
+    if len(columns) == 1:
+        separator = next((each for each in ";\t|," if each in columns[0]), None)
+        if separator is not None:
+            shown = {"\t": "tab"}.get(separator, separator)
+            raise CommandError(
+                f"{source.name} has one column, {columns[0]!r}, and no {role} {name!r}: is the "
+                f"delimiter '{shown}'? Try --delimiter '{shown}'"
+            )
+    hint = suggestion(name, columns)
+    if all(_is_number(each) for each in columns):
+        hint = " Its first line holds numbers only: does it have a header with names?"
+    raise CommandError(
+        f"There is no {role} column {name!r} in {source.name}.{hint} "
+        f"Its columns are {listed(columns)}."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def state_problem(
+    frame: pl.DataFrame,
+    source: Source,
+    talk: Talk,
+    *,
+    target: str,
+    task: str = "auto",
+    features: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    max_levels: int = MAX_LEVELS,
+    max_rows: int = MAX_ROWS,
+    seed: int = 0,
+) -> Problem:
+    """Decide what is asked; every choice that may surprise is said in a sentence."""
+    if task not in TASKS:
+        raise UsageError(
+            f"--task {task} is not known; it can be {', '.join(TASKS)}." + suggestion(task, TASKS)
+        )
+    find_column(target, frame.columns, source, role="target")
+    for role, names in (("feature", features), ("dropped", drop), ("categorical", categorical)):
+        for name in names:
+            find_column(name, frame.columns, source, role=role)
+    if target in features:
+        raise UsageError(f"'{target}' is the target; it cannot be one of --features too.")
+    rows = {"read": len(frame)}
+    frame, rows["without_target"] = _rows_with_target(frame, target, source, talk)
+    frame, rows["not_used"] = _rows_at_most(frame, max_rows, seed, talk)
+    task, values = _task_and_target(frame[target], task, talk)
+    rows["used"] = len(values)
+    wanted = [name for name in (features or frame.columns) if name != target and name not in drop]
+
+    def describe(named: Sequence[str]) -> list[Column | Dropped]:
+        return [
+            describe_column(
+                frame[name],
+                max_levels=max_levels,
+                as_level=name in categorical,
+                is_wanted=name in named,
+            )
+            for name in wanted
+        ]
+
+    described = describe([*features, *categorical])
+    if not any(isinstance(each, Column) for each in described):
+        described = describe(wanted)  # a column that counts up is time, if there is no other
+    dropped = [each for each in described if isinstance(each, Dropped)]
+    columns = [each for each in described if isinstance(each, Column)]
+    for each in dropped:
+        talk.note(each.sentence())
+    if not columns:
+        raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
+    for column in columns:
+        if column.n_missing:
+            with_what = "the median and a mark" if column.kind == "number" else "a level of its own"
+            talk.note(
+                f"Column '{column.name}' misses {column.n_missing} of {len(values)} values; they "
+                f"get {with_what}."
+            )
+    return Problem(prepare_table(frame, columns), values, target, task, columns, dropped, rows)
+
+
+def _rows_with_target(
+    frame: pl.DataFrame, target: str, source: Source, talk: Talk
+) -> tuple[pl.DataFrame, int]:
+    missing = as_levels(frame[target], fold_truth=False).is_null()
+    n_missing = int(missing.sum())
+    known = len(frame) - n_missing
+    if known < MIN_ROWS:
+        raise CommandError(
+            f"{source.name} has {known} {'row' if known == 1 else 'rows'} with a known "
+            f"'{target}'; at least {MIN_ROWS} are needed to learn from."
+        )
+    if n_missing:
+        talk.note(f"{n_missing} of {len(frame)} rows have no '{target}' and are not used.")
+        frame = frame.filter(~missing)
+    return frame, n_missing
+
+
+def _rows_at_most(
+    frame: pl.DataFrame, max_rows: int, seed: int, talk: Talk
+) -> tuple[pl.DataFrame, int]:
+    surplus = len(frame) - max_rows
+    if max_rows <= 0 or surplus <= 0:
+        return frame, 0
+    talk.note(
+        f"Of {len(frame)} rows, {max_rows} drawn by chance are used; --max-rows changes that."
+    )
+    chosen = np.random.default_rng(seed).choice(len(frame), max_rows, replace=False)
+    return frame[np.sort(chosen)], surplus
+
+
+def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.ndarray]:
+    """Choose regression or classification from the target, if that is left open.
+
+    Text and true/false are classes. So are two different numbers, and whole numbers of at
+    most ten different values. All other numbers are numbers.
+    """
+    name = series.name
+    if series.dtype.is_temporal():
+        raise CommandError(f"The target '{name}' holds dates; numbers or classes are needed.")
+    numbers, bad = as_numbers(series)
+    is_text = bad is not None or series.dtype == pl.Boolean
+    n_different = series.n_unique()
+    if task == "auto":
+        whole = not is_text and bool((numbers.drop_nulls() % 1 == 0).all())
+        are_codes = n_different == 2 or (whole and n_different <= CODES)
+        task = "classification" if is_text or are_codes else "regression"
+        if task == "classification" and not is_text and n_different > 2:
+            talk.note(
+                f"'{name}' has {n_different} different numbers, taken for classes; if they are "
+                "quantities, add --task regression."
+            )
+    if task == "regression":
+        return task, _as_quantities(series, numbers, bad)
+    labels = as_levels(series, fold_truth=False)
+    n_classes = labels.n_unique()
+    if n_classes == 1:
+        raise CommandError(
+            f"The target '{name}' is {labels.item(0)!r} in all rows; two classes are needed."
+        )
+    if n_classes == len(labels):
+        raise CommandError(
+            f"All values of the target '{name}' differ, so there is nothing to learn about them as "
+            "classes; if they are quantities, add --task regression."
+        )
+    if n_classes > MAX_CLASSES:
+        nearly = "" if bad is None else f", as {series.item(bad)!r}"
+        raise CommandError(
+            f"The target '{name}' has {n_classes} different texts, too many for classes"
+            f"{nearly}. Are some of its numbers misspelt?"
+        )
+    return task, np.asarray(labels.to_list(), dtype=str)
+
+
+def _as_quantities(series: pl.Series, numbers: pl.Series, bad: int | None) -> np.ndarray:
+    if bad is not None:
+        raise CommandError(
+            f"The target '{series.name}' must hold numbers for a regression, but one row has "
+            f"{str(series.item(bad))!r}."
+        )
+    if numbers.null_count():
+        raise CommandError(f"The target '{series.name}' has values beyond 1e100 or infinite ones.")
+    if numbers.n_unique() == 1:
+        raise CommandError(
+            f"The target '{series.name}' is {numbers.item(0):g} in all rows: there is nothing to "
+            "learn."
+        )
+    return numbers.to_numpy()
+
+
+def read_target(series: pl.Series, task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Targets of new rows as a model of this task knows them, and which rows have one."""
+    if task == "classification":
+        labels = as_levels(series, fold_truth=False)
+        known = labels.is_not_null().to_numpy()
+        return np.asarray(labels.drop_nulls().to_list(), dtype=str), known
+    numbers, bad = as_numbers(series)
+    if bad is not None:
+        raise CommandError(
+            f"The target '{series.name}' must hold numbers, but one row has "
+            f"{str(series.item(bad))!r}."
+        )
+    return numbers.drop_nulls().to_numpy(), numbers.is_not_null().to_numpy()

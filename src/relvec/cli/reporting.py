@@ -1,0 +1,163 @@
+"""`relvec report`: a page about a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from relvec.cli.errors import CommandError, UsageError, listed
+from relvec.cli.inspecting import input_names
+from relvec.cli.kinds import as_levels
+from relvec.cli.model_file import StoredModel, load_model
+from relvec.cli.predicting import predict_blocks
+from relvec.cli.problem import find_column, read_target
+from relvec.cli.screens.parts import figure, pairs, size
+from relvec.cli.sources import find_source
+from relvec.cli.talk import Talk
+from relvec.reporting import make_report
+
+__all__ = ["ReportRequest", "report_command"]
+
+ROWS = ("auto", "training", "new")
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What was asked for on the command line."""
+
+    model: str
+    source: str
+    output: str = "report.html"
+    test: str | None = None
+    target: str | None = None
+    title: str | None = None
+    rows: str = "auto"
+    n_folds: int = 5
+    n_bootstrap: int = 30
+    max_rows: int = 5_000
+    seed: int = 0
+    format: str | None = None
+    delimiter: str | None = None
+    decimal_comma: bool = False
+
+
+def report_command(talk: Talk, request: ReportRequest) -> None:
+    """Make the page and say where it is."""
+    _check_request(request)
+    stored = load_model(request.model)
+    X, y = _rows_of(stored, request.source, request, talk)
+    held_out = None if request.test is None else _rows_of(stored, request.test, request, talk)
+    with talk.progress("report", None) as advance:
+        report = make_report(
+            stored.pipeline,
+            X,
+            y,
+            held_out=held_out,
+            title=request.title or f"{request.target or stored.target}: {Path(request.model).name}",
+            names=input_names(stored),
+            target=request.target or stored.target,
+            rows=request.rows,
+            cv=request.n_folds,
+            n_bootstrap=request.n_bootstrap,
+            random_state=request.seed,
+        )
+        advance(1)
+    try:
+        path = report.save(request.output)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CommandError(f"'{request.output}' could not be written: {reason}.") from error
+    n_bytes = path.stat().st_size
+    facts: dict[str, Any] = {
+        "output": str(path),
+        "bytes": n_bytes,
+        "rows": len(y),
+        "metrics": report.metrics,
+        "log_evidence": report.evidence.log_evidence,
+        "log_bayes_factor": report.evidence.log_bayes_factor,
+        "notes": talk.notes,
+    }
+    judged = list(report.metrics)[-1]
+    key = "error" if stored.task == "classification" else "rmse"
+    lines = [
+        ("saved", f"{path} ({size(n_bytes)})"),
+        (key, f"{figure(report.metrics[judged][key])} ({judged})"),
+    ]
+    if talk.as_json or not talk.quiet:
+        talk.answer(facts, lambda: [pairs(lines)])
+
+
+def _check_request(request: ReportRequest) -> None:
+    """Find what cannot be done before any work is."""
+    if request.rows not in ROWS:
+        raise UsageError(f"--rows must be one of {listed(ROWS)}; got '{request.rows}'.")
+    if request.n_folds < 0 or request.n_folds == 1:
+        raise UsageError(f"--folds must be 0 for none, or at least 2; got {request.n_folds}.")
+    if request.n_bootstrap < 0:
+        raise UsageError(f"--bootstrap must not be negative; got {request.n_bootstrap}.")
+    if request.source == "-" and request.test == "-":
+        raise UsageError("Only one of TABLE and --test can be read from the standard input.")
+    folder = Path(request.output).parent
+    if not folder.is_dir():
+        raise CommandError(f"The folder '{folder}' for the report does not exist.")
+
+
+def _rows_of(
+    stored: StoredModel, path: str, request: ReportRequest, talk: Talk
+) -> tuple[Any, np.ndarray]:
+    """Inputs as the model takes them, and targets, of the rows that have one."""
+    source = find_source(
+        path,
+        format=request.format,
+        delimiter=request.delimiter,
+        decimal_comma=request.decimal_comma,
+    )
+    name = request.target or stored.target
+    tables: list[pl.DataFrame] = []
+    targets: list[np.ndarray] = []
+    n_read = 0
+    for frame, table in predict_blocks(stored, source, talk):
+        find_column(name, frame.columns, source, role="target")
+        values, is_known = read_target(frame[name], stored.task)
+        n_read += len(frame)
+        tables.append(table.filter(is_known))
+        targets.append(values)
+    table, y = pl.concat(tables), np.concatenate(targets)
+    if len(y) < 2:
+        raise CommandError(
+            f"{source.name} has {len(y)} rows with a known '{name}'; a report needs at least 2."
+        )
+    if len(y) < n_read:
+        talk.note(f"{n_read - len(y)} of {n_read} rows have no '{name}' and are not used.")
+    if 0 < request.max_rows < len(y):
+        talk.note(
+            f"Of {len(y)} rows, {request.max_rows} drawn by chance are used; --max-rows changes "
+            "that."
+        )
+        rng = np.random.default_rng([request.seed, len(y)])
+        chosen = np.sort(rng.choice(len(y), request.max_rows, replace=False))
+        table, y = table[chosen], y[chosen]
+    if stored.task == "classification":
+        y = _as_known(y, np.asarray(stored.pipeline.classes_), name)
+    if stored.takes_tables or hasattr(stored.pipeline, "feature_names_in_"):
+        return table, y
+    return table.to_numpy(), y
+
+
+def _as_known(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
+    """Labels as the model spells them, which may be numbers."""
+    texts = as_levels(pl.Series(classes.tolist())).to_list()
+    if classes.dtype.kind == "b":
+        labels = np.char.lower(labels)
+    known = dict(zip(texts, classes, strict=True))
+    unknown = [label for label in np.unique(labels).tolist() if label not in known]
+    if unknown:
+        raise CommandError(
+            f"'{name}' has values that the model does not know: {listed(unknown)}. It knows "
+            f"{listed(texts)}."
+        )
+    return np.array([known[label] for label in labels.tolist()], dtype=classes.dtype)

@@ -1,0 +1,1 @@
+"""What people see: tables made of the facts that `--json` gives to machines."""

@@ -1,0 +1,110 @@
+"""Signals in files: sounds and images as arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relvec.cli.errors import CommandError
+from relvec.cli.sources import Source, format_of
+
+__all__ = ["Signal", "read_signal"]
+
+COLOURS = ("L", "RGB", "RGBA", "LA", "I;16", "F")
+"""Kinds of images that are kept; others become RGB."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Samples of a file, and how to write such samples to another one."""
+
+    samples: np.ndarray
+    channel_axis: int | None
+    write: Callable[[np.ndarray, str, str], None]
+    what: str
+
+
+def read_signal(source: Source) -> Signal:
+    """Read an array, a sound or an image."""
+    return {"npy": _read_array, "wav": _read_sound, "image": _read_image}[source.format](source)
+
+
+def _read_array(source: Source) -> Signal:
+    try:
+        samples = np.load(source.path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise CommandError(f"{source.name} is not a NumPy npy file: {error}.") from error
+
+    def write(values: np.ndarray, path: str, name: str) -> None:
+        np.save(path, values)
+
+    shape = " × ".join(map(str, samples.shape))
+    return Signal(samples, None, write, f"array of {shape}")
+
+
+def _read_sound(source: Source) -> Signal:
+    from scipy.io import wavfile
+
+    try:
+        rate, samples = wavfile.read(source.path)
+    except (ValueError, EOFError) as error:
+        raise CommandError(f"{source.name} is not a wav file that can be read: {error}.") from error
+
+    def write(values: np.ndarray, path: str, name: str) -> None:
+        if format_of(name, ("wav", "npy")) == "npy":
+            np.save(path, values)
+        else:
+            wavfile.write(path, rate, _like(values, samples.dtype))
+
+    channels = 1 if samples.ndim == 1 else samples.shape[1]
+    what = f"sound of {len(samples) / rate:.2f} s, {channels} channels, {rate} Hz"
+    return Signal(samples, None if samples.ndim == 1 else 1, write, what)
+
+
+def _read_image(source: Source) -> Signal:
+    image_of = _pillow()
+    try:
+        with image_of.open(source.path) as opened:
+            kept = opened.mode in COLOURS
+            image = opened.copy() if kept else opened.convert("RGB")
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{source.name} is not an image that can be read: {error}.") from error
+    pixels = np.asarray(image)
+    # what is transparent stays so: it is no colour and has no noise
+    has_alpha = image.mode in ("LA", "RGBA")
+    colours = pixels[..., :-1] if has_alpha else pixels
+    if image.mode == "LA":
+        colours = colours[..., 0]
+
+    def write(values: np.ndarray, path: str, name: str) -> None:
+        if format_of(name, ("image", "npy")) == "npy":
+            np.save(path, values)
+            return
+        painted = _like(values, pixels.dtype)
+        if has_alpha and not name.lower().endswith((".jpg", ".jpeg", ".bmp")):
+            painted = np.dstack([painted, pixels[..., -1]])
+        image_of.fromarray(painted).save(path)
+
+    what = f"image of {image.width} × {image.height}"
+    return Signal(colours, 2 if colours.ndim == 3 else None, write, what)
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            "Images need Pillow, which is not installed. Install it with: pip install pillow"
+        ) from error
+    return Image
+
+
+def _like(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Numbers of the kind they were: whole ones are rounded, and stay in their range."""
+    if dtype.kind not in "iu":
+        return values.astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(values), limits.min, limits.max).astype(dtype)

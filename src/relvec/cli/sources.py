@@ -1,0 +1,142 @@
+"""What a path on the command line means: which file, in which format."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from relvec.cli.errors import CommandError, UsageError, listed, suggestion
+
+__all__ = ["TABLES", "Source", "find_source", "format_of", "open_text"]
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".wav": "wav",
+    ".png": "image",
+    ".jpg": "image",
+    ".jpeg": "image",
+    ".tif": "image",
+    ".tiff": "image",
+    ".bmp": "image",
+}
+TABLES = ("csv", "tsv", "parquet", "jsonl", "npy", "npz")
+SIGNALS = ("wav", "image")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is there, or the standard input, with its format.
+
+    Parameters
+    ----------
+    path : str
+        Of a file; "-" for the standard input.
+    format : str
+        One of the values of `SUFFIXES`.
+    delimiter : str
+        What separates fields of csv and tsv.
+    decimal_comma : bool
+        Whether numbers in text are written as 1,5.
+    """
+
+    path: str
+    format: str
+    delimiter: str = ","
+    decimal_comma: bool = False
+
+    @property
+    def name(self) -> str:
+        """How sentences call it."""
+        return "the standard input" if self.path == "-" else f"'{self.path}'"
+
+
+def format_of(path: str, formats: tuple[str, ...] = TABLES) -> str:
+    """Format that the suffix of a path stands for.
+
+    Examples
+    --------
+    >>> format_of("houses.csv")
+    'csv'
+    """
+    suffix = Path(path).suffix.lower()
+    found = SUFFIXES.get(suffix)
+    if found in formats:
+        return str(found)
+    known = [each for each, format in SUFFIXES.items() if format in formats]
+    raise UsageError(
+        f"The format of '{path}' is not known from its suffix {suffix!r}; it can be one of "
+        f"{', '.join(known)}."
+    )
+
+
+def find_source(
+    path: str,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    decimal_comma: bool = False,
+    formats: tuple[str, ...] = TABLES,
+) -> Source:
+    """Check that there is something to read, before any work is done."""
+    if format is not None and format not in formats:
+        raise UsageError(
+            f"--format {format} is not known; it can be {', '.join(formats)}."
+            + suggestion(format, formats)
+        )
+    if path == "-":
+        found = format or "csv"
+    else:
+        file = Path(path)
+        if not file.exists():
+            raise CommandError(f"There is no file '{path}'." + _near(file))
+        if file.is_dir():
+            raise CommandError(f"'{path}' is a folder; a file is needed.")
+        found = format or format_of(path, formats)
+        if file.stat().st_size == 0:
+            raise CommandError(f"'{path}' is empty (0 bytes).")
+    separator = delimiter or ("\t" if found == "tsv" else ",")
+    separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
+    if len(separator) != 1:
+        raise UsageError(f"--delimiter must be one character; got {delimiter!r}.")
+    return Source(path, found, separator, decimal_comma)
+
+
+def _near(file: Path) -> str:
+    """Point to a file of similar name, or to the folder that is missing."""
+    folder = file.parent
+    if not folder.is_dir():
+        return f" The folder '{folder}' does not exist either."
+    names = [each.name for each in folder.iterdir() if each.is_file()]
+    hint = suggestion(file.name, names)
+    if hint:
+        return hint
+    return f" In that folder there are {listed(sorted(names), 5)}." if names else ""
+
+
+def open_text(source: Source) -> IO[str]:
+    """Open text for reading; a byte order mark is skipped."""
+    if source.path != "-":
+        return open(source.path, encoding="utf-8-sig", newline="")
+    raw = getattr(sys.stdin, "buffer", None)
+    if raw is None:
+        return sys.stdin
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def read_bytes(source: Source) -> bytes:
+    """All of a binary file or of the standard input."""
+    if source.path == "-":
+        return sys.stdin.buffer.read()
+    return Path(source.path).read_bytes()

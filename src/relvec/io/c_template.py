@@ -1,0 +1,381 @@
+"""The text of exported C files, in pieces."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ANSWERS",
+    "BLOCK",
+    "CHOICE",
+    "DOUBT",
+    "HEAD",
+    "KERNELS",
+    "LINKS",
+    "MAIN",
+    "MEAN",
+    "MOMENTS",
+    "REPORTS",
+    "SOLVE",
+    "VARIANCE_FIELDS",
+]
+
+HEAD = """\
+/* A fitted $source (kernel: $kernel), written by relvec $version.
+ *
+ * x is a row like those of the training data, $row$listed.
+ * It is not checked. Nothing but math.h is needed.
+ *
+$usage
+ *
+ * Kernels phi compare the scaled input with a few vectors. A target or logit has the mean
+ * offset + sum of (phi - centre) * scale * weights, and a variance that the tables below
+ * called precision and pivots say.
+ *
+ * As a program that reads rows of numbers and prints answers:
+ *     cc -std=c99 -D${NAME}_MAIN file.c -lm && ./a.out < rows.txt
+ */
+#include <math.h>
+"""
+
+BLOCK = """\
+typedef struct {
+    int n_weights, n_values;
+    const int *index;
+    const $real *centre, *scale, *weights, *offset, *design;
+$fields} ${name}_block;
+static const ${name}_block ${name}_blocks[$n_blocks] = {
+$rows
+};"""
+
+VARIANCE_FIELDS = """\
+    const $real *precision;
+    $real spread, constant, noise;
+    int n_pivots;
+    const int *pivots;
+    const $real *pivot_factor;
+    $real amplitude, known;
+"""
+
+_KERNELS = """\
+/* Kernels between the input and every vector, and a last one that is always 1. */
+static void ${name}_kernels(const double *x, $real *phi)
+{
+    $real u[$n_inputs];
+    int i, j;
+    for (i = 0; i < $n_inputs; i++)
+        u[i] = ($real)((x[${name}_inputs[i]] - ${name}_shift[i]) * ${name}_factor[i]);
+    for (j = 0; j < $n_vectors; j++) {
+        const $real *v = ${name}_vectors + j * $n_inputs;
+        $real t = $zero;
+        for (i = 0; i < $n_inputs; i++)
+            %s;
+        phi[j] = $kernel_text;
+    }
+    phi[$n_vectors] = $one;
+}
+"""
+
+KERNELS = {
+    "squared": _KERNELS % "t += (u[i] - v[i]) * (u[i] - v[i])",
+    "absolute": _KERNELS % "t += $fabs(u[i] - v[i])",
+    "product": _KERNELS % "t += u[i] * v[i]",
+}
+
+MEAN = """\
+static $real ${name}_mean(const ${name}_block *b, const $real *phi)
+{
+    $real mean = b->offset[0];
+    int p;
+    for (p = 0; p < b->n_weights; p++)
+        mean += (phi[b->index[p]] - b->centre[p]) * b->scale[p] * b->weights[p];
+    return mean;
+}
+"""
+
+SOLVE = """\
+/* Solve L w = w for a lower triangular L, whose rows follow each other. */
+static void ${name}_solve(const $real *factor, int n, $real *w)
+{
+    int i, j;
+    for (i = 0; i < n; i++) {
+        $real rest = w[i];
+        for (j = 0; j < i; j++)
+            rest -= *factor++ * w[j];
+        w[i] = rest / *factor++;
+    }
+}
+"""
+
+DOUBT = """\
+/* Variance of inputs that are unlike the training data. */
+static $real ${name}_doubt(const ${name}_block *b, const $real *phi)
+{
+    $real w[$n_pivots], rest = $one;
+    int i;
+    for (i = 0; i < b->n_pivots; i++)
+        w[i] = phi[b->pivots[i]];
+    ${name}_solve(b->pivot_factor, b->n_pivots, w);
+    for (i = 0; i < b->n_pivots; i++)
+        rest -= w[i] * w[i];
+    rest -= b->known;
+    return rest > $zero ? b->amplitude * rest : $zero;
+}
+"""
+
+MOMENTS = """\
+/* Means of the values of a block, and their covariance. */
+static void ${name}_moments(const ${name}_block *b, const $real *phi, $real *mean, $real *cov)
+{
+    $real white[$n_values * $n_weights], doubt = $zero;
+    int k, l, p, n = b->n_weights;
+    for (k = 0; k < b->n_values; k++) {
+        $real *row = white + k * n;
+        mean[k] = b->offset[k];
+        for (p = 0; p < n; p++) {
+            row[p] = (phi[b->index[p]] - b->centre[p]) * b->scale[p];
+            if (b->design)
+                row[p] *= b->design[k * n + p];
+            mean[k] += row[p] * b->weights[p];
+        }
+        ${name}_solve(b->precision, n, row);
+    }
+$add_doubt    for (k = 0; k < b->n_values; k++)
+        for (l = 0; l < b->n_values; l++) {
+            $real sum = $zero;
+            for (p = 0; p < n; p++)
+                sum += white[k * n + p] * white[l * n + p];
+            cov[k * b->n_values + l] = b->spread * sum + b->constant + (k == l ? doubt : $zero);
+        }
+}
+"""
+
+ANSWERS = {
+    "predict": """\
+double ${name}_predict(const double *x)
+{
+    $real phi[$n_vectors + 1];
+    ${name}_kernels(x, phi);
+    return ${name}_mean(${name}_blocks, phi);
+}
+""",
+    "predict_std": """\
+double ${name}_predict_std(const double *x)
+{
+    $real phi[$n_vectors + 1], mean, variance;
+    ${name}_kernels(x, phi);
+    ${name}_moments(${name}_blocks, phi, &mean, &variance);
+    return $sqrt(variance + ${name}_blocks[0].noise);
+}
+""",
+    "predict_all": """\
+void ${name}_predict(const double *x, double *out)
+{
+    $real phi[$n_vectors + 1];
+    int i;
+    ${name}_kernels(x, phi);
+    for (i = 0; i < $n_blocks; i++)
+        out[i] = ${name}_mean(${name}_blocks + i, phi);
+}
+""",
+    "predict_std_all": """\
+void ${name}_predict_std(const double *x, double *out)
+{
+    $real phi[$n_vectors + 1], mean, variance;
+    int i;
+    ${name}_kernels(x, phi);
+    for (i = 0; i < $n_blocks; i++) {
+        ${name}_moments(${name}_blocks + i, phi, &mean, &variance);
+        out[i] = $sqrt(variance + ${name}_blocks[i].noise);
+    }
+}
+""",
+}
+
+_ROOT = """\
+/* Symmetric root of a covariance, by rotations that make it diagonal. */
+static void ${name}_root($real *a, $real *root)
+{
+    $real v[$n_values * $n_values];
+    int i, j, k, p, q, sweep;
+    for (i = 0; i < $n_values; i++)
+        for (j = 0; j < $n_values; j++)
+            v[i * $n_values + j] = i == j ? $one : $zero;
+    for (sweep = 0; sweep < 50; sweep++) {
+        $real off = $zero, all = $zero;
+        for (i = 0; i < $n_values; i++)
+            for (j = 0; j < $n_values; j++) {
+                $real square = a[i * $n_values + j] * a[i * $n_values + j];
+                all += square;
+                off += i == j ? $zero : square;
+            }
+        if (off <= $negligible * all)
+            break;
+        for (p = 0; p < $n_values; p++)
+            for (q = p + 1; q < $n_values; q++) {
+                $real apq = a[p * $n_values + q], theta, t, c, s;
+                if (apq == $zero)
+                    continue;
+                theta = (a[q * $n_values + q] - a[p * $n_values + p]) / (apq + apq);
+                t = $one / ($fabs(theta) + $sqrt(theta * theta + $one));
+                t = theta < $zero ? -t : t;
+                c = $one / $sqrt(t * t + $one);
+                s = t * c;
+                for (k = 0; k < $n_values; k++) {
+                    $real x = a[k * $n_values + p], y = a[k * $n_values + q];
+                    a[k * $n_values + p] = c * x - s * y;
+                    a[k * $n_values + q] = s * x + c * y;
+                    x = v[k * $n_values + p], y = v[k * $n_values + q];
+                    v[k * $n_values + p] = c * x - s * y;
+                    v[k * $n_values + q] = s * x + c * y;
+                }
+                for (k = 0; k < $n_values; k++) {
+                    $real x = a[p * $n_values + k], y = a[q * $n_values + k];
+                    a[p * $n_values + k] = c * x - s * y;
+                    a[q * $n_values + k] = s * x + c * y;
+                }
+            }
+    }
+    for (i = 0; i < $n_values; i++)
+        for (j = 0; j < $n_values; j++) {
+            $real sum = $zero;
+            for (k = 0; k < $n_values; k++)
+                if (a[k * $n_values + k] > $zero)
+                    sum += v[i * $n_values + k] * v[j * $n_values + k]
+                         * $sqrt(a[k * $n_values + k]);
+            root[i * $n_values + j] = sum;
+        }
+}
+"""
+
+LINKS = {
+    "logistic": """\
+static $real ${name}_logistic($real odds)
+{
+    $real small = $exp(-$fabs(odds));
+    return odds < $zero ? small / ($one + small) : $one / ($one + small);
+}
+
+void ${name}_probabilities(const double *x, double *out)
+{
+    $real phi[$n_vectors + 1], mean, variance;
+    ${name}_kernels(x, phi);
+    ${name}_moments(${name}_blocks, phi, &mean, &variance);
+    mean /= $sqrt($one + $eighth_pi * variance);
+    out[0] = ${name}_logistic(-mean);
+    out[1] = ${name}_logistic(mean);
+}
+""",
+    "one_vs_rest": """\
+void ${name}_probabilities(const double *x, double *out)
+{
+    $real phi[$n_vectors + 1], mean, variance, log_p[$n_blocks], largest = $zero, sum = $zero;
+    int k;
+    ${name}_kernels(x, phi);
+    for (k = 0; k < $n_blocks; k++) {
+        ${name}_moments(${name}_blocks + k, phi, &mean, &variance);
+        mean /= $sqrt($one + $eighth_pi * variance);
+        log_p[k] = (mean < $zero ? mean : $zero) - $log1p($exp(-$fabs(mean)));
+        largest = k && largest > log_p[k] ? largest : log_p[k];
+    }
+    for (k = 0; k < $n_blocks; k++)
+        sum += log_p[k] = $exp(log_p[k] - largest);
+    for (k = 0; k < $n_blocks; k++)
+        out[k] = log_p[k] / sum;
+}
+""",
+    "softmax": _ROOT
+    + """
+/* Averaged over what is not known of the logits, at evenly spread points. */
+void ${name}_probabilities(const double *x, double *out)
+{
+    $real phi[$n_vectors + 1], mean[$n_values], cov[$n_values * $n_values];
+    $real root[$n_values * $n_values], moved[$n_values], share[$n_values];
+    int rank[$n_values], i, j, point, side;
+    ${name}_kernels(x, phi);
+    ${name}_moments(${name}_blocks, phi, mean, cov);
+    ${name}_root(cov, root);
+    for (i = 0; i < $n_values; i++) {
+        out[i] = 0.0;
+        rank[i] = 0;
+        for (j = 0; j < $n_values; j++)
+            rank[i] += mean[j] < mean[i] || (mean[j] == mean[i] && j < i);
+    }
+    for (point = 0; point < $n_points; point++) {
+        for (i = 0; i < $n_values; i++) {
+            moved[i] = $zero;
+            for (j = 0; j < $n_values; j++)
+                moved[i] += root[i * $n_values + j]
+                          * ${name}_points[point * $n_values + rank[j]];
+        }
+        for (side = 0; side < 2; side++) {
+            $real largest = $zero, sum = $zero;
+            for (i = 0; i < $n_values; i++) {
+                share[i] = side ? mean[i] - moved[i] : mean[i] + moved[i];
+                largest = i && largest > share[i] ? largest : share[i];
+            }
+            for (i = 0; i < $n_values; i++)
+                sum += share[i] = $exp(share[i] - largest);
+            for (i = 0; i < $n_values; i++)
+                out[i] += share[i] / sum;
+        }
+    }
+    for (i = 0; i < $n_values; i++)
+        out[i] /= 2.0 * $n_points;
+}
+""",
+}
+
+CHOICE = """\
+int ${name}_predict(const double *x)
+{
+    double p[${NAME}_N_CLASSES];
+    int i, best = 0;
+    ${name}_probabilities(x, p);
+    for (i = 1; i < ${NAME}_N_CLASSES; i++)
+        best = p[i] > p[best] ? i : best;
+    return best;
+}
+"""
+
+REPORTS = {
+    "predict": """\
+        printf("%.17g\\n", ${name}_predict(x));""",
+    "predict_std": """\
+        printf("%.17g %.17g\\n", ${name}_predict(x), ${name}_predict_std(x));""",
+    "predict_all": """\
+        ${name}_predict(x, out);
+        for (i = 0; i < $n_out; i++)
+            printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
+    "predict_std_all": """\
+        ${name}_predict(x, out);
+        for (i = 0; i < $n_out; i++)
+            printf("%.17g ", out[i]);
+        ${name}_predict_std(x, out);
+        for (i = 0; i < $n_out; i++)
+            printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
+    "probabilities": """\
+        ${name}_probabilities(x, out);
+        for (i = 0; i < $n_out; i++)
+            printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
+}
+
+MAIN = """\
+#ifdef ${NAME}_MAIN
+#include <stdio.h>
+int main(void)
+{
+    double x[$n_features];
+    int n = 0;
+$buffers    while (scanf("%lf%*[ ,;\\t\\r\\n]", &x[n]) == 1) {
+        if (++n < $n_features)
+            continue;
+        n = 0;
+$report
+    }
+    if (n || !feof(stdin)) {
+        fprintf(stderr, "every row must hold $row\\n");
+        return 1;
+    }
+    return 0;
+}
+#endif
+"""

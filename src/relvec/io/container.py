@@ -1,0 +1,221 @@
+"""The outside of a model file: one zip archive with a header and a payload.
+
+Nothing in here knows what a model is. Files may come from strangers, so every size is bounded
+before anything is read, and whatever is wrong with a file ends in one `ModelFileError`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import relvec
+
+__all__ = [
+    "FORMAT",
+    "MAX_BYTES",
+    "ModelFile",
+    "ModelFileError",
+    "read_header",
+    "read_payload",
+    "write_file",
+]
+
+FORMAT = 1
+"""Number of the format that is written, and the newest that is read."""
+HEADER, PAYLOAD = "relvec.json", "model.skops"
+MAX_HEADER_BYTES = 1 << 24
+MAX_BYTES = 1 << 31
+"""Most bytes that any part of a file may have, packed or unpacked: two gigabytes."""
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be read, or a model that cannot be written to one."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model file says of itself; see `relvec.io.inspect`.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    class_name : str
+        Class of the model, for example ``"relvec.RVMRegressor"``.
+    about : dict
+        What was given to `relvec.io.save` as ``about``.
+    made : str
+        When, in coordinated universal time (ISO 8601).
+    format : int
+        Number of the format.
+    versions : dict
+        Versions of Python, relvec, numpy, scipy, scikit-learn and skops it was made with.
+    sha256 : str
+        Checksum of the stored model.
+    n_bytes : int
+        Size of the file.
+    """
+
+    path: Path
+    class_name: str
+    made: str
+    format: int
+    versions: dict[str, str]
+    sha256: str
+    n_bytes: int
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def relvec_version(self) -> str:
+        """Version of relvec it was made with."""
+        return self.versions["relvec"]
+
+
+def write_file(path: Path, header: Mapping[str, Any], payload: bytes) -> None:
+    """Write header and payload, or nothing: a file that was there is replaced in one step.
+
+    Parameters
+    ----------
+    path : Path
+        Where to. Its folder must exist.
+    header : mapping
+        What can be written as JSON; format and checksum are added.
+    payload : bytes
+        The stored model.
+    """
+    full = {"format": FORMAT, **header, "sha256": hashlib.sha256(payload).hexdigest()}
+    text = json.dumps(full, indent=2, allow_nan=False) + "\n"
+    if len(text) > MAX_HEADER_BYTES or len(payload) > MAX_BYTES:
+        raise ModelFileError(
+            f"a model file has at most {MAX_HEADER_BYTES} bytes of header and {MAX_BYTES} of "
+            f"model; these are {len(text)} and {len(payload)}. Give less to about, or fit a "
+            "smaller model."
+        )
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr(HEADER, text)
+        archive.writestr(PAYLOAD, payload)
+    write_atomically(path, buffer.getvalue())
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file beside `path` and give it that name when it is complete."""
+    path = Path(os.path.realpath(path))  # a link stays a link
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
+    unfinished = path.with_name(f".{secrets.token_hex(6)}.part")
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def read_header(path: Path) -> ModelFile:
+    """Return what the file says of itself, without looking at the model."""
+    return _header(path, _members(path)[HEADER])
+
+
+def read_payload(path: Path) -> tuple[ModelFile, bytes]:
+    """Return the header and the stored model, whose checksum is right."""
+    members = _members(path, payload=True)
+    header = _header(path, members[HEADER])
+    if hashlib.sha256(members[PAYLOAD]).hexdigest() != header.sha256:
+        raise ModelFileError(
+            f"{path} is damaged: the checksum of the stored model is not the one in its header. "
+            "Copy or make the file again."
+        )
+    return header, members[PAYLOAD]
+
+
+def _members(path: Path, *, payload: bool = False) -> dict[str, bytes]:
+    size = os.stat(path).st_size
+    if size > MAX_BYTES:
+        raise ModelFileError(f"{path} has {size} bytes; a model file has at most {MAX_BYTES}.")
+    data = Path(path).read_bytes()
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except Exception:
+        if data.startswith(b"PK"):
+            raise ModelFileError(
+                f"{path} is damaged or cut short: it begins like a model file, but its end is "
+                "missing. Copy or make the file again."
+            ) from None
+        raise ModelFileError(
+            f"{path} is not a model file of relvec: those are zip archives, made by relvec.io.save."
+        ) from None
+    limits = {HEADER: MAX_HEADER_BYTES, PAYLOAD: MAX_BYTES}
+    with archive:
+        return {
+            name: _unpacked(path, archive, name, limits[name])
+            for name in ((HEADER, PAYLOAD) if payload else (HEADER,))
+        }
+
+
+def _unpacked(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
+    try:
+        info = archive.getinfo(name)
+    except KeyError:
+        raise ModelFileError(
+            f"{path} is a zip archive without {name}, so it is not a model file of relvec."
+        ) from None
+    if info.file_size > limit:
+        raise ModelFileError(
+            f"{path} was not opened: its part {name} claims {info.file_size} bytes, of which at "
+            f"most {limit} are allowed."
+        )
+    try:
+        # never more than it claims, whatever is packed
+        return archive.read(info)
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} is damaged: its part {name} cannot be unpacked ({error}). Copy or make the "
+            "file again."
+        ) from error
+
+
+def _header(path: Path, raw: bytes) -> ModelFile:
+    try:
+        header = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{path} is damaged: its header is not JSON ({error}).") from error
+    if not isinstance(header, dict) or type(header.get("format")) is not int:
+        raise ModelFileError(f"{path} is damaged: its header has no format number.")
+    versions = header.get("versions")
+    maker = versions.get("relvec", "?") if isinstance(versions, dict) else "?"
+    if header["format"] > FORMAT:
+        raise ModelFileError(
+            f"{path} was made by relvec {maker} in file format {header['format']}; this is relvec "
+            f"{relvec.__version__}, which reads formats up to {FORMAT}. Upgrade relvec."
+        )
+    kinds = {"class_name": str, "made": str, "versions": dict, "sha256": str, "about": dict}
+    wrong = [name for name, kind in kinds.items() if not isinstance(header.get(name), kind)]
+    if wrong or maker == "?" or header["format"] < 1:
+        raise ModelFileError(
+            f"{path} is damaged: its header lacks {', '.join(wrong) or 'what it was made with'}."
+        )
+    return ModelFile(
+        path=Path(path),
+        class_name=header["class_name"],
+        made=header["made"],
+        format=header["format"],
+        versions={str(name): str(version) for name, version in header["versions"].items()},
+        sha256=header["sha256"],
+        n_bytes=os.stat(path).st_size,
+        about=header["about"],
+    )

@@ -1,0 +1,292 @@
+"""From a fitted model to its formula."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases import ColumnAtoms, KernelAtoms
+from relvec.bases.base import Atoms
+from relvec.error_bars import Novelty
+from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._classify import BaseSparseBayesClassifier
+from relvec.estimators._machine import FittedMachine
+from relvec.estimators._output import FittedOutput
+from relvec.estimators._panels import POINTS, OneVersusRest, Softmax, TwoClasses
+from relvec.io.formula import Block, Cover, Doubt, Formula
+from relvec.io.profiles import ExportError, read_kernel
+from relvec.kernels import Linear
+from relvec.laplace_softmax import _normal_points
+from relvec.posterior import Posterior
+
+__all__ = ["formula_of", "warn_of_rounding"]
+
+NOTICEABLE = 0.01
+"""Share of a standard deviation, or probability, that rounding may cost in silence."""
+
+
+def formula_of(model: Any, *, std: bool = True) -> Formula:
+    """Return the formula of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        A regressor or classifier of relvec on one kernel, or on the inputs themselves; or a
+        pipeline of `StandardScaler` and such a model.
+    std : bool, default=True
+        Whether standard deviations of a regressor are wanted.
+
+    Raises
+    ------
+    ExportError
+        If the model is of another kind, or is not a formula of moderate size.
+    """
+    estimator, shift, width = _unwrapped(model)
+    writer = _Writer(estimator, shift, width)
+    names = getattr(model, "feature_names_in_", None)
+    common: dict[str, Any] = {
+        "source": type(estimator).__name__,
+        "n_features": len(shift),
+        "feature_names": None if names is None else tuple(map(str, names)),
+    }
+    if isinstance(estimator, BaseSparseBayesRegressor):
+        outputs = estimator.outputs_
+        _check_outputs(outputs, std)
+        blocks = [writer.output(output, std) for output in outputs]
+        return writer.formula(blocks, link="identity", has_std=std, **common)
+    panel, classes = estimator.panel_, np.asarray(estimator.classes_)
+    if isinstance(panel, Softmax):
+        points = _normal_points(len(classes), POINTS)[:, : POINTS // 2]
+        block = writer.softmax(panel)
+        return writer.formula([block], link="softmax", classes=classes, points=points, **common)
+    assert isinstance(panel, TwoClasses | OneVersusRest)
+    several = isinstance(panel, OneVersusRest)
+    machines = panel.machines if isinstance(panel, OneVersusRest) else [panel.machine]
+    blocks = [writer.machine(machine) for machine in machines]
+    link = "one_vs_rest" if several else "logistic"
+    return writer.formula(blocks, link=link, classes=classes, **common)
+
+
+def warn_of_rounding(formula: Formula, precision: str, *, inputs_too: bool = False) -> None:
+    """Say so if a precision is not enough for a model."""
+    if precision == "float64":
+        return
+    error = formula.rounding(precision, inputs_too=inputs_too)
+    if error > NOTICEABLE:
+        what = "" if formula.is_classifier else " standard deviations"
+        warnings.warn(
+            f"in single precision this {formula.source} is off by up to {error:.1g}{what}; use "
+            "float64.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _unwrapped(model: Any) -> tuple[Any, Vector, Vector]:
+    """Return the model behind the scalers, and what these take off and divide by."""
+    steps = [model]
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
+    *before, last = steps
+    if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
+        inner = getattr(last, "best_estimator_", None)
+        hint = " Export its best_estimator_." if inner is not None else ""
+        raise ExportError(
+            "only regressors and classifiers of relvec can be exported, and pipelines of "
+            f"StandardScaler and one of them; got {type(last).__name__}.{hint}"
+        )
+    check_is_fitted(model)
+    shift, width = np.zeros(last.n_features_in_), np.ones(last.n_features_in_)
+    for step in before:
+        if type(step) is not StandardScaler:
+            raise ExportError(
+                f"a pipeline can be exported if all before the model is StandardScaler; this one "
+                f"has {type(step).__name__}. Export its last step, model[-1], and do the others "
+                "where it is used."
+            )
+        if step.mean_ is not None and step.with_mean:
+            shift = shift + width * step.mean_
+        if step.scale_ is not None:
+            width = width * step.scale_
+    return last, shift, width
+
+
+def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
+    if any(output.augmentation is not None for output in outputs):
+        raise ExportError(
+            'error_bars="augmented" keeps all training rows, which is not a formula to export; fit '
+            'with error_bars="novelty" or "plain".'
+        )
+    if std and any(output.scale_doubt is not None for output in outputs):
+        raise ExportError(
+            "standard deviations that contain doubt about scales (propagate=True) cannot be "
+            "exported; give std=False, or fit with propagate=False."
+        )
+
+
+class _Writer:
+    """Collects vectors that several parts of a formula share."""
+
+    def __init__(self, estimator: Any, shift: Vector, width: Vector) -> None:
+        self.n_features = len(shift)
+        kernel = self._kernel(estimator.atoms_)
+        profile, factor, self.variance = read_kernel(kernel, np.ones(self.n_features))
+        inputs = np.flatnonzero(factor)
+        self.inputs = inputs if len(inputs) else np.array([0])
+        self.profile, self.own_factor = profile, np.broadcast_to(factor, shift.shape)[self.inputs]
+        self.shift, self.width = shift[self.inputs], width[self.inputs]
+        self.rows: list[Vector] = []
+        self.places: dict[bytes, int] = {}
+        self.covers: list[Cover] = []
+
+    @staticmethod
+    def _kernel(atoms: Atoms) -> Any:
+        if isinstance(atoms, KernelAtoms):
+            return atoms.kernel
+        if isinstance(atoms, ColumnAtoms):
+            return Linear()  # with the axes as vectors
+        raise ExportError(
+            f"models on one KernelBasis or LinearBasis can be exported; this one has "
+            f"{type(atoms).__name__}. Use relvec.io.save, or fit with one of these."
+        )
+
+    def _places(self, centers: Matrix) -> IndexArray:
+        """Positions of vectors in the table that all parts share."""
+        found = []
+        for row in centers[:, self.inputs]:
+            key = row.tobytes()
+            if key not in self.places:
+                self.places[key] = len(self.rows)
+                self.rows.append(row)
+            found.append(self.places[key])
+        return np.array(found, dtype=np.intp)
+
+    def _atoms(self, atoms: Any) -> IndexArray:
+        if isinstance(atoms, ColumnAtoms):
+            return self._places(np.eye(self.n_features)[atoms.index])
+        return self._places(atoms.centers)
+
+    def _doubt(self, novelty: Novelty | None) -> Doubt | None:
+        if novelty is None:
+            return None
+        index = self._places(novelty.pivots)
+        for number, cover in enumerate(self.covers):
+            if np.array_equal(cover.pivots, index):
+                return Doubt(number, novelty.amplitude, novelty.offset)
+        self.covers.append(Cover(index, novelty._factor))
+        return Doubt(len(self.covers) - 1, novelty.amplitude, novelty.offset)
+
+    def _single(
+        self, atoms: Any, posterior: Posterior, offset: float, doubt: Doubt | None, noise: float
+    ) -> Block:
+        spread = posterior.noise_variance
+        return _padded(
+            Block(
+                index=self._atoms(atoms),
+                centre=posterior.column_mean / self.variance,
+                scale=self.variance / posterior.column_norm,
+                weights=posterior.unit_mean,
+                design=np.ones((1, len(posterior.lam))),
+                offset=np.array([offset]),
+                factor=posterior.factor,
+                spread=spread,
+                constant=spread * posterior._offset_variance,
+                noise=noise,
+                doubt=doubt,
+            )
+        )
+
+    def output(self, output: FittedOutput, std: bool) -> Block:
+        """One target."""
+        posterior, doubt = output.posterior, self._doubt(output.novelty if std else None)
+        mean, noise = posterior.target_mean, posterior.noise_variance
+        return self._single(output.atoms, posterior, mean, doubt, noise)
+
+    def machine(self, machine: FittedMachine) -> Block:
+        """One logit, in which what is not known far from the data counts unless it is given."""
+        doubt = self._doubt(machine.novelty) if machine.given is None else None
+        offset = machine.posterior.target_mean + (machine.given or 0.0)
+        return self._single(machine.atoms, machine.posterior, offset, doubt, 0.0)
+
+    def softmax(self, panel: Softmax) -> Block:
+        """Logits of all classes; intercepts are weights of the kernel value that is always 1."""
+        posterior, places = panel.posterior, self._atoms(panel.atoms)
+        n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
+        design = np.zeros((len(posterior.sizes), n_pairs + n_contrasts))
+        ends = np.cumsum([0, *posterior.sizes])
+        for row in range(len(posterior.sizes)):
+            design[row, ends[row] : ends[row + 1]] = 1.0
+        design[:, n_pairs:] = posterior.contrast
+        atoms = np.concatenate([*panel.places, np.empty(0)]).astype(np.intp)
+        ones = np.full(n_contrasts, -1)
+        return _padded(
+            Block(
+                index=np.concatenate([places[atoms], ones]).astype(np.intp),
+                centre=np.append(panel.shift[atoms] / self.variance, np.zeros(n_contrasts)),
+                scale=posterior.scale * np.append(np.full(n_pairs, self.variance), ones**2),
+                weights=posterior.weights / posterior.scale,
+                design=design,
+                offset=posterior.given,
+                factor=posterior.factor,
+                spread=1.0,
+                constant=0.0,
+                noise=0.0,
+                doubt=None if panel.is_given else self._doubt(panel.novelty),
+            )
+        )
+
+    def formula(self, blocks: list[Block], **rest: Any) -> Formula:
+        """Put the parts together."""
+        if not self.rows:
+            self.rows.append(np.zeros(len(self.inputs)))
+        rows = np.array(self.rows)
+        shift, factor = self.shift, self.own_factor / self.width
+        vectors = rows * self.own_factor
+        if self.profile.is_stationary:
+            # near the vectors numbers are small, and differences of small numbers are exact
+            middle = self.shift + self.width * rows.mean(axis=0)
+            near = middle.astype(np.float32).astype(np.float64)
+            if np.isfinite(near).all():
+                shift, vectors = near, vectors - (near - self.shift) * factor
+        formula = Formula(
+            inputs=self.inputs,
+            shift=shift,
+            factor=factor,
+            profile=self.profile,
+            vectors=vectors,
+            blocks=tuple(blocks),
+            covers=tuple(self.covers),
+            **rest,
+        )
+        if not all(np.isfinite(numbers).all() for numbers in formula.tables()):
+            raise ExportError(
+                "the formula of this model holds numbers that are not finite; rescale the inputs, "
+                "for example by StandardScaler."
+            )
+        return formula
+
+
+def _padded(block: Block) -> Block:
+    """Give a block without weights one that is zero: no language likes empty tables."""
+    if len(block.index):
+        return block
+    zero = np.zeros(1)
+    return Block(
+        index=np.array([-1]),
+        centre=zero,
+        scale=zero,
+        weights=zero,
+        design=np.zeros((len(block.offset), 1)),
+        offset=block.offset,
+        factor=np.eye(1),
+        spread=block.spread,
+        constant=block.constant,
+        noise=block.noise,
+        doubt=block.doubt,
+    )

@@ -1,0 +1,92 @@
+"""Which types a model file may hold.
+
+A file that names anything else is refused before anything is imported. Besides what is listed
+here only what skops trusts by itself passes: scikit-learn's estimators, NumPy arrays and
+universal functions, and Python's plain containers. Types are grouped by how they are rebuilt,
+and none may be rebuilt in another way: those of `OBJECTS` get back their attributes without
+being called, `TUPLES` get back their fields.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CONTAINERS", "OBJECTS", "TRUSTED_TYPES", "TUPLES"]
+
+_RELVEC_OBJECTS = """
+bases.callable.FunctionAtoms bases.callable.FunctionBasis
+bases.cosine.CosineAtoms bases.cosine.CosineBasis
+bases.grid.RegularGrid
+bases.kernel.KernelAtoms bases.kernel.KernelBasis
+bases.linear.ColumnAtoms bases.linear.LinearBasis
+bases.polynomial.PolynomialAtoms bases.polynomial.PolynomialBasis
+bases.precomputed.PrecomputedBasis
+bases.union.MeanKernel bases.union.UnionAtoms bases.union.UnionBasis
+bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
+denoising.channel.Channel
+error_bars.Augmentation error_bars.Novelty
+estimators._layout.Layout
+estimators._machine.FittedMachine
+estimators._output.FittedOutput
+estimators._panels.OneVersusRest estimators._panels.Softmax estimators._panels.TwoClasses
+estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
+estimators.denoising.SmoothDenoiser
+estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
+estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
+kernels.pairwise.Cosine kernels.pairwise.Laplacian kernels.pairwise.Linear
+kernels.pairwise.Polynomial kernels.pairwise.Sigmoid
+kernels.scaled.ScaledInputs
+kernels.splines.LinearSpline kernels.splines.ThinPlateSpline
+laplace_softmax.SoftmaxPosterior
+learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
+noise.report.NoiseLevel
+posterior.Posterior
+priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
+priors.smoothness.SmoothnessPrior
+solvers.base.Solution
+solvers.fixed_point.FixedPointSolver solvers.laplace.LaplaceSolver
+solvers.laplace_fixed_point.LaplaceFixedPointSolver solvers.orthonormal.OrthonormalSolver
+solvers.random_order.RandomOrderSolver solvers.search.SequentialSolver
+solvers.softmax.SoftmaxSolver solvers.textbook.TextbookSolver
+"""
+
+_RELVEC_TUPLES = """
+bases.base.BasisPart bases.callable.FunctionColumn denoising.recipes.Recipe
+solvers.base.Candidate solvers.base.Certificate
+"""
+
+_SKLEARN_OBJECTS = """
+calibration._CalibratedClassifier calibration._SigmoidCalibration
+compose._column_transformer.make_column_selector
+gaussian_process.kernels.CompoundKernel gaussian_process.kernels.ConstantKernel
+gaussian_process.kernels.DotProduct gaussian_process.kernels.ExpSineSquared
+gaussian_process.kernels.Exponentiation gaussian_process.kernels.Matern
+gaussian_process.kernels.PairwiseKernel gaussian_process.kernels.Product
+gaussian_process.kernels.RBF gaussian_process.kernels.RationalQuadratic
+gaussian_process.kernels.Sum gaussian_process.kernels.WhiteKernel
+metrics._scorer._PassthroughScorer
+model_selection._split.KFold model_selection._split.StratifiedKFold
+"""
+
+OBJECTS = frozenset(
+    [f"relvec.{name}" for name in _RELVEC_OBJECTS.split()]
+    + [f"sklearn.{name}" for name in _SKLEARN_OBJECTS.split()]
+)
+"""Types that get back their attributes."""
+
+TUPLES = frozenset(f"relvec.{name}" for name in _RELVEC_TUPLES.split())
+"""Named tuples, which get back their fields."""
+
+CONTAINERS = {
+    "DTypeNode": frozenset({"numpy.dtype"}),
+    "DictNode": frozenset(
+        {"builtins.dict", "collections.OrderedDict", "sklearn.utils._bunch.Bunch"}
+    ),
+    "ListNode": frozenset({"builtins.list"}),
+    "MaskedArrayNode": frozenset({"numpy.ma.MaskedArray"}),
+    "RandomStateNode": frozenset({"numpy.random.mtrand.RandomState"}),
+    "SetNode": frozenset({"builtins.set"}),
+    "SliceNode": frozenset({"builtins.slice"}),
+}
+"""Plain Python and NumPy: the parts of a skops file that build one type only."""
+
+TRUSTED_TYPES = tuple(sorted(OBJECTS | TUPLES | {"numpy.dtype", "sklearn.utils._bunch.Bunch"}))
+"""What a model file may hold besides what skops trusts by itself, as skops wants to be told."""

@@ -1,0 +1,94 @@
+"""Inputs along a line through the data: one varies, the others stay at their medians."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relvec._typing import Matrix, Vector
+from relvec.plotting._features import check_names
+
+__all__ = ["InputSlice", "column_of", "like_table", "numbers_of", "slice_along", "table_names"]
+
+MARGIN = 0.1
+"""Drawn beyond the inputs, as a share of their range."""
+
+
+class InputSlice(NamedTuple):
+    """Where to ask a model, to draw it over one input."""
+
+    name: str
+    values: Vector
+    """Of the input that varies."""
+    X: Any
+    """All inputs, in the container that was given."""
+
+
+def numbers_of(X: Any, what: str = "X") -> Matrix:
+    """Inputs as a matrix of numbers."""
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{what} must hold numbers only to be drawn along one input; {error}."
+        ) from error
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or not len(array):
+        raise ValueError(
+            f"{what} must have shape (n_samples, n_features) and rows; got shape {array.shape}."
+        )
+    return array
+
+
+def table_names(X: Any, feature_names: Any = None) -> list[str]:
+    """Names of inputs: those given, those of a data frame, or x0, x1 and so on."""
+    n_features = numbers_of(X).shape[1]
+    if feature_names is None:
+        feature_names = getattr(X, "columns", None)
+    return check_names(None if feature_names is None else list(feature_names), n_features)
+
+
+def column_of(feature: Any, names: list[str]) -> int:
+    """Position of an input that is given by its name or its number.
+
+    Examples
+    --------
+    >>> column_of("bmi", ["age", "bmi"]), column_of(0, ["age", "bmi"])
+    (1, 0)
+    """
+    if feature is None:
+        if len(names) == 1:
+            return 0
+        raise ValueError(
+            f"feature must say along which of {len(names)} inputs to draw, by name or number; the "
+            "others stay at their medians. For all inputs at once use PredictedObservedDisplay."
+        )
+    if isinstance(feature, str):
+        if feature not in names:
+            raise ValueError(f"feature must be one of {names}; got {feature!r}.")
+        return names.index(feature)
+    place = int(feature)
+    if not 0 <= place < len(names):
+        raise ValueError(f"feature must be below {len(names)}, the number of inputs; got {place}.")
+    return place
+
+
+def like_table(rows: Matrix, X: Any) -> Any:
+    """Rows in the container of `X`: a data frame with its columns if it is one."""
+    if not hasattr(X, "columns"):
+        return rows
+    return type(X)(dict(zip(list(X.columns), rows.T, strict=True)))
+
+
+def slice_along(X: Any, feature: Any, n_points: int, feature_names: Any = None) -> InputSlice:
+    """Return inputs along one of them, a little beyond its range."""
+    inputs, names = numbers_of(X), table_names(X, feature_names)
+    place = column_of(feature, names)
+    low, high = float(inputs[:, place].min()), float(inputs[:, place].max())
+    margin = MARGIN * (high - low) or 0.5
+    values = np.linspace(low - margin, high + margin, n_points)
+    rows = np.tile(np.median(inputs, axis=0), (n_points, 1))
+    rows[:, place] = values
+    return InputSlice(names[place], values, like_table(rows, X))

@@ -1,0 +1,192 @@
+"""Predictions next to what was observed, for any number of inputs."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._typing import ArrayLike
+from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting.regression_fit import predicted
+
+__all__ = ["PredictedObservedDisplay"]
+
+CROWD = 400
+"""Of more points the intervals are not drawn: they would hide each other."""
+
+
+class PredictedObservedDisplay:
+    """Picture of predicted against observed targets, with the interval of each prediction.
+
+    On the diagonal predictions are right. Intervals that miss the diagonal, and so the observed
+    value, are drawn in another colour; of 95 % intervals these should be one in twenty.
+    Use `from_estimator` or `from_predictions` to make one.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Observed and predicted.
+    std : array-like of shape (n_samples,), optional
+        Standard deviations of the predictions of new targets.
+    name : str, default="y"
+        What to call the target.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    points_, missed_ : matplotlib Line2D
+        Those whose interval holds the observed value, and the others; all are among the first
+        if `std` is not given.
+    bars_ : matplotlib LineCollection or None
+    covered_ : float or None
+        Share of the intervals that hold the observed value.
+
+    See Also
+    --------
+    RegressionFitDisplay : Along one input.
+
+    Examples
+    --------
+    >>> from relvec.plotting import PredictedObservedDisplay
+    >>> display = PredictedObservedDisplay.from_predictions([1, 2, 3], [1.1, 1.8, 4], [0.2] * 3)
+    >>> round(display.covered_, 2)
+    0.67
+    """
+
+    def __init__(
+        self, y_true: ArrayLike, y_pred: ArrayLike, *, std: ArrayLike | None = None, name: str = "y"
+    ) -> None:
+        self.y_true = check_line("y_true", y_true)
+        self.y_pred = check_line("y_pred", y_pred)
+        self.std = None if std is None else check_line("std", std)
+        self.name = name
+        for label, values in (("y_pred", self.y_pred), ("std", self.std)):
+            if values is not None and len(values) != len(self.y_true):
+                raise ValueError(
+                    f"{label} must hold {len(self.y_true)} values, as many as y_true; got "
+                    f"{len(values)}."
+                )
+        if not len(self.y_true):
+            raise ValueError("y_true is empty: there is nothing to draw.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        name: str = "y",
+        coverage: float = 0.95,
+        ax: Any = None,
+    ) -> Self:
+        """Draw predictions of a fitted regressor.
+
+        Parameters
+        ----------
+        estimator : regressor
+            Fitted; intervals are drawn if its `predict` takes ``return_std=True``.
+        X : array-like of shape (n_samples, n_features)
+            Inputs, best those that were not used to fit.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        name : str, default="y"
+            What to call the target.
+        coverage : float, default=0.95
+            Probability of the intervals.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : PredictedObservedDisplay
+        """
+        check_is_fitted(estimator)
+        mean, std, _ = predicted(estimator, X)
+        return cls(y, mean, std=std, name=name).plot(ax, coverage=coverage)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        std: ArrayLike | None = None,
+        *,
+        name: str = "y",
+        coverage: float = 0.95,
+        ax: Any = None,
+    ) -> Self:
+        """Draw predictions.
+
+        Parameters
+        ----------
+        y_true, y_pred, std, name
+            As the parameters of the class.
+        coverage : float, default=0.95
+            Probability of the intervals.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : PredictedObservedDisplay
+        """
+        return cls(y_true, y_pred, std=std, name=name).plot(ax, coverage=coverage)
+
+    def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        coverage : float, default=0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        display : PredictedObservedDisplay
+        """
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}.")
+        self.figure_, (self.ax_,) = take_axes(ax, 1, "the predictions", figsize=(5.2, 5.0))
+        ends = np.concatenate([self.y_true, self.y_pred])
+        low, high = float(ends.min()), float(ends.max())
+        self.ax_.plot([low, high], [low, high], color=INK, lw=1.2, zorder=1)
+        held = np.ones(len(self.y_true), dtype=bool)
+        self.bars_, self.covered_ = None, None
+        if self.std is not None:
+            reach = float(ndtri(0.5 + 0.5 * coverage)) * self.std
+            held = np.abs(self.y_true - self.y_pred) <= reach
+            self.covered_ = float(held.mean())
+            if len(held) <= CROWD:
+                self.bars_ = self.ax_.vlines(
+                    self.y_true,
+                    self.y_pred - reach,
+                    self.y_pred + reach,
+                    colors=[MODEL if each else OTHER for each in held],
+                    lw=0.9,
+                    alpha=0.4,
+                    zorder=2,
+                )
+        percent = f"{100.0 * coverage:g} %"
+        label = None if self.covered_ is None else f"within {percent} ({100 * self.covered_:.1f} %)"
+        (self.points_,) = self.ax_.plot(
+            self.y_true[held], self.y_pred[held], "o", color=MODEL, ms=4, zorder=3, label=label
+        )
+        (self.missed_,) = self.ax_.plot(
+            self.y_true[~held],
+            self.y_pred[~held],
+            "s",
+            color=OTHER,
+            ms=4,
+            zorder=3,
+            label="outside" if (~held).any() else None,
+        )
+        self.ax_.set(xlabel=f"observed {self.name}", ylabel=f"predicted {self.name}")
+        finish(self.ax_, legend=None if label is None else "upper left", grid=True)
+        return self

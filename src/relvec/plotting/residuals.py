@@ -1,0 +1,216 @@
+"""What a regression leaves: residuals against predictions, and against normal quantiles."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._checks import check_choice
+from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting.regression_fit import predicted
+
+__all__ = ["ResidualDisplay", "normal_quantiles", "quantile_band"]
+
+KINDS = ("both", "predicted", "quantiles")
+
+
+class ResidualDisplay:
+    """Picture of residuals.
+
+    On the left against the predictions, where a pattern says that something is left to explain.
+    On the right, sorted, against normal quantiles: off the line, tails are not those of the noise
+    the model assumes. Standardised residuals are divided by the standard deviation of each
+    prediction, so that 19 of 20 should be between -2 and 2.
+
+    Use `from_estimator` or `from_predictions` to make one.
+
+    Parameters
+    ----------
+    y_pred, residuals : array-like of shape (n_samples,)
+        Predictions, and observations less predictions.
+    std : array-like of shape (n_samples,), optional
+        Standard deviations of the predictions; residuals are standardised by them.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+        Of the residuals against the predictions, or the only one.
+    quantile_ax_ : matplotlib Axes or None
+    points_, quantile_points_ : matplotlib Line2D or None
+    values_ : ndarray of shape (n_samples,)
+        The residuals that are drawn, standardised if they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.plotting import ResidualDisplay
+    >>> display = ResidualDisplay.from_predictions([1.0, 2.0, 3.0], [1.5, 2.0, 2.0], [0.5] * 3)
+    >>> display.values_
+    array([-1.,  0.,  2.])
+    """
+
+    def __init__(
+        self, y_pred: ArrayLike, residuals: ArrayLike, *, std: ArrayLike | None = None
+    ) -> None:
+        self.y_pred = check_line("y_pred", y_pred)
+        self.residuals = check_line("residuals", residuals)
+        self.std = None if std is None else check_line("std", std)
+        for name, values in (("residuals", self.residuals), ("std", self.std)):
+            if values is not None and len(values) != len(self.y_pred):
+                raise ValueError(
+                    f"{name} must hold {len(self.y_pred)} values, as many as y_pred; got "
+                    f"{len(values)}."
+                )
+        if not len(self.y_pred):
+            raise ValueError("y_pred is empty: there is nothing to draw.")
+        if self.std is not None and not (self.std > 0.0).all():
+            raise ValueError("std must be positive everywhere to standardise residuals by it.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        standardise: bool = True,
+        kind: str = "both",
+        ax: Any = None,
+    ) -> Self:
+        """Draw residuals of a fitted regressor.
+
+        Parameters
+        ----------
+        estimator : regressor
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        standardise : bool, default=True
+            Divide by the standard deviation of each prediction, if `predict` gives one.
+        kind : {"both", "predicted", "quantiles"}, default="both"
+            As in `plot`.
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ResidualDisplay
+        """
+        check_is_fitted(estimator)
+        mean, std, _ = predicted(estimator, X)
+        return cls.from_predictions(y, mean, std if standardise else None, kind=kind, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        std: ArrayLike | None = None,
+        *,
+        kind: str = "both",
+        ax: Any = None,
+    ) -> Self:
+        """Draw residuals of predictions.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Observed and predicted.
+        std : array-like of shape (n_samples,), optional
+            Standard deviations to divide by.
+        kind : {"both", "predicted", "quantiles"}, default="both"
+            As in `plot`.
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ResidualDisplay
+        """
+        observed, mean = check_line("y_true", y_true), check_line("y_pred", y_pred)
+        if len(observed) != len(mean):
+            raise ValueError(
+                f"y_pred must hold {len(observed)} values, as many as y_true; got {len(mean)}."
+            )
+        return cls(mean, observed - mean, std=std).plot(ax, kind=kind)
+
+    def plot(self, ax: Any = None, *, kind: str = "both") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; a new figure by default.
+        kind : {"both", "predicted", "quantiles"}, default="both"
+            Against predictions, against normal quantiles, or both side by side.
+
+        Returns
+        -------
+        display : ResidualDisplay
+        """
+        check_choice("kind", kind, KINDS)
+        n_axes = 2 if kind == "both" else 1
+        self.figure_, axes = take_axes(
+            ax, n_axes, "the residuals", ncols=n_axes, figsize=(4.6 * n_axes, 3.9)
+        )
+        self.values_ = self.residuals if self.std is None else self.residuals / self.std
+        self.ax_, self.quantile_ax_ = axes[0], None if kind == "predicted" else axes[-1]
+        self.points_ = self.quantile_points_ = None
+        label = "residual" if self.std is None else "residual / its standard deviation"
+        if kind != "quantiles":
+            self._draw_predicted(label)
+        if kind != "predicted":
+            self._draw_quantiles(axes[-1], label if kind == "quantiles" else "sorted")
+        return self
+
+    def _draw_predicted(self, label: str) -> None:
+        spread = 1.0 if self.std is not None else float(np.std(self.values_)) or 1.0
+        self.ax_.axhspan(-2.0 * spread, 2.0 * spread, color=MODEL, alpha=0.08, lw=0)
+        self.ax_.axhline(0.0, color=INK, lw=1.2)
+        (self.points_,) = self.ax_.plot(
+            self.y_pred, self.values_, "o", color=MODEL, ms=4, alpha=0.75, mec="none"
+        )
+        self.ax_.set(xlabel="predicted", ylabel=label)
+        finish(self.ax_, grid=True)
+
+    def _draw_quantiles(self, axes: Any, label: str) -> None:
+        ordered = np.sort(self.values_)
+        expected = normal_quantiles(len(ordered))
+        scale = 1.0 if self.std is not None else float(np.std(ordered)) or 1.0
+        band = scale * quantile_band(len(ordered))
+        axes.fill_between(expected, *band, color=MODEL, alpha=0.12, lw=0)
+        axes.plot(expected, scale * expected, color=INK, lw=1.2)
+        is_out = (ordered < band[0]) | (ordered > band[1])
+        (self.quantile_points_,) = axes.plot(expected, ordered, "o", color=MODEL, ms=4, mec="none")
+        axes.plot(expected[is_out], ordered[is_out], "s", color=OTHER, ms=4, mec="none")
+        axes.set(xlabel="normal quantile", ylabel=label)
+        finish(axes, grid=True)
+
+
+def normal_quantiles(count: int) -> Vector:
+    """Where so many sorted normal numbers are expected (Blom's positions).
+
+    Examples
+    --------
+    >>> normal_quantiles(3).round(2)
+    array([-0.87,  0.  ,  0.87])
+    """
+    return np.asarray(ndtri((np.arange(1, count + 1) - 0.375) / (count + 0.25)))
+
+
+def quantile_band(count: int, coverage: float = 0.95) -> Matrix:
+    """Ends of the intervals of each of so many sorted normal numbers, shape (2, count).
+
+    Exact for every point by itself: the k-th of n uniform numbers has a beta distribution.
+    """
+    rank = np.arange(1, count + 1)
+    tail = 0.5 * (1.0 - coverage)
+    ends = [betaincinv(rank, count + 1 - rank, level) for level in (tail, 1.0 - tail)]
+    return np.asarray(ndtri(np.stack(ends)))

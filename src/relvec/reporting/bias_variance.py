@@ -1,0 +1,85 @@
+"""The squared error split into variance and the rest, by fits to resampled rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from relvec.estimators import RVMRegressor
+from relvec.plotting._estimators import seen_by
+from relvec.reporting.subject import Subject
+
+__all__ = ["BiasVariance", "bias_variance"]
+
+STREAM = b"bias and variance"
+
+
+@dataclass(frozen=True)
+class BiasVariance:
+    """Mean squared error of rows that a resampled fit did not see, and its parts.
+
+    ``mse = bias_and_noise + variance`` exactly. Without the truth, bias and noise are not seen
+    apart; `noise` is what the model takes for it.
+    """
+
+    mse: float
+    variance: float
+    noise: float
+    n_fits: int
+    n_rows: int
+    scales_held: bool
+    """Whether kernels were held at those of the model, and only vectors and weights found anew."""
+
+    @property
+    def bias_and_noise(self) -> float:
+        """What would be left of the error if fits did not differ."""
+        return self.mse - self.variance
+
+    @property
+    def bias(self) -> float:
+        """Squared bias, if the noise is what the model says; not below zero."""
+        return max(self.bias_and_noise - self.noise, 0.0)
+
+
+def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | None:
+    """Fit to rows drawn with replacement, and predict the rows that were not drawn.
+
+    A row that is drawn twice has weight two, so kernels at training rows stay what they are.
+    None if too few rows were left out at least twice.
+    """
+    model, held = _held(subject.model)
+    inputs, y = seen_by(subject.estimator, subject.X), subject.y
+    # a stream of our own: data made with the same seed would otherwise be drawn by their values
+    rng, n_rows = np.random.default_rng([seed, *STREAM]), subject.n_rows
+    said = np.full((n_fits, n_rows), np.nan)
+    for each in said:
+        weight = rng.multinomial(n_rows, np.full(n_rows, 1.0 / n_rows)).astype(np.float64)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = clone(model).fit(inputs, y, sample_weight=weight)
+        left_out = weight == 0.0
+        each[left_out] = np.asarray(fit.predict(inputs))[left_out]
+    counts = np.count_nonzero(~np.isnan(said), axis=0)
+    used = counts > 1
+    if not used.any():
+        return None
+    said = said[:, used]
+    mse = float(np.mean(np.nanmean((y[used] - said) ** 2, axis=0)))
+    variance = float(np.mean(np.nanvar(said, axis=0, ddof=1)))
+    noise = float(subject.model.noise_variance_)
+    return BiasVariance(mse, variance, noise, n_fits, int(np.count_nonzero(used)), held)
+
+
+def _held(model: Any) -> tuple[Any, bool]:
+    """The model with its kernels held, where they were learnt: a fit then takes a moment."""
+    kernel = getattr(model, "kernel_", None)
+    own = model.get_params(deep=False)
+    if kernel is None or "kernel" not in own:
+        return model, False
+    shared = RVMRegressor().get_params(deep=False).keys() & own.keys()
+    options = {name: own[name] for name in shared - {"kernel", "scales", "gamma", "warm_start"}}
+    return RVMRegressor(kernel, scales=None, **options), True

@@ -1,0 +1,281 @@
+"""Charts as inline SVG: coordinates in, markup out.
+
+Colours are classes of the style sheet of the page, so that one chart serves light and dark.
+Whatever has a `data-tip` says it when a pointer is over it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import Vector
+
+__all__ = ["Axis", "Chart", "number", "padded"]
+
+GAP = 8
+CHARACTER = 6.6
+"""Width of a digit in the font of the tick labels."""
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as people write it.
+
+    Examples
+    --------
+    >>> number(1234.5), number(0.000123), number(-2.0), number(float("nan"))
+    ('1234', '1.23e-04', '−2', '–')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    size = abs(value)
+    if size != 0.0 and (size < 1e-3 or size >= 1e6):
+        text = f"{value:.{digits - 1}e}"
+    elif size >= 10 ** (digits - 1):
+        text = f"{value:.0f}"
+    else:
+        text = f"{value:.{digits}g}"
+    return text.replace("-", "−", 1) if value < 0 else text
+
+
+def padded(values: Any, share: float = 0.05) -> tuple[float, float]:
+    """Ends of an axis on which all finite values have some room.
+
+    Examples
+    --------
+    >>> padded([0.0, 1.0], 0.1)
+    (-0.1, 1.1)
+    """
+    array = np.asarray(values, dtype=np.float64).ravel()
+    array = array[np.isfinite(array)]
+    if not len(array):
+        return 0.0, 1.0
+    low, high = float(array.min()), float(array.max())
+    room = share * (high - low) or 0.5 * abs(low) or 0.5
+    return low - room, high + room
+
+
+class Axis:
+    """Numbers along one direction of a chart.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends.
+    label : str, default=""
+        What is measured.
+    is_log : bool, default=False
+        Whether equal factors are equal distances.
+    ticks : sequence of (float, str), optional
+        Where to write what; round numbers by default.
+    """
+
+    def __init__(
+        self,
+        low: float,
+        high: float,
+        label: str = "",
+        *,
+        is_log: bool = False,
+        ticks: Sequence[tuple[float, str]] | None = None,
+    ) -> None:
+        self.low, self.high, self.label, self.is_log = low, high, label, is_log
+        self.ticks = list(ticks) if ticks is not None else self._round_ticks()
+        self.start, self.end = 0.0, 1.0
+
+    def place(self, start: float, end: float) -> None:
+        """Say where the ends are on the page."""
+        self.start, self.end = start, end
+
+    def at(self, values: Any) -> Vector:
+        """Places of values."""
+        array = np.asarray(values, dtype=np.float64)
+        low, high = self.low, self.high
+        if self.is_log:
+            array, low, high = np.log(array), math.log(low), math.log(high)
+        share = (array - low) / (high - low)
+        return np.asarray(self.start + share * (self.end - self.start))
+
+    def _round_ticks(self) -> list[tuple[float, str]]:
+        if self.is_log:
+            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            every = max(1, (last - first) // 5)
+            powers = [10.0**power for power in range(first, last + 1, every)]
+            if len(powers) < 2:
+                powers = [10.0 ** math.floor(math.log10(self.low)) * k for k in range(1, 100)]
+                powers = [p for p in powers if self.low <= p <= self.high][:6]
+            return [(value, number(value)) for value in powers]
+        span = self.high - self.low
+        raw = span / 5.0
+        power = 10.0 ** math.floor(math.log10(raw))
+        step = next(s * power for s in (1.0, 2.0, 2.5, 5.0, 10.0) if s * power >= raw * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        count = math.floor(self.high / step + 1e-9) - first + 1
+        is_quarter = step / power == 2.5
+        decimals = max(0, is_quarter - math.floor(math.log10(step)))
+        values = [(first + i) * step for i in range(count)]
+        if max(abs(self.low), abs(self.high)) >= 1e5 or step < 1e-3:
+            return [(value, number(value)) for value in values]
+        return [(v, f"{v + 0.0:.{decimals}f}".replace("-", "−")) for v in values]
+
+
+class Chart:
+    """One picture.
+
+    Parameters
+    ----------
+    title : str
+        What it shows, in words; also for those who cannot see it.
+    x, y : Axis
+    width, height : int
+        In units of the drawing, which scales with the page.
+    has_grid : bool, default=True
+        Draw a faint line at every tick.
+
+    Examples
+    --------
+    >>> chart = Chart("a line", Axis(0, 1, "x"), Axis(0, 1, "y"))
+    >>> chart.line([0, 1], [0, 1], "model")
+    >>> chart.svg().startswith("<svg")
+    True
+    """
+
+    def __init__(
+        self,
+        title: str,
+        x: Axis,
+        y: Axis,
+        *,
+        width: int = 460,
+        height: int = 300,
+        has_grid: bool = True,
+    ) -> None:
+        self.has_grid = has_grid
+        self.title, self.x, self.y = title, x, y
+        self.width, self.height = width, height
+        longest = max((len(text) for _, text in y.ticks), default=0)
+        self.left = min(round(14 + CHARACTER * longest), width // 2) + (20 if y.label else 4)
+        self.right, self.top, self.bottom = width - 20, 12, height - (42 if x.label else 24)
+        x.place(self.left, self.right)
+        y.place(self.bottom, self.top)
+        self.parts: list[str] = []
+
+    def line(self, xs: Any, ys: Any, style: str) -> None:
+        """Join points by a line."""
+        path = _path(self.x.at(xs), self.y.at(ys))
+        self.parts.append(f'<path class="line {style}" d="{path}"/>')
+
+    def segments(self, ends: Any, style: str) -> None:
+        """Draw many short lines, each from (x0, y0) to (x1, y1)."""
+        array = np.asarray(ends, dtype=np.float64).reshape(-1, 4)
+        xs, ys = self.x.at(array[:, ::2]), self.y.at(array[:, 1::2])
+        path = "".join(
+            f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}"
+            for (a, c), (b, d) in zip(xs.tolist(), ys.tolist(), strict=True)
+        )
+        self.parts.append(f'<path class="line {style}" d="{path}"/>')
+
+    def band(self, xs: Any, low: Any, high: Any, style: str) -> None:
+        """Fill between two lines."""
+        x = self.x.at(xs)
+        path = _path(np.r_[x, x[::-1]], np.r_[self.y.at(low), self.y.at(high)[::-1]])
+        self.parts.append(f'<path class="area {style}" d="{path}Z"/>')
+
+    def dots(
+        self, xs: Any, ys: Any, style: str, tips: Iterable[str] | None = None, radius: float = 3.0
+    ) -> None:
+        """Draw points."""
+        x, y = self.x.at(xs).tolist(), self.y.at(ys).tolist()
+        said = [""] * len(x) if tips is None else [f' data-tip="{escape(tip)}"' for tip in tips]
+        self.parts.append(f'<g class="dot {style}">')
+        self.parts += [
+            f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius:g}"{tip}/>'
+            for a, b, tip in zip(x, y, said, strict=True)
+        ]
+        self.parts.append("</g>")
+
+    def spots(self, xs: Any, ys: Any, tips: Iterable[str]) -> None:
+        """Make places along a line answer to a pointer; they are seen only then."""
+        self.dots(xs, ys, "spot", tips, 6.0)
+
+    def whiskers(self, xs: Any, low: Any, high: Any, style: str) -> None:
+        """Draw an upright line through each point."""
+        self.segments(np.column_stack([xs, low, xs, high]), style)
+
+    def bar(self, x0: float, x1: float, y0: float, y1: float, style: str, tip: str = "") -> None:
+        """Fill a rectangle."""
+        (a, b), (c, d) = self.x.at([x0, x1]).tolist(), self.y.at([y0, y1]).tolist()
+        said = f' data-tip="{escape(tip)}"' if tip else ""
+        self.parts.append(
+            f'<rect class="area {style}" x="{min(a, b):.1f}" y="{min(c, d):.1f}" '
+            f'width="{abs(b - a):.1f}" height="{abs(d - c):.1f}"{said}/>'
+        )
+
+    def text(self, x: float, y: float, words: str, style: str = "", anchor: str = "start") -> None:
+        """Write at a place in units of the axes."""
+        a, b = float(self.x.at(x)), float(self.y.at(y))
+        self.parts.append(
+            f'<text class="{style}" x="{a:.1f}" y="{b:.1f}" text-anchor="{anchor}" '
+            f'dominant-baseline="central">{escape(words)}</text>'
+        )
+
+    def image(self, data: str) -> None:
+        """Fill the axes with a picture, given as a data address."""
+        self.parts.append(
+            f'<image x="{self.left}" y="{self.top}" width="{self.right - self.left}" '
+            f'height="{self.bottom - self.top}" preserveAspectRatio="none" href="{data}"/>'
+        )
+
+    def svg(self) -> str:
+        """Return the markup."""
+        return (
+            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
+            f'aria-label="{escape(self.title)}">{self._frame()}{"".join(self.parts)}</svg>'
+        )
+
+    def _frame(self) -> str:
+        parts = []
+        for value, label in self.y.ticks:
+            place = float(self.y.at(value))
+            if self.has_grid:
+                parts.append(f'<path class="grid" d="M{self.left} {place:.1f}H{self.right}"/>')
+            parts.append(
+                f'<text class="tick" x="{self.left - GAP}" y="{place:.1f}" text-anchor="end" '
+                f'dominant-baseline="central">{escape(label)}</text>'
+            )
+        for value, label in self.x.ticks:
+            place = float(self.x.at(value))
+            if self.has_grid:
+                parts.append(f'<path class="grid" d="M{place:.1f} {self.top}V{self.bottom}"/>')
+            parts.append(
+                f'<text class="tick" x="{place:.1f}" y="{self.bottom + 17}" '
+                f'text-anchor="middle">{escape(label)}</text>'
+            )
+        middle = 0.5 * (self.top + self.bottom)
+        if self.y.label:
+            parts.append(
+                f'<text class="label" transform="translate(13 {middle:.1f}) rotate(-90)" '
+                f'text-anchor="middle">{escape(self.y.label)}</text>'
+            )
+        if self.x.label:
+            center = 0.5 * (self.left + self.right)
+            parts.append(
+                f'<text class="label" x="{center:.1f}" y="{self.height - 6}" '
+                f'text-anchor="middle">{escape(self.x.label)}</text>'
+            )
+        return "".join(parts)
+
+
+def _path(xs: Vector, ys: Vector) -> str:
+    """Straight lines through points; those that are not numbers are gaps."""
+    steps, pen_down = [], False
+    for a, b in zip(xs.tolist(), ys.tolist(), strict=True):
+        is_known = math.isfinite(a) and math.isfinite(b)
+        if is_known:
+            steps.append(f"{'L' if pen_down else 'M'}{a:.1f} {b:.1f}")
+        pen_down = is_known
+    return "".join(steps)

@@ -1,0 +1,124 @@
+"""What a reader should know first, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binom
+
+from relvec.reporting.evidence import EvidenceFacts
+from relvec.reporting.metrics import coverage_at, reliability
+from relvec.reporting.predictions import Sample
+from relvec.reporting.subject import Subject
+
+__all__ = ["Finding", "find"]
+
+OVERFIT = 1.3
+"""Ratio of the errors of new and of known rows that is worth a sentence."""
+FEW_ROWS = 40
+
+
+class Finding(NamedTuple):
+    """A sentence, and whether it is good news."""
+
+    is_good: bool
+    words: str
+
+
+def find(subject: Subject, samples: Sequence[Sample], facts: EvidenceFacts) -> list[Finding]:
+    """Look for what went wrong, and for what went right.
+
+    Parameters
+    ----------
+    subject : Subject
+        The model.
+    samples : sequence of Sample
+        Predictions; the last ones are those to judge it by.
+    facts : EvidenceFacts
+        Of the fit.
+    """
+    found = [*_of_the_fit(subject, facts), *_of_the_rows(subject, samples)]
+    judged = samples[-1]
+    if subject.is_classifier:
+        found += _of_probabilities(judged, subject.classes)
+    else:
+        found += _of_intervals(judged)
+    return sorted(found, key=lambda each: each.is_good)
+
+
+def _of_the_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
+    model, found = subject.model, []
+    if not model.converged_:
+        found.append(Finding(False, "The search ended before it had converged."))
+    if getattr(model, "saturated_", False):
+        words = (
+            "The cap on vectors was reached: the noise level is not identified. Use wider "
+            'kernels, or prior="bic".'
+        )
+        found.append(Finding(False, words))
+    if not len(model.relevance_):
+        words = "No vector was kept: the model says the same everywhere."
+        found.append(Finding(False, words))
+    elif facts.log_bayes_factor < 1.0:
+        words = "The evidence hardly speaks for this model against one without vectors."
+        found.append(Finding(False, words))
+    return found
+
+
+def _of_the_rows(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
+    judged, found = samples[-1], []
+    if judged.is_seen:
+        words = (
+            "All figures are of rows the model was fitted to: of new rows it knows less than "
+            "they say. Give held_out rows, or cv folds."
+        )
+        found.append(Finding(False, words))
+    if subject.n_rows < FEW_ROWS:
+        words = f"There are {subject.n_rows} rows only: all figures are rough."
+        found.append(Finding(False, words))
+    seen = next((sample for sample in samples if sample.is_seen), None)
+    if seen is not None and not judged.is_seen and not subject.is_classifier:
+        ratio = _rms(judged) / max(_rms(seen), math.ulp(1.0))
+        if ratio > OVERFIT:
+            words = (
+                f"Errors of rows it has not seen are {ratio:.1f} times those of rows it was "
+                "fitted to: it has learnt some noise."
+            )
+            found.append(Finding(False, words))
+    return found
+
+
+def _of_intervals(judged: Sample) -> list[Finding]:
+    inside, count = coverage_at(judged, 0.95), len(judged.y)
+    low, high = binom.ppf([0.005, 0.995], count, 0.95) / count
+    share = f"{100.0 * inside:.1f} %"
+    if inside < low:
+        words = f"95 % intervals hold only {share} of the targets: error bars are too short."
+        return [Finding(False, words)]
+    if inside > high:
+        words = f"95 % intervals hold {share} of the targets: error bars are too long."
+        return [Finding(False, words)]
+    whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"
+    return [Finding(True, f"95 % intervals hold {share} of the targets of {whose}.")]
+
+
+def _of_probabilities(judged: Sample, classes: np.ndarray) -> list[Finding]:
+    curve = reliability(judged, classes)
+    low, high = curve.interval(0.99)
+    is_off = ((curve.mean < low) | (curve.mean > high)) & (curve.count >= 5)
+    if is_off.any():
+        rows = int(curve.count[is_off].sum())
+        words = (
+            f"Probabilities do not match frequencies for {rows} of {len(judged.y)} rows, beyond "
+            "what chance explains."
+        )
+        return [Finding(False, words)]
+    return [Finding(True, "Probabilities match frequencies, as far as the rows can tell.")]
+
+
+def _rms(sample: Sample) -> float:
+    assert sample.mean is not None
+    return float(np.sqrt(np.mean((sample.y - sample.mean) ** 2)))

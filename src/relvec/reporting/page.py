@@ -1,0 +1,131 @@
+"""The page: sections in their order, with style and script inside."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import relvec
+from relvec.reporting.chart import number
+from relvec.reporting.figures import Figure
+from relvec.reporting.findings import Finding
+from relvec.reporting.subject import Subject
+
+__all__ = ["Page", "Section", "figure_html", "model_facts"]
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""The page needs nothing from outside, and this makes sure that it asks for nothing."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a heading."""
+
+    key: str
+    title: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """What is written where."""
+
+    title: str
+    sub: str
+    lead: str
+    tiles: Sequence[tuple[str, str]]
+    findings: Sequence[Finding]
+    sections: Sequence[Section]
+
+    def html(self) -> str:
+        """Return the whole page."""
+        tiles = "".join(
+            f'<div class="card tile"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
+            for name, value in self.tiles
+        )
+        notes = "".join(
+            f'<li class="{"good" if each.is_good else "warn"}">{escape(each.words)}</li>'
+            for each in self.findings
+        )
+        links = "".join(f'<a href="#{each.key}">{escape(each.title)}</a>' for each in self.sections)
+        body = "".join(
+            f'<section id="{each.key}"><h2>{escape(each.title)}</h2>{each.content}</section>'
+            for each in self.sections
+        )
+        style, script = _asset("report.css"), _asset("report.js")
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<title>{escape(self.title)}</title><link rel="icon" href="data:,">'
+            f"<style>\n{style}</style></head>\n<body>"
+            f"<header><div><h1>{escape(self.title)}</h1>"
+            f'<p class="sub">{escape(self.sub)}</p></div>'
+            '<button id="theme" type="button" hidden></button></header>\n'
+            f'<main><p class="lead">{escape(self.lead)}</p><nav>{links}</nav>'
+            f'<div class="tiles">{tiles}</div><ul class="notes">{notes}</ul>\n{body}</main>\n'
+            f"<footer>Made by relvec {escape(relvec.__version__)} on "
+            f"{datetime.date.today().isoformat()}. Everything is in this one file.</footer>"
+            f'<div id="tip" role="status"></div>\n<script>\n{script}</script></body></html>\n'
+        )
+
+
+def figure_html(figure: Figure) -> str:
+    """A picture with its words, as a card."""
+    legend = "".join(
+        f'<span><i class="{style}"></i>{escape(label)}</span>' for style, label in figure.legend
+    )
+    return (
+        f'<figure class="card {figure.layout}"><h3>{escape(figure.title)}</h3>'
+        f'<p class="caption">{escape(figure.caption)}</p>'
+        f"{f'<div class=legend>{legend}</div>' if legend else ''}{figure.svg}</figure>"
+    )
+
+
+def model_facts(subject: Subject) -> str:
+    """What the model is: class, kernel, scales and what was set by hand."""
+    model = subject.model
+    changed = _changed(model)
+    rows: list[tuple[str, str]] = [("class", type(model).__name__)]
+    if model is not subject.estimator:
+        steps = [type(step).__name__ for _, step in subject.estimator.steps]
+        rows.append(("pipeline", " → ".join(steps)))
+    kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
+    if kernel is not None:
+        rows.append(("kernel", str(kernel)))
+    if hasattr(model, "scale_kind_"):
+        kinds = {"ard": "one for each input", "isotropic": "one for all inputs"}
+        rows.append(("scales", kinds.get(model.scale_kind_, "parameters of the kernel")))
+    rows.append(("options set", ", ".join(changed) if changed else "none: all defaults"))
+    rows.append(("intercept", _list(model.intercept_)))
+    rows.append(("candidates", f"{model.n_atoms_} functions offered, {len(model.relevance_)} kept"))
+    rows.append(("objective", f"{number(float(model.objective_), 6)} nats"))
+    rows.append(("iterations", str(model.n_iter_)))
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows)
+    return f'<div class="card"><dl>{items}</dl></div>'
+
+
+def _changed(model: Any) -> list[str]:
+    """Options that are not the defaults."""
+    defaults = type(model)().get_params(deep=False)
+    given = model.get_params(deep=False)
+    return [
+        f"{name}={str(value)[:60]}"
+        for name, value in given.items()
+        if repr(value) != repr(defaults.get(name))
+    ]
+
+
+def _list(values: Any) -> str:
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    several = values if isinstance(values, list) else [values]
+    return ", ".join(number(float(value), 4) for value in several)
+
+
+def _asset(name: str) -> str:
+    return files("relvec.reporting").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,157 @@
+"""What a report is about: a fitted model, the rows that are shown to it, and their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._checks import check_choice
+from relvec._typing import Matrix
+from relvec.plotting._estimators import centers_of, check_labels, predictor, seen_by
+from relvec.plotting._features import check_names, names_of
+from relvec.plotting._slices import like_table
+
+__all__ = ["ROWS", "Space", "Subject"]
+
+ROWS = ("auto", "training", "new")
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Inputs that can be drawn over, and whom to ask about them."""
+
+    estimator: Any
+    table: Any
+    """Inputs in their container, which new ones must be in too."""
+    inputs: Matrix
+    names: list[str]
+
+    def predict(self, rows: Matrix, **options: Any) -> Any:
+        """Ask for numbers at new inputs."""
+        return predictor(self.estimator).predict(self._seen(rows), **options)
+
+    def predict_proba(self, rows: Matrix) -> Matrix:
+        """Ask for probabilities at new inputs."""
+        return np.asarray(predictor(self.estimator).predict_proba(self._seen(rows)))
+
+    def functions(self, rows: Matrix) -> Matrix:
+        """Functions in use at new inputs, without their weights."""
+        seen = np.asarray(self._seen(rows), dtype=np.float64)
+        return np.asarray(predictor(self.estimator).atoms_.at(seen))
+
+    def _seen(self, rows: Matrix) -> Any:
+        return seen_by(self.estimator, like_table(rows, self.table))
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A model and the rows it is shown.
+
+    Use `of` to make one.
+    """
+
+    estimator: Any
+    """As it was given: a model, or a pipeline that ends in one."""
+    X: Any
+    y: np.ndarray
+    names: list[str]
+    """Of the columns that the model itself sees."""
+    target: str
+    are_training: bool
+    """Whether the model was fitted to these rows."""
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, *, names: Any, target: str, rows: str) -> Subject:
+        """Check what is given, and find out whether the rows are those of the fit."""
+        check_is_fitted(estimator)
+        check_choice("rows", rows, ROWS)
+        model = predictor(estimator)
+        if not hasattr(model, "relevance_") or not (is_classifier(model) or is_regressor(model)):
+            raise TypeError(
+                "A report needs a fitted regressor or classifier of relvec, or a pipeline that "
+                f"ends in one; got {type(model).__name__}."
+            )
+        targets = np.asarray(y)
+        if targets.ndim == 2 and targets.shape[1] == 1:
+            targets = targets[:, 0]
+        if targets.ndim != 1 or len(getattr(model, "outputs_", ())) > 1:
+            raise ValueError(
+                f"A report is about one target; y has shape {targets.shape}. Fit a model and make "
+                "a report for each."
+            )
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows != len(targets) or n_rows < 2:
+            raise ValueError(
+                f"X and y must have the same rows, at least 2; got {n_rows} and {len(targets)}."
+            )
+        if is_classifier(model):
+            check_labels(targets, estimator.classes_)
+        else:
+            targets = targets.astype(np.float64)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        n_features = int(model.n_features_in_)
+        if names is not None:
+            found = check_names(names, n_features)
+        elif model is estimator and hasattr(X, "columns"):
+            found = [str(name) for name in X.columns]
+        else:
+            found = names_of(estimator, n_features)
+        are_training = _are_training(estimator, X) if rows == "auto" else rows == "training"
+        return cls(estimator, X, targets, found, target, are_training)
+
+    @property
+    def model(self) -> Any:
+        """The last step."""
+        return predictor(self.estimator)
+
+    @property
+    def is_classifier(self) -> bool:
+        """Whether classes are predicted, and not numbers."""
+        return bool(is_classifier(self.model))
+
+    @property
+    def classes(self) -> np.ndarray:
+        """Labels, in the order of the probabilities."""
+        return np.asarray(self.estimator.classes_)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows shown."""
+        return len(self.y)
+
+    def space(self) -> Space | None:
+        """Inputs to draw over: the columns given, or else those that the model sees.
+
+        Columns given are in units that people know; but they may hold text.
+        """
+        if self.model.__sklearn_tags__().input_tags.pairwise:
+            return None  # columns are other rows
+        seen = seen_by(self.estimator, self.X)
+        given, numbers = _as_numbers(self.X), _as_numbers(seen)
+        if numbers is None or len(self.names) != numbers.shape[1]:
+            return None
+        if given is not None and given.shape[1] == numbers.shape[1]:
+            return Space(self.estimator, self.X, given, self.names)
+        return Space(self.model, seen, numbers, self.names)
+
+
+def _as_numbers(X: Any) -> Matrix | None:
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return array if array.ndim == 2 and np.isfinite(array).all() else None
+
+
+def _are_training(estimator: Any, X: Any) -> bool:
+    """Whether rows can be those of the fit: kernels sit on training rows, where such are."""
+    atoms = getattr(predictor(estimator), "atoms_", None)
+    centers, seen = centers_of(predictor(estimator)), _as_numbers(seen_by(estimator, X))
+    if centers is None or seen is None or not getattr(atoms, "from_rows", False):
+        return True  # nothing speaks against it, and that is the cautious reading
+    rows = {row.tobytes() for row in np.ascontiguousarray(seen) + 0.0}
+    return all(row.tobytes() in rows for row in np.ascontiguousarray(centers) + 0.0)

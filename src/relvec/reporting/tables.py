@@ -1,0 +1,162 @@
+"""Tables of a report as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from relvec.plotting._estimators import centers_of
+from relvec.plotting._weights import weights_of
+from relvec.reporting.bias_variance import BiasVariance
+from relvec.reporting.chart import number
+from relvec.reporting.evidence import EvidenceFacts, strength_of
+from relvec.reporting.metrics import Metric
+from relvec.reporting.predictions import Sample
+from relvec.reporting.subject import Subject
+
+__all__ = ["evidence_table", "metric_table", "split_bar", "vector_table"]
+
+MOST_VECTORS = 500
+MOST_INPUTS = 10
+
+
+def metric_table(
+    metrics: Sequence[Metric], samples: Sequence[Sample], values: dict[str, dict[str, float]]
+) -> str:
+    """Figures by kind of rows."""
+    heads = "".join(
+        f"<th>{escape(sample.name)}<br><span class='meaning'>{len(sample.y)} rows, "
+        f"{'seen in the fit' if sample.is_seen else 'not seen in the fit'}</span></th>"
+        for sample in samples
+    )
+    lines = []
+    for metric in metrics:
+        cells = "".join(
+            f"<td{' class=best' if place == len(samples) - 1 else ''}>"
+            f"{_shown(metric, values[sample.name][metric.key])}</td>"
+            for place, sample in enumerate(samples)
+        )
+        lines.append(
+            f"<tr><td>{escape(metric.name)}</td>{cells}"
+            f'<td class="words meaning">{escape(metric.meaning)}</td></tr>'
+        )
+    return (
+        f'<table><thead><tr><th>figure</th>{heads}<th class="words meaning">meaning</th></tr>'
+        f"</thead><tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _shown(metric: Metric, value: float) -> str:
+    if metric.is_share and np.isfinite(value):
+        return f"{100.0 * value:.1f} %"
+    return number(value, 4)
+
+
+def evidence_table(facts: EvidenceFacts, is_classifier: bool) -> str:
+    """Figures of the fit itself."""
+    null = "class shares alone" if is_classifier else "a constant"
+    strength = strength_of(facts.log_bayes_factor)
+    degrees = "effective degrees of freedom" if facts.is_effective else "number of weights"
+    rows = [
+        ("log evidence", facts.log_evidence, "of the model, its precisions at their maximum; nats"),
+        ("log evidence of the null model", facts.null_log_evidence, f"of {null}"),
+        (
+            "log Bayes factor",
+            facts.log_bayes_factor,
+            f"model against null model{': ' + strength if strength else ''}. Precisions were "
+            "chosen on the same rows, so it is somewhat flattering",
+        ),
+        ("log likelihood", facts.log_likelihood, "of the rows at the mean of the weights"),
+        ("parameters", facts.n_parameters, f"{degrees}, with intercept and noise where estimated"),
+        ("AIC", facts.aic, "2 × parameters − 2 × log likelihood; smaller is better"),
+        ("BIC", facts.bic, "log(rows) × parameters − 2 × log likelihood; smaller is better"),
+    ]
+    lines = "".join(
+        f'<tr><td>{name}</td><td class="best">{number(value, 5)}</td>'
+        f'<td class="words meaning">{escape(words)}</td></tr>'
+        for name, value, words in rows
+        if np.isfinite(value)
+    )
+    return f"<table><tbody>{lines}</tbody></table>"
+
+
+def split_bar(split: BiasVariance) -> str:
+    """The squared error and its parts, as a bar."""
+    parts = [
+        ("variance", split.variance, "variance: fits to other rows would differ by this"),
+        ("bias", split.bias, "squared bias: what no fit of this kind would explain"),
+        ("noise", min(split.noise, split.bias_and_noise), "noise, as the model estimates it"),
+    ]
+    total = max(sum(value for _, value, _ in parts), np.finfo(np.float64).tiny)
+    spans = "".join(
+        f'<span class="{kind}" style="width:{100.0 * value / total:.2f}%" '
+        f'data-tip="{escape(words)}: {number(value)}"></span>'
+        for kind, value, words in parts
+    )
+    keys = "".join(
+        f'<span><i class="{kind}"></i>{escape(words)}: <b>{number(value)}</b> '
+        f"({100.0 * value / total:.0f} %)</span>"
+        for kind, value, words in parts
+    )
+    held = " Kernels were held at those of the model." if split.scales_held else ""
+    return (
+        f'<p class="caption">MSE of rows left out of {split.n_fits} fits to rows drawn with '
+        f"replacement: <b>{number(split.mse, 4)}</b>, over {split.n_rows} rows. Such a fit sees "
+        "about two thirds of the rows, so this is more than in a cross-validation. Bias and noise "
+        f"are not seen apart without the truth; the noise is the model's own estimate.{held}</p>"
+        f'<div class="split">{spans}</div><div class="key">{keys}</div>'
+    )
+
+
+def vector_table(subject: Subject) -> str:
+    """Every vector with its weight, its error bar and where it is."""
+    model = subject.model
+    groups = weights_of(model)
+    vectors = centers_of(subject.estimator)
+    names = subject.names
+    if vectors is None:
+        vectors = centers_of(model)
+    n_inputs = 0 if vectors is None or vectors.shape[1] != len(names) else len(names)
+    shown = names[:MOST_INPUTS] if n_inputs else []
+    several = len(groups) > 1
+    has_std = any(group.std is not None for group in groups)
+    heads = ["vector", *(["of"] if several else []), "weight"]
+    heads += ["± std", "γ"] if has_std else []
+    lines: list[str] = []
+    total = sum(len(group.mean) for group in groups)
+    for group in groups:
+        for i, (name, mean) in enumerate(zip(group.atoms, group.mean.tolist(), strict=True)):
+            if len(lines) == MOST_VECTORS:
+                break
+            cells = [_cell(name), *([_cell(group.name)] if several else []), _cell(mean)]
+            if has_std:
+                cells.append(_cell(np.nan if group.std is None else group.std[i]))
+                gamma = group.well_determined
+                cells.append(_cell(np.nan if gamma is None else gamma[i]))
+            if n_inputs and vectors is not None:
+                cells += [_cell(value) for value in vectors[group.place[i]][: len(shown)].tolist()]
+            lines.append(f"<tr>{''.join(cells)}</tr>")
+    notes = [f"{total} weights" if total != 1 else "1 weight"]
+    if has_std:
+        notes.append("γ says how far the data, not the prior, fix a weight (0 to 1)")
+    if len(lines) < total:
+        notes.append(f"the first {len(lines)} are shown")
+    if n_inputs > len(shown):
+        notes.append(f"the first {len(shown)} of {n_inputs} inputs are shown")
+    notes.append("click a heading to sort")
+    head = "".join(f"<th>{escape(name)}</th>" for name in [*heads, *shown])
+    return (
+        f'<p class="caption">{escape("; ".join(notes))}.</p><div class="scroll">'
+        f'<table class="sortable"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return f"<td>{escape(value)}</td>"
+    given = float(value)
+    return f'<td data-value="{given!r}">{number(given, 4)}</td>'

@@ -1,0 +1,308 @@
+"""`relvec fit` from a table to a model file."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas
+import polars as pl
+import pytest
+
+import relvec.io
+from relvec.cli.encoding import build_pipeline
+from relvec.cli.kinds import Column
+from relvec.cli.problem import Problem, state_problem
+from relvec.cli.sources import Source
+from relvec.cli.talk import Talk
+from relvec.cli.validation import cross_validate, make_folds
+
+SOURCE = Source("table.csv", "csv")
+
+
+def state(frame, talk=None, **options):
+    return state_problem(frame, SOURCE, talk or Talk(quiet=True), **options)
+
+
+@pytest.fixture(scope="module")
+def answer(folder, tmp_path_factory):
+    """What a fit with cross-validation says to machines."""
+    from typer.testing import CliRunner
+
+    from relvec.cli.app import app
+
+    output = tmp_path_factory.mktemp("fit") / "m.relvec"
+    table = str(folder / "houses.csv")
+    arguments = ["fit", table, "-t", "price", "-o", str(output), "--folds", "3", "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_the_answer_compares_with_baselines_on_the_same_folds(answer):
+    results = answer["cross_validation"]["models"]
+    assert set(results) == {"linear", "rvm", "mean", "ridge"}
+    rmse = {name: found["rmse"]["mean"] for name, found in results.items()}
+    assert answer["model"] == "rvm"
+    assert rmse["rvm"] < 0.7 * rmse["ridge"] < 0.4 * rmse["mean"]
+    assert 8.0 < answer["noise_std"] < 12.0
+    assert results["rvm"]["coverage"]["mean"] > 0.85
+
+
+def test_the_answer_knows_which_columns_matter(answer):
+    ranked = list(answer["relevance"])
+    assert ranked[0] == "area"
+    assert set(ranked[:3]) == {"area", "town", "age"}
+    assert answer["relevance"]["area"] > 10 * abs(answer["relevance"]["door_number"])
+
+
+def test_the_answer_says_what_was_left_out(answer):
+    assert [each["name"] for each in answer["dropped"]] == ["id"]
+    assert any("'rooms' misses 6 of 120 values" in note for note in answer["notes"])
+
+
+def test_the_file_knows_what_the_screen_said(answer):
+    about = relvec.io.inspect(answer["output"]).about
+    for fact in ("target", "task", "rows", "columns", "cross_validation", "relevance", "model"):
+        assert about[fact] == answer[fact]
+
+
+def test_the_file_is_a_pipeline_of_any_data_frame(answer, folder):
+    model = relvec.io.load(answer["output"])
+    columns = [each["name"] for each in answer["columns"]]
+    table = pl.read_csv(folder / "new.csv")
+    by_polars = model.predict(table.select(columns[::-1]))
+    by_pandas = model.predict(pandas.read_csv(folder / "new.csv"))
+    assert np.allclose(by_polars, by_pandas)
+
+
+def test_the_screen(cli, folder, tmp_path):
+    output = tmp_path / "m.relvec"
+    fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", output, "--model", "linear"]
+    result = cli(*fit, "--folds", "3")
+    assert result.exit_code == 0
+    for words in (
+        "kind (3 classes)",
+        "log loss",
+        "logistic",
+        "class shares",
+        "calibration",
+        "saved",
+    ):
+        assert words in result.stdout
+    assert len(result.stdout.splitlines()) < 30
+    assert output.exists()
+
+
+def test_quiet_says_nothing_and_json_is_one_object(cli, folder, tmp_path):
+    fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", tmp_path / "m.relvec"]
+    fit += ["--model", "linear", "--no-cv", "--quiet"]
+    assert cli(*fit).output == ""
+    assert json.loads(cli(*fit, "--json").output)["classes"] == ["iris", "rose", "tulip"]
+
+
+def test_the_same_seed_gives_the_same_model(cli, folder, tmp_path):
+    answers = []
+    for name in ("a", "b"):
+        fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", tmp_path / f"{name}.relvec"]
+        answers.append(json.loads(cli(*fit, "--model", "linear", "--json", "--seed", "3").stdout))
+    for answer in answers:
+        del answer["output"], answer["bytes"]
+    assert answers[0] == answers[1]
+
+
+def test_select_is_a_model_too(cli, folder, tmp_path):
+    fit = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m.relvec"]
+    answer = json.loads(cli(*fit, "--model", "select", "--no-cv", "--json", "-q").stdout)
+    assert answer["model"] == "select"
+    assert answer["relevance"]["door_number"] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl", "npz"])
+def test_all_formats_give_the_same_model(cli, folder, tmp_path, suffix):
+    table = pl.read_csv(folder / "flowers.csv")
+    path = tmp_path / f"t.{suffix}"
+    match suffix:
+        case "csv" | "tsv":
+            table.write_csv(path, separator="," if suffix == "csv" else "\t")
+        case "parquet":
+            table.write_parquet(path)
+        case "jsonl":
+            table.write_ndjson(path)
+        case "npz":
+            arrays = {name: table[name].to_numpy() for name in table.columns}
+            np.savez(path, **arrays | {"kind": arrays["kind"].astype(str)})
+    fit = ["fit", path, "-t", "kind", "-o", tmp_path / "m.relvec", "--no-cv", "--model", "linear"]
+    assert cli(*fit, "-q").exit_code == 0
+    expected = relvec.io.load(folder / "flowers.relvec").predict_proba(table)
+    assert np.allclose(relvec.io.load(tmp_path / "m.relvec").predict_proba(table), expected)
+
+
+def test_a_matrix_has_numbered_columns(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    np.save(tmp_path / "a.npy", np.column_stack([X, X @ [1.0, 2.0, 0.0]]))
+    fit = ["fit", tmp_path / "a.npy", "-t", "x3", "-o", tmp_path / "m.relvec", "--no-cv", "--json"]
+    answer = json.loads(cli(*fit, "--model", "linear").stdout)
+    assert [each["name"] for each in answer["columns"]] == ["x0", "x1", "x2"]
+
+
+def test_standard_input_with_semicolons_and_decimal_commas(cli, tmp_path):
+    lines = [f"{i % 9},5;{(i % 9) * 2},25;{'ab'[i % 2]}" for i in range(40)]
+    text = "\ufeffx;y;z\n" + "\n".join(lines) + "\n"
+    fit = ["fit", "-", "-t", "y", "-o", tmp_path / "m.relvec", "--no-cv", "--model", "linear"]
+    result = cli(
+        *fit, "--delimiter", ";", "--decimal-comma", "--json", "--task", "regression", input=text
+    )
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["columns"][0] == {"name": "x", "kind": "number", "missing": 0}
+
+
+# what is asked
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["yes", "no"] * 10, "classification"),
+        ([True, False] * 10, "classification"),
+        ([1, 2, 3, 4] * 5, "classification"),
+        ([0.5, 2.5] * 10, "classification"),
+        (list(range(20)), "regression"),
+        ([0.5, 1.5, 2.5, 4.0] * 5, "regression"),
+        (["1", "2.5", "3", "4"] * 5, "regression"),
+    ],
+)
+def test_the_task_follows_from_the_target(values, task):
+    frame = pl.DataFrame({"x": np.random.default_rng(0).normal(size=20), "y": values})
+    assert state(frame, target="y").task == task
+
+
+def test_codes_may_be_quantities():
+    frame = pl.DataFrame({"x": np.arange(20) * 1.5, "y": [1, 2, 3, 4] * 5})
+    talk = Talk(quiet=True)
+    assert state(frame, talk, target="y").task == "classification"
+    assert "--task regression" in talk.notes[0]
+    problem = state(frame, target="y", task="regression")
+    assert problem.target.dtype == np.float64
+
+
+def test_rows_without_a_target_are_counted():
+    frame = pl.DataFrame({"x": [1.0, 2.0, 4.0] * 5, "y": [1.5, None, 2.5] * 5})
+    talk = Talk(quiet=True)
+    problem = state(frame, talk, target="y", task="regression")
+    assert problem.rows == {"read": 15, "without_target": 5, "not_used": 0, "used": 10}
+    assert "5 of 15 rows have no 'y'" in talk.notes[0]
+
+
+def test_many_rows_are_drawn_from():
+    frame = pl.DataFrame({"x": np.arange(1000) * 2.0, "y": np.arange(1000) / 7})
+    talk = Talk(quiet=True)
+    problem = state(frame, talk, target="y", max_rows=100)
+    assert problem.n_rows == len(problem.table) == 100
+    assert np.allclose(problem.table["x"].to_numpy() / 14.0, problem.target)
+    assert "Of 1000 rows, 100 drawn by chance" in talk.notes[0]
+    assert state(frame, target="y", max_rows=0).n_rows == 1000
+
+
+def test_features_and_drop():
+    frame = pl.DataFrame(
+        {name: np.random.default_rng(i).normal(size=9) for i, name in enumerate("abcy")}
+    )
+    chosen = state(frame, target="y", features=["b"])
+    assert [each.name for each in chosen.columns] == ["b"]
+    rest = state(frame, target="y", drop=["b"])
+    assert [each.name for each in rest.columns] == ["a", "c"]
+
+
+def test_codes_may_be_levels():
+    frame = pl.DataFrame({"zip": [10, 20, 30] * 4, "y": np.arange(12.0) ** 2})
+    (column,) = state(frame, target="y", categorical=["zip"]).columns
+    assert (column.kind, sorted(column.levels)) == ("level", ["10", "20", "30"])
+
+
+def test_rare_levels_are_told(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    town = ["A"] * 20 + ["B"] * 18 + ["C", "D"]
+    pl.DataFrame({"town": town, "y": rng.normal(size=40)}).write_csv(tmp_path / "t.csv")
+    fit = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.relvec", "--no-cv"]
+    result = cli(*fit, "--model", "linear")
+    assert "Rare levels of 'town' are taken together: 'C', 'D'." in result.stderr
+
+
+def test_a_counter_is_time_if_there_is_nothing_else():
+    frame = pl.DataFrame({"t": np.arange(30), "y": np.sin(np.arange(30))})
+    assert [each.name for each in state(frame, target="y").columns] == ["t"]
+
+
+# cross-validation
+
+
+class Watcher:
+    """A regressor that remembers what it was given."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y):
+        Watcher.seen.append(np.array(X))
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def get_params(self, deep=False):
+        return {}
+
+    def set_params(self):
+        return self
+
+    def __sklearn_tags__(self):
+        from sklearn.linear_model import LinearRegression
+
+        return LinearRegression().__sklearn_tags__()
+
+
+def test_medians_and_levels_are_learnt_inside_the_folds():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=40)
+    numbers[:10] = np.nan
+    table = pl.DataFrame({"n": numbers, "l": ["a"] * 20 + ["b"] * 20})
+    columns = [Column("n", "number", n_missing=10), Column("l", "level", ["a", "b"])]
+    problem = Problem(table, rng.normal(size=40), "y", "regression", columns, [], {})
+    folds = make_folds(problem, 4, 0)
+    Watcher.seen = []
+    cross_validate({"w": build_pipeline(columns, 40, Watcher())}, problem, folds)
+    assert len(Watcher.seen) == 4
+    for (train, _), seen in zip(folds, Watcher.seen, strict=True):
+        median = np.nanmedian(numbers[train])
+        assert np.allclose(seen[:, 0], np.where(np.isnan(numbers[train]), median, numbers[train]))
+
+
+def test_a_column_may_be_missing_in_a_whole_fold():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"n": [1.0] + [None] * 19, "x": rng.normal(size=20), "y": rng.normal(size=20)}
+    )
+    problem = state(frame, target="y")
+    pipeline = build_pipeline(problem.columns, 20, Watcher())
+    outcomes = cross_validate({"w": pipeline}, problem, make_folds(problem, 5, 0))
+    assert len(outcomes["w"].figures) == 5
+
+
+def test_a_class_may_be_rarer_than_folds_are_many():
+    labels = np.array(["a"] * 10 + ["b"] * 9 + ["c"])
+    table = pl.DataFrame({"x": np.arange(20.0)})
+    problem = Problem(table, labels, "y", "classification", [Column("x", "number")], [], {})
+    folds = make_folds(problem, 5, 0)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(20))
+
+
+def test_hints_in_words(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
+    table.write_csv(tmp_path / "noise.csv")
+    fit = ["fit", tmp_path / "noise.csv", "-t", "y", "-o", tmp_path / "m.relvec"]
+    result = cli(*fit, "--model", "linear")
+    assert "Nothing in the inputs is worth keeping" in result.stderr

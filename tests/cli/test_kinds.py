@@ -1,0 +1,149 @@
+"""What columns are taken for, and that values mean the same in training and later."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relvec.cli.encoding import build_encoder, encoded_columns, pooled_levels
+from relvec.cli.errors import CommandError
+from relvec.cli.kinds import Column, Dropped, as_levels, as_numbers, describe_column, prepare
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e100, 1e100))))
+def test_numbers_survive_being_text(values):
+    text = pl.Series("x", ["" if each is None else repr(each) for each in values], pl.String)
+    numbers, bad = as_numbers(text)
+    assert bad is None
+    assert numbers.to_list() == values
+
+
+@given(st.lists(st.text(max_size=5)))
+def test_any_text_is_a_number_missing_or_found_out(values):
+    series = pl.Series("x", values, pl.String)
+    numbers, bad = as_numbers(series)
+    assert len(numbers) == len(values)
+    if bad is not None:
+        assert numbers[bad] is None
+    levels = as_levels(series)
+    assert len(levels) == len(values)
+    assert all(each is None or each == each.strip(" ") for each in levels)
+
+
+@pytest.mark.parametrize("word", ["", " ", "NA", "N/A", "NaN", "null", "?"])
+def test_words_for_missing(word):
+    assert as_numbers(pl.Series(["1", word]))[0].to_list() == [1.0, None]
+    assert as_levels(pl.Series(["a", word])).to_list() == ["a", None]
+
+
+def test_infinite_is_missing():
+    assert as_numbers(pl.Series([1.0, float("inf"), -1e300]))[0].to_list() == [1.0, None, None]
+
+
+@pytest.mark.parametrize("truth", [["True", "FALSE"], ["true", "false"], [True, False]])
+def test_truth_is_the_same_from_all_files(truth):
+    assert as_levels(pl.Series(truth)).to_list() == ["true", "false"]
+
+
+def test_codes_are_the_same_from_all_files():
+    for codes in (["3", "4"], [3, 4], [3.0, 4.0]):
+        assert as_levels(pl.Series(codes)).to_list() == ["3", "4"]
+
+
+DAY = datetime.date(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([None] * 40, "all its values are missing"),
+        (["", "NA"] * 20, "all its values are missing"),
+        ([3.5] * 40, "same value in all rows (3.5)"),
+        ([1e-300, 2e-300] * 20, "same value in all rows (1e-300)"),
+        (["a"] * 40, "same value in all rows (a)"),
+        (["2020-01-02", "2021-11-30 10:00"] * 20, "dates"),
+        (["1.2.2020", "30/11/2021"] * 20, "dates"),
+        ([DAY, DAY + datetime.timedelta(1)] * 20, "dates"),
+        ([f"name {i}" for i in range(40)], "all its 40 texts differ"),
+        ([f"name {i // 2}" for i in range(80)], "40 different texts (at most 30 are used"),
+        ([f"{i // 2},5" for i in range(80)], "--decimal-comma"),
+        ([str(i // 2) for i in range(80)] + ["12 km"], "most are numbers, but one is '12 km'"),
+        (list(range(40)), "numbers the rows"),
+        ([[1], [2]] * 20, "lists or objects"),
+    ],
+)
+def test_columns_left_out(values, words):
+    found = describe_column(pl.Series("x", values))
+    assert isinstance(found, Dropped)
+    assert words in found.sentence()
+
+
+def test_an_identifier_by_its_name():
+    values = np.random.default_rng(0).permutation(1000)[:50]
+    assert isinstance(describe_column(pl.Series("house_id", values)), Dropped)
+    assert isinstance(describe_column(pl.Series("price", values)), Column)
+    assert isinstance(describe_column(pl.Series("house_id", values), is_wanted=True), Column)
+
+
+def test_columns_in_use():
+    number = describe_column(pl.Series("x", ["1", "", "3.5"]))
+    assert number == Column("x", "number", n_missing=1)
+    level = describe_column(pl.Series("x", ["b", "a", "b", None]))
+    assert level == Column("x", "level", ["b", "a"], 1)
+    codes = describe_column(pl.Series("x", [1, 2, 2]), as_level=True)
+    assert codes == Column("x", "level", ["2", "1"])
+
+
+def test_prepared_columns_are_in_the_order_of_the_model():
+    table = pl.DataFrame({"c": ["u"], "a": ["1"], "extra": ["?"], "b": [""]})
+    columns = [Column("a", "number"), Column("b", "number"), Column("c", "level")]
+    ready = prepare(table, columns)
+    assert ready.columns == ["a", "b", "c"]
+    assert ready.dtypes == [pl.Float64, pl.Float64, pl.String]
+    assert np.isnan(ready["b"][0])
+
+
+def test_prepare_counts_rows_of_the_file():
+    with pytest.raises(CommandError, match="row 102 has 'x'"):
+        prepare(pl.DataFrame({"a": ["1", "x"]}), [Column("a", "number")], first_row=101)
+
+
+levels = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=8, max_size=30)
+
+
+@given(levels, st.integers(0, 2**32 - 1))
+def test_encoded_columns_have_their_names(values, seed):
+    numbers = np.random.default_rng(seed).normal(size=len(values))
+    numbers[0] = np.nan
+    table = pl.DataFrame({"n": numbers, "l": pl.Series(values, dtype=pl.String)})
+    columns = [Column("n", "number"), Column("l", "level")]
+    encoder = build_encoder(columns, len(values)).fit(table)
+    matrix, named = encoder.transform(table), encoded_columns(encoder)
+    assert matrix.shape[1] == len(named)
+    for column, (variable, name) in zip(matrix.T, named, strict=True):
+        if name == "n is missing":
+            assert column.tolist() == np.isnan(numbers).tolist()
+        elif " = " in name:
+            assert column.tolist() == [each == name.partition(" = ")[2] for each in values]
+        elif name == "l is missing":
+            assert column.tolist() == [each is None for each in values]
+        assert variable == name[0]
+
+
+def test_unknown_levels_are_all_zeros():
+    table = pl.DataFrame({"l": ["a", "b"] * 5})
+    encoder = build_encoder([Column("l", "level")], 10).fit(table)
+    assert encoder.transform(pl.DataFrame({"l": ["z"]})).tolist() == [[0.0, 0.0]]
+
+
+def test_rare_levels_are_pooled():
+    table = pl.DataFrame({"l": ["a"] * 8 + ["b", "c"]})
+    encoder = build_encoder([Column("l", "level")], 10).fit(table)
+    assert [name for _, name in encoded_columns(encoder)] == ["l = a", "l is rare"]
+    assert pooled_levels(encoder) == {"l": ["b", "c"]}
+    assert encoder.transform(pl.DataFrame({"l": ["c"]})).tolist() == [[0.0, 1.0]]

@@ -1,0 +1,273 @@
+"""`relvec predict` and `relvec score`: tables in, answers out, row by row."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import relvec.io
+from relvec import RVMClassifier, RVMRegressor
+
+
+@pytest.fixture
+def predicted(cli, folder):
+    """Predict a table with the model of houses; the answer as a table."""
+
+    def run(table, *options, model="houses"):
+        result = cli("predict", folder / f"{model}.relvec", table, *options)
+        assert result.exit_code == 0, result.output
+        return pl.read_csv(io.StringIO(result.stdout))
+
+    return run
+
+
+@pytest.fixture
+def expected(folder):
+    """What the pipeline says in Python."""
+    model = relvec.io.load(folder / "houses.relvec")
+    return model.predict(pl.read_csv(folder / "new.csv"), return_std=True)
+
+
+def test_the_answer_is_that_of_the_model(predicted, folder, expected):
+    answer = predicted(folder / "new.csv", "--std", "--interval", "0.9")
+    mean, std = expected
+    assert answer.columns == ["price_predicted", "price_std", "price_lower", "price_upper"]
+    assert np.allclose(answer["price_predicted"], mean)
+    assert np.allclose(answer["price_std"], std)
+    model = relvec.io.load(folder / "houses.relvec")
+    inputs = model[:-1].transform(pl.read_csv(folder / "new.csv"))
+    interval = model[-1].predict_interval(inputs, 0.9)
+    assert np.allclose(answer["price_lower"], interval[:, 0])
+    assert np.allclose(answer["price_upper"], interval[:, 1])
+
+
+@pytest.mark.parametrize("block", [1, 7, 60])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_blocks_do_not_matter(predicted, folder, tmp_path, monkeypatch, expected, block, suffix):
+    monkeypatch.setattr("relvec.cli.predicting.BLOCK", block)
+    table, path = pl.read_csv(folder / "new.csv"), tmp_path / f"new.{suffix}"
+    getattr(table, f"write_{'ndjson' if suffix == 'jsonl' else suffix}")(path)
+    assert np.allclose(predicted(path)["price_predicted"], expected[0])
+
+
+def test_columns_are_found_by_name_in_any_order(predicted, folder, tmp_path, expected):
+    table = pl.read_csv(folder / "new.csv")
+    table.select(reversed(table.columns)).with_columns(more=pl.lit("x")).write_csv(
+        tmp_path / "new.csv"
+    )
+    assert np.allclose(predicted(tmp_path / "new.csv")["price_predicted"], expected[0])
+
+
+def test_extra_columns_are_named(cli, folder):
+    result = cli("predict", folder / "houses.relvec", folder / "new.csv")
+    assert result.stderr == "Not used by the model: 'id'.\n"
+    quiet = cli("predict", folder / "houses.relvec", folder / "new.csv", "--quiet")
+    assert quiet.stderr == ""
+
+
+def test_keep_copies_the_columns_as_they_were(predicted, folder):
+    table = pl.read_csv(folder / "new.csv")
+    answer = predicted(folder / "new.csv", "--keep")
+    assert answer.columns == [*table.columns, "price_predicted"]
+    assert answer.select(table.columns).equals(table)
+
+
+def test_keep_twice_replaces_the_prediction(cli, predicted, folder, tmp_path):
+    first = tmp_path / "first.csv"
+    assert (
+        cli(
+            "predict", folder / "houses.relvec", folder / "new.csv", "--keep", "-o", first
+        ).exit_code
+        == 0
+    )
+    assert predicted(first, "--keep").columns == pl.read_csv(first).columns
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "npy", "npz"])
+def test_all_formats_are_written(cli, folder, tmp_path, expected, suffix):
+    output = tmp_path / f"out.{suffix}"
+    result = cli("predict", folder / "houses.relvec", folder / "new.csv", "--std", "-o", output)
+    assert result.exit_code == 0, result.output
+    match suffix:
+        case "csv" | "tsv":
+            found = pl.read_csv(output, separator="," if suffix == "csv" else "\t").to_numpy()
+        case "jsonl":
+            found = pl.read_ndjson(output).to_numpy()
+        case "parquet":
+            found = pl.read_parquet(output).to_numpy()
+        case "npy":
+            found = np.load(output)
+        case "npz":
+            arrays = np.load(output)
+            found = np.column_stack([arrays["price_predicted"], arrays["price_std"]])
+            arrays.close()
+    assert np.allclose(found, np.column_stack(expected))
+    assert [each.name for each in tmp_path.iterdir()] == [output.name]
+
+
+def test_classes(predicted, folder):
+    answer = predicted(folder / "flowers.csv", "--proba", model="flowers")
+    names = [f"kind_proba_{kind}" for kind in ("iris", "rose", "tulip")]
+    assert answer.columns == ["kind_predicted", *names]
+    assert np.allclose(answer.select(names).to_numpy().sum(axis=1), 1.0)
+    truth = pl.read_csv(folder / "flowers.csv")["kind"]
+    assert (answer["kind_predicted"] == truth).mean() > 0.9
+
+
+def test_classes_do_not_go_into_an_array_of_numbers(refused, folder, tmp_path):
+    arguments = [folder / "flowers.relvec", folder / "flowers.csv", "-o", tmp_path / "a.npy"]
+    assert "can hold numbers only" in refused("predict", *arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_json_says_what_was_written(cli, folder, tmp_path):
+    output = tmp_path / "out.csv"
+    result = cli("predict", folder / "houses.relvec", folder / "new.csv", "-o", output, "--json")
+    answer = json.loads(result.stdout)
+    assert answer["rows"] == 60
+    assert answer["columns"] == ["price_predicted"]
+
+
+def test_unknown_levels_and_new_gaps_are_told(cli, folder, tmp_path):
+    table = pl.read_csv(folder / "new.csv").with_columns(
+        town=pl.when(pl.col("id") <= 3).then(pl.lit("Zwolle")).otherwise("town"),
+        age=pl.when(pl.col("id") <= 2).then(None).otherwise("age"),
+    )
+    table.write_csv(tmp_path / "new.csv")
+    result = cli("predict", folder / "houses.relvec", tmp_path / "new.csv")
+    assert result.exit_code == 0
+    assert (
+        "3 rows have values of 'town' that were not there in training ('Zwolle')" in result.stderr
+    )
+    assert "2 rows miss 'age', which no training row did" in result.stderr
+    assert "nan" not in result.stdout.lower()
+
+
+def test_a_pipe(folder):
+    command = [sys.executable, "-m", "relvec", "predict", folder / "houses.relvec", "-"]
+    text = (folder / "new.csv").read_text()
+    ended = subprocess.run(
+        [*command, "--output-format", "jsonl"], input=text, capture_output=True, text=True
+    )
+    assert ended.returncode == 0
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert len(lines) == 60
+    assert set(lines[0]) == {"price_predicted"}
+
+
+def test_an_existing_file_keeps_its_permissions(cli, folder, tmp_path):
+    output = tmp_path / "out.csv"
+    output.write_text("older")
+    output.chmod(0o640)
+    cli("predict", folder / "houses.relvec", folder / "new.csv", "-o", output)
+    assert output.stat().st_mode & 0o777 == 0o640
+    assert output.read_text().startswith("price_predicted\n")
+
+
+# models that were not made by the command
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A model saved in Python, without names."""
+    X = np.linspace(-3.0, 3.0, 40)[:, None]
+    model = RVMRegressor(gamma=0.5).fit(X, np.sin(X[:, 0]))
+    relvec.io.save(model, tmp_path / "bare.relvec")
+    return model
+
+
+def test_a_bare_model_takes_columns_by_position(cli, bare, tmp_path):
+    (tmp_path / "t.csv").write_text("angle\n0.5\n1.5\n")
+    result = cli("predict", tmp_path / "bare.relvec", tmp_path / "t.csv", "--std")
+    assert result.exit_code == 0, result.output
+    answer = pl.read_csv(io.StringIO(result.stdout))
+    assert np.allclose(answer["target_predicted"], bare.predict([[0.5], [1.5]]))
+
+
+def test_a_bare_model_says_how_many_columns_it_needs(refused, bare, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n0.5,1\n")
+    assert "needs 1 columns" in refused("predict", tmp_path / "bare.relvec", tmp_path / "t.csv")
+
+
+def test_a_bare_model_cannot_fill_gaps(refused, bare, tmp_path):
+    (tmp_path / "t.csv").write_text("a\n0.5\nNA\n")
+    assert "values are missing" in refused("predict", tmp_path / "bare.relvec", tmp_path / "t.csv")
+
+
+def test_a_model_that_knows_names_wants_them(cli, refused, tmp_path):
+    table = pl.DataFrame({"u": np.linspace(0, 1, 30), "v": np.linspace(1, 0, 30) ** 2})
+    model = RVMClassifier(gamma=1.0).fit(table, np.arange(30) > 14)
+    relvec.io.save(model, tmp_path / "m.relvec")
+    table.select("v", "u").write_csv(tmp_path / "t.csv")
+    result = cli("predict", tmp_path / "m.relvec", tmp_path / "t.csv", "--proba")
+    assert result.exit_code == 0, result.output
+    answer = pl.read_csv(io.StringIO(result.stdout))
+    assert np.allclose(answer["target_proba_True"], model.predict_proba(table)[:, 1])
+    table.select("v").write_csv(tmp_path / "t.csv")
+    assert "'u'" in refused("predict", tmp_path / "m.relvec", tmp_path / "t.csv")
+
+
+# scores
+
+
+def test_score(cli, folder, expected, monkeypatch):
+    monkeypatch.setattr("relvec.cli.predicting.BLOCK", 7)
+    result = cli("score", folder / "houses.relvec", folder / "new.csv", "--json")
+    scores = json.loads(result.stdout)["scores"]
+    truth = pl.read_csv(folder / "new.csv")["price"].to_numpy()
+    mean, std = expected
+    assert scores["rmse"] == pytest.approx(np.sqrt(np.mean((truth - mean) ** 2)))
+    assert scores["coverage"] == pytest.approx(np.mean(np.abs(truth - mean) < 1.95996 * std))
+    table = pl.read_csv(folder / "new.csv")
+    model = relvec.io.load(folder / "houses.relvec")
+    density = model[-1].log_predictive_density(model[:-1].transform(table), truth)
+    assert scores["log_density"] == pytest.approx(density.mean())
+
+
+def test_score_of_classes(cli, folder):
+    from sklearn.metrics import log_loss
+
+    result = cli("score", folder / "flowers.relvec", folder / "flowers.csv", "--json")
+    scores = json.loads(result.stdout)["scores"]
+    table = pl.read_csv(folder / "flowers.csv")
+    proba = relvec.io.load(folder / "flowers.relvec").predict_proba(table)
+    assert scores["log_loss"] == pytest.approx(log_loss(table["kind"].to_list(), proba))
+    assert scores["error"] == pytest.approx(1.0 - scores["accuracy"])
+
+
+def test_score_with_gaps_and_another_name(cli, folder, tmp_path):
+    table = pl.read_csv(folder / "new.csv").rename({"price": "paid"})
+    table.with_columns(paid=pl.when(pl.col("id") > 5).then("paid")).write_csv(tmp_path / "t.csv")
+    score = ["score", folder / "houses.relvec", tmp_path / "t.csv", "--target", "paid"]
+    result = cli(*score)
+    assert "5 of 60 rows have no 'paid'" in result.stderr
+    assert "error (rms)" in result.stdout
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], ["no", "yes"]])
+def test_score_of_a_bare_classifier(cli, tmp_path, labels):
+    x = np.linspace(-2.0, 2.0, 40)
+    truth = np.array(labels)[(x > 0.1).astype(int)]
+    model = RVMClassifier(gamma=1.0).fit(x[:, None], truth)
+    relvec.io.save(model, tmp_path / "m.relvec")
+    text = [f"{a},{b}" for a, b in zip(x, truth, strict=True)]
+    (tmp_path / "t.csv").write_text("x,label\n" + "\n".join(text) + "\n")
+    result = cli("score", tmp_path / "m.relvec", tmp_path / "t.csv", "-t", "label", "--json")
+    assert result.exit_code == 0, result.output
+    accuracy = model.score(x[:, None], truth)
+    assert json.loads(result.stdout)["scores"]["accuracy"] == pytest.approx(accuracy)
+
+
+def test_a_class_that_training_did_not_have(cli, folder, tmp_path):
+    table = pl.read_csv(folder / "flowers.csv").with_columns(kind=pl.lit("lily"))
+    table.write_csv(tmp_path / "t.csv")
+    result = cli("score", folder / "flowers.relvec", tmp_path / "t.csv", "--json")
+    scores = json.loads(result.stdout)["scores"]
+    assert scores["error"] == 1.0
+    assert scores["log_loss"] > 30.0

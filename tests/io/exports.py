@@ -1,0 +1,109 @@
+"""Models that can be exported, inputs for them, and what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relvec.io.extract import formula_of
+from tests.io import zoo
+
+KERNELS = (
+    "rbf_each",
+    "matern",
+    "rational_quadratic",
+    "dot_product",
+    "constant",
+    "laplacian",
+    "linear",
+    "polynomial",
+    "sigmoid",
+    "thin_plate_spline",
+)
+REGRESSORS = (
+    "regressor",
+    "regressor_given_width",
+    "regressor_plain",
+    "regressor_no_intercept",
+    "regressor_few_centres",
+    "regressor_constant",
+    "two_outputs",
+    "two_outputs_scales",
+    "learnt_kernel",
+    "precomputed",
+    "drvm",
+    "linear_basis",
+    "feature_names",
+    "scaled_pipeline",
+    "prior_gamma",
+    *(f"kernel_{name}" for name in KERNELS),
+)
+CLASSIFIERS = (
+    "classifier",
+    "classifier_intercept",
+    "classifier_plain",
+    "classifier_booleans",
+    "classifier_basis",
+    "softmax",
+    "softmax_scales",
+    "softmax_intercept",
+    "softmax_shared",
+    "one_vs_rest",
+    "pfcvm",
+    "pfcvm_three",
+)
+EXPORTABLE = REGRESSORS + CLASSIFIERS
+REFUSED = {
+    "regressor_augmented": "keeps all training rows",
+    "drvm_propagate": "give std=False, or fit with propagate=False",
+    "polynomial_basis": "this one has PolynomialAtoms",
+    "cosine_basis": "this one has CosineAtoms",
+    "union": "this one has UnionAtoms",
+    "kernel_periodic": r"the kernel ExpSineSquared\(.* cannot be exported",
+    "kernel_sum": "cannot be exported",
+    "kernel_cosine": r"the kernel Cosine\(\) cannot be exported",
+    "mixed_pipeline": r"this one has ColumnTransformer. Export its last step, model\[-1\]",
+    "logarithms": "this one has FunctionTransformer",
+    "searched": "got GridSearchCV. Export its best_estimator_",
+    "denoiser": "got SmoothDenoiser",
+}
+
+
+def points(name: str, n: int = 1000) -> np.ndarray:
+    """Inputs near the data and far away, that are the same in single precision."""
+    if name == "precomputed":
+        return zoo.SQUARE[:20].astype(np.float32).astype(np.float64)
+    rng = np.random.default_rng(5)
+    near, far = rng.normal(size=(n // 2, 3)), 5.0 * rng.normal(size=(n - n // 2, 3))
+    return np.vstack([near, far]).astype(np.float32).astype(np.float64)
+
+
+def truth(name: str, X: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what the model itself says, with one column for each output or class."""
+    model, _ = zoo.fitted(name)
+    inputs = pd.DataFrame(X, columns=["a", "b", "c"]) if name == "feature_names" else X
+    if name in CLASSIFIERS:
+        return {"label": model.predict(inputs), "probabilities": model.predict_proba(inputs)}
+    if name == "scaled_pipeline":
+        model, inputs = model[-1], model[:-1].transform(inputs)
+    mean, std = model.predict(inputs, return_std=True)
+    return {"mean": mean.reshape(len(X), -1), "std": std.reshape(len(X), -1)}
+
+
+def check(name: str, found: dict[str, np.ndarray], expected, precision: str) -> None:
+    """Compare with the model: to 1e-12, or to what single precision can do."""
+    if precision == "float64":
+        for what in found:
+            if what != "label":
+                size = np.abs(expected[what]).max()
+                np.testing.assert_allclose(
+                    found[what], expected[what], rtol=1e-12, atol=1e-12 * size
+                )
+        return
+    allowed = max(1e-5, 3.0 * formula_of(zoo.fitted(name)[0]).rounding("float32", inputs_too=True))
+    assert allowed < 0.01
+    for what in found:
+        if what == "probabilities":
+            assert np.abs(found[what] - expected[what]).max() < allowed
+        elif what != "label":
+            assert (np.abs(found[what] - expected[what]) / expected["std"]).max() < allowed

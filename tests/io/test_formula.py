@@ -1,0 +1,138 @@
+"""The formula of a model says what the model says."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from relvec import DRVMRegressor, RVMRegressor
+from relvec.io import ExportError, export_c, export_onnx, export_python
+from relvec.io.extract import formula_of
+from tests.io import exports, zoo
+
+
+@pytest.mark.parametrize("name", exports.EXPORTABLE)
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_the_formula_is_the_model(name, precision):
+    X = exports.points(name)
+    formula = formula_of(zoo.fitted(name)[0])
+    first, second = formula.evaluate(X, precision)
+    found = {"probabilities": first} if formula.is_classifier else {"mean": first, "std": second}
+    assert first.dtype == precision
+    exports.check(name, found, exports.truth(name, X), precision)
+
+
+@pytest.mark.parametrize("name", exports.REFUSED)
+@pytest.mark.parametrize("export", [export_onnx, export_c, export_python])
+def test_other_models_are_refused_in_one_sentence(name, export):
+    with pytest.raises(ExportError, match=exports.REFUSED[name]):
+        export(zoo.fitted(name)[0])
+
+
+@pytest.mark.parametrize("export", [export_onnx, export_c, export_python])
+def test_what_is_no_model_is_refused(export):
+    for thing in (None, "model", RVMRegressor, LinearRegression(), make_pipeline(MinMaxScaler())):
+        with pytest.raises(ExportError, match="only regressors and classifiers of relvec"):
+            export(thing)
+    with pytest.raises(NotFittedError):
+        export(RVMRegressor())
+    with pytest.raises(NotFittedError):
+        export(make_pipeline(StandardScaler(), RVMRegressor()))
+    with pytest.raises(TypeError, match="std must be True or False"):
+        export(zoo.fitted("regressor")[0], std=1)
+
+
+def test_without_std_a_formula_is_smaller():
+    model = zoo.fitted("regressor_given_width")[0]
+    full, less = formula_of(model), formula_of(model, std=False)
+    assert len(less.vectors) == len(model.relevance_) < len(full.vectors)
+    assert less.covers == ()
+    np.testing.assert_array_equal(less.evaluate(zoo.NEW)[0].shape, full.evaluate(zoo.NEW)[0].shape)
+    propagated = zoo.fitted("drvm_propagate")[0]
+    mean, _ = formula_of(propagated, std=False).evaluate(zoo.NEW)
+    np.testing.assert_allclose(mean[:, 0], propagated.predict(zoo.NEW), rtol=1e-11)
+
+
+def test_inputs_that_do_not_matter_are_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = np.sin(2.0 * X[:, 4]) + 0.1 * rng.normal(size=80)
+    model = DRVMRegressor().fit(X, y)
+    formula = formula_of(model)
+    assert formula.inputs.tolist() == model.get_support(indices=True).tolist() == [4]
+    assert formula.vectors.shape[1] == 1
+    np.testing.assert_allclose(formula.evaluate(X)[0][:, 0], model.predict(X), rtol=1e-11)
+
+
+def test_vectors_are_shared():
+    model = zoo.fitted("one_vs_rest")[0]
+    formula = formula_of(model)
+    together = {row.tobytes() for machine in model.panel_.machines for row in machine.atoms.centers}
+    together |= {row.tobytes() for row in model.panel_.machines[0].novelty.pivots}
+    assert len(formula.vectors) <= len(together)
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.floats(1e-3, 1e3), min_size=3, max_size=3),
+    st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3),
+    st.booleans(),
+    st.booleans(),
+)
+def test_scalers_are_folded_in(scale, shift, with_mean, with_std):
+    X = zoo.X * scale + shift
+    scalers = [StandardScaler(with_mean=with_mean, with_std=with_std), StandardScaler()]
+    model = make_pipeline(*scalers, "passthrough", RVMRegressor(gamma=0.1, effort="fast"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, zoo.Y)
+    new = zoo.NEW[:40] * scale + shift
+    found, _ = formula_of(model).evaluate(new)
+    np.testing.assert_allclose(found[:, 0], model.predict(new), rtol=1e-8)
+
+
+def test_a_pipeline_without_scalers_is_its_model():
+    inner = zoo.fitted("regressor_given_width")[0]
+    found, _ = formula_of(Pipeline([("model", inner)])).evaluate(zoo.NEW)
+    np.testing.assert_allclose(found[:, 0], inner.predict(zoo.NEW), rtol=1e-12)
+
+
+def test_single_precision_warns_where_it_is_not_enough():
+    X = np.linspace(-1, 1, 50)[:, None]
+    y = np.sin(3.0 * X[:, 0]) + 1e-4 * np.random.default_rng(0).normal(size=50)
+    model = RVMRegressor(gamma=0.3).fit(X, y)
+    error = formula_of(model).rounding("float32")
+    assert error > 0.01
+    rough = formula_of(model).evaluate(X, "float32")[0][:, 0] - model.predict(X)
+    assert np.abs(rough).max() / np.sqrt(model.noise_variance_) > 0.01
+    for export, option in ((export_c, "precision"), (export_onnx, "dtype")):
+        with pytest.warns(UserWarning, match="in single precision this RVMRegressor is off by"):
+            export(model, **{option: "float32"})
+        export(model, **{option: "float64"})
+
+
+def test_single_precision_warns_of_large_inputs():
+    start = 1.7e9  # seconds since 1970
+    X = start + np.linspace(0.0, 500.0, 40)[:, None]
+    y = np.sin((X[:, 0] - start) / 100.0) + 0.1 * np.random.default_rng(0).normal(size=40)
+    model = RVMRegressor(gamma=1e-4).fit(X, y)
+    with pytest.warns(UserWarning, match="in single precision"):
+        export_onnx(model)
+    export_c(model, precision="float32")  # takes inputs in double precision
+    found, _ = formula_of(model).evaluate(X)
+    np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=1e-6)
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    model = RVMRegressor(gamma=0.1).fit(zoo.X, zoo.Y)
+    object.__setattr__(model.outputs_[0].posterior, "target_mean", np.inf)
+    with pytest.raises(ExportError, match="numbers that are not finite"):
+        formula_of(model)

@@ -1,0 +1,298 @@
+"""Small fitted models of every kind, each with inputs to ask it about."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.ensemble import VotingRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    PairwiseKernel,
+    RationalQuadratic,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+import relvec.solvers as S
+from relvec import (
+    DRVMRegressor,
+    PFCVMClassifier,
+    RVMClassifier,
+    RVMRegressor,
+    SmoothDenoiser,
+    SparseBayesClassifier,
+    SparseBayesRegressor,
+)
+from relvec.bases import (
+    CosineBasis,
+    FunctionBasis,
+    KernelBasis,
+    LinearBasis,
+    PolynomialBasis,
+    PrecomputedBasis,
+    WaveletBasis,
+)
+from relvec.datasets import make_noisy_signal
+from relvec.kernels import (
+    Cosine,
+    Laplacian,
+    Linear,
+    LinearSpline,
+    Polynomial,
+    Sigmoid,
+    ThinPlateSpline,
+)
+from relvec.learning import ScaleLearner
+from relvec.priors import FlatPrior, GammaPrior, LaplacePrior, SmoothnessPrior
+
+_rng = np.random.default_rng(0)
+X = _rng.normal(size=(60, 3))
+Y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 3.0 + 0.1 * _rng.normal(size=60)
+TWO = (Y > 3.0).astype(int)
+THREE = np.array(["high", "low", "middle"])[np.digitize(Y, [2.6, 3.4])]
+NEW = np.vstack([_rng.normal(size=(40, 3)), 30.0 * _rng.normal(size=(10, 3))])
+LINE = np.arange(64.0)[:, None]
+WAVE = np.sin(LINE[:, 0] / 5.0) + 0.1 * _rng.normal(size=64)
+SQUARE = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+FRAME = pd.DataFrame(
+    {
+        "size": np.where(np.arange(60) % 7 == 0, np.nan, X[:, 0]),
+        "age": X[:, 1],
+        "town": np.array(["Bern", "Lund", "Nice"])[np.arange(60) % 3],
+    }
+)
+
+SOLVERS = {
+    "sequential": S.SequentialSolver(),
+    "fixed_point": S.FixedPointSolver("em"),
+    "textbook": S.TextbookSolver(),
+    "random_order": S.RandomOrderSolver(),
+}
+KERNELS = {
+    "rbf_each": RBF([1.0, 2.0, 3.0]),
+    "matern": Matern(1.0, nu=0.5),
+    "rational_quadratic": RationalQuadratic(),
+    "periodic": ExpSineSquared(3.0, 5.0),
+    "dot_product": DotProduct(),
+    "pairwise": PairwiseKernel(gamma=0.2, metric="rbf"),
+    "constant": ConstantKernel(2.0) * RBF(1.5),
+    "sum": RBF(1.0) + 0.1 * Matern(2.0),
+    "power": RBF(1.0) ** 2,
+    "laplacian": Laplacian(0.3),
+    "linear": Linear(),
+    "cosine": Cosine(),
+    "polynomial": Polynomial(0.2, degree=2),
+    "sigmoid": Sigmoid(0.1),
+    "linear_spline": LinearSpline(2.0),
+    "thin_plate_spline": ThinPlateSpline(2.0),
+}
+PRIORS = {
+    "flat": FlatPrior(),
+    "gamma": GammaPrior(),
+    "laplace": LaplacePrior(),
+    "smoothness": SmoothnessPrior(2.0),
+}
+
+
+def _mixed_columns() -> ColumnTransformer:
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    names = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return ColumnTransformer([("numbers", numbers, ["size", "age"]), ("names", names, ["town"])])
+
+
+def _warm() -> RVMRegressor:
+    model = RVMRegressor(gamma=0.1, warm_start=True, random_state=np.random.RandomState(3))
+    return model.fit(X, Y).fit(X, Y + 0.01)
+
+
+_MAKERS = {
+    "regressor": lambda: (RVMRegressor().fit(X, Y), NEW),
+    "regressor_given_width": lambda: (RVMRegressor(gamma=0.1).fit(X, Y), NEW),
+    "regressor_plain": lambda: (RVMRegressor(gamma=0.1, error_bars="plain").fit(X, Y), NEW),
+    "regressor_augmented": lambda: (RVMRegressor(gamma=0.1, error_bars="augmented").fit(X, Y), NEW),
+    "regressor_no_intercept": lambda: (RVMRegressor(gamma=0.1, fit_intercept=False).fit(X, Y), NEW),
+    "regressor_few_centres": lambda: (RVMRegressor(gamma=0.1, centers=9).fit(X, Y), NEW),
+    "regressor_weights": lambda: (
+        RVMRegressor(gamma=0.1).fit(X, Y, sample_weight=1.0 + (np.arange(60) % 3)),
+        NEW,
+    ),
+    "regressor_constant": lambda: (RVMRegressor(gamma=0.1).fit(X, np.full(60, 2.0)), NEW),
+    "two_outputs": lambda: (RVMRegressor(gamma=0.1).fit(X, np.column_stack([Y, Y**2])), NEW),
+    "two_outputs_scales": lambda: (RVMRegressor().fit(X, np.column_stack([Y, Y**2])), NEW),
+    "isotropic": lambda: (RVMRegressor(scales="isotropic").fit(X, Y), NEW),
+    "scale_learner": lambda: (RVMRegressor(scales=ScaleLearner("ard", refine=1)).fit(X, Y), NEW),
+    "learnt_kernel": lambda: (
+        RVMRegressor(ConstantKernel() * RBF(), scales="kernel").fit(X, Y),
+        NEW,
+    ),
+    "warm_start": lambda: (_warm(), NEW),
+    "precomputed": lambda: (RVMRegressor("precomputed").fit(SQUARE, Y), SQUARE[:20]),
+    "precomputed_basis": lambda: (
+        SparseBayesRegressor(PrecomputedBasis(localised=False)).fit(SQUARE[:, :20], Y),
+        SQUARE[:10, :20],
+    ),
+    "drvm": lambda: (DRVMRegressor().fit(X, Y), NEW),
+    "drvm_propagate": lambda: (DRVMRegressor(propagate=True).fit(X, Y), NEW),
+    "drvm_laplace": lambda: (DRVMRegressor(prior="laplace").fit(X, Y), NEW),
+    "linear_basis": lambda: (SparseBayesRegressor(LinearBasis()).fit(X, Y), NEW),
+    "polynomial_basis": lambda: (SparseBayesRegressor(PolynomialBasis()).fit(X, Y), NEW),
+    "cosine_basis": lambda: (SparseBayesRegressor(CosineBasis()).fit(LINE, WAVE), LINE),
+    "wavelet_basis": lambda: (SparseBayesRegressor(WaveletBasis()).fit(LINE, WAVE), LINE),
+    "orthonormal": lambda: (
+        SparseBayesRegressor(CosineBasis(), solver=S.OrthonormalSolver(), prior="bic").fit(
+            LINE, WAVE
+        ),
+        LINE,
+    ),
+    "ufuncs": lambda: (
+        SparseBayesRegressor(FunctionBasis([np.sin, np.cos]) + LinearBasis()).fit(X, Y),
+        NEW,
+    ),
+    "union": lambda: (
+        SparseBayesRegressor(KernelBasis(gamma=0.1) + PolynomialBasis()).fit(X, Y),
+        NEW,
+    ),
+    "two_kernels": lambda: (
+        SparseBayesRegressor(KernelBasis(gamma=0.1) + KernelBasis(gamma=1.0)).fit(X, Y),
+        NEW,
+    ),
+    "classifier": lambda: (RVMClassifier().fit(X, TWO), NEW),
+    "classifier_given_width": lambda: (RVMClassifier(gamma=0.1).fit(X, TWO), NEW),
+    "classifier_intercept": lambda: (RVMClassifier(gamma=0.1, fit_intercept=True).fit(X, TWO), NEW),
+    "classifier_plain": lambda: (RVMClassifier(gamma=0.1, error_bars="plain").fit(X, TWO), NEW),
+    "classifier_balanced": lambda: (
+        RVMClassifier(gamma=0.1, class_weight={0: 1.0, 1: 2.0}).fit(X, TWO),
+        NEW,
+    ),
+    "classifier_booleans": lambda: (RVMClassifier(gamma=0.1).fit(X, TWO == 1), NEW),
+    "softmax": lambda: (RVMClassifier(gamma=0.1).fit(X, THREE), NEW),
+    "softmax_scales": lambda: (RVMClassifier().fit(X, THREE), NEW),
+    "softmax_intercept": lambda: (RVMClassifier(gamma=0.1, fit_intercept=True).fit(X, THREE), NEW),
+    "softmax_shared": lambda: (RVMClassifier(gamma=0.1, multi_class="shared").fit(X, THREE), NEW),
+    "softmax_objects": lambda: (RVMClassifier(gamma=0.1).fit(X, THREE.astype(object)), NEW),
+    "one_vs_rest": lambda: (
+        RVMClassifier(gamma=0.1, multi_class="one_vs_rest").fit(X, THREE),
+        NEW,
+    ),
+    "laplace_solver": lambda: (
+        RVMClassifier(gamma=0.1, solver=S.LaplaceSolver(exact=True)).fit(X, TWO),
+        NEW,
+    ),
+    "laplace_fixed_point": lambda: (
+        RVMClassifier(gamma=0.1, solver=S.LaplaceFixedPointSolver()).fit(X, TWO),
+        NEW,
+    ),
+    "softmax_solver": lambda: (
+        RVMClassifier(gamma=0.1, solver=S.SoftmaxSolver()).fit(X, THREE),
+        NEW,
+    ),
+    "classifier_basis": lambda: (SparseBayesClassifier(LinearBasis()).fit(X, TWO), NEW),
+    "classifier_union": lambda: (
+        SparseBayesClassifier(KernelBasis(gamma=0.1) + LinearBasis()).fit(X, THREE),
+        NEW,
+    ),
+    "pfcvm": lambda: (PFCVMClassifier().fit(X, TWO), NEW),
+    "pfcvm_three": lambda: (PFCVMClassifier(select="never").fit(X, THREE), NEW),
+    "feature_names": lambda: (
+        RVMRegressor(gamma=0.1).fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y),
+        pd.DataFrame(NEW, columns=["a", "b", "c"]),
+    ),
+    "scaled_pipeline": lambda: (
+        make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1)).fit(X, Y),
+        NEW,
+    ),
+    "mixed_pipeline": lambda: (
+        make_pipeline(_mixed_columns(), RVMRegressor(gamma=0.1)).fit(FRAME, Y),
+        FRAME,
+    ),
+    "mixed_classifier": lambda: (
+        make_pipeline(_mixed_columns(), RVMClassifier(gamma=0.1)).fit(FRAME, TWO),
+        FRAME,
+    ),
+    "logarithms": lambda: (
+        make_pipeline(FunctionTransformer(np.log1p), RVMRegressor(gamma=0.1)).fit(np.abs(X), Y),
+        np.abs(NEW),
+    ),
+    "searched": lambda: (
+        GridSearchCV(RVMRegressor(effort="fast"), {"gamma": [0.1, 0.3]}, cv=3).fit(X, Y),
+        NEW,
+    ),
+    "calibrated": lambda: (CalibratedClassifierCV(RVMClassifier(gamma=0.1), cv=3).fit(X, TWO), NEW),
+    "voting": lambda: (
+        VotingRegressor([("a", RVMRegressor(gamma=0.1)), ("b", Ridge())]).fit(X, Y),
+        NEW,
+    ),
+    "chosen_columns": lambda: (
+        make_pipeline(
+            make_column_transformer((StandardScaler(), make_column_selector("age|size"))),
+            SimpleImputer(),
+            RVMRegressor(gamma=0.1),
+        ).fit(FRAME, Y),
+        FRAME,
+    ),
+    "denoiser": lambda: (SmoothDenoiser().fit(_signal()), _signal()),
+    "denoiser_plain": lambda: (SmoothDenoiser(mode="plain").fit(_signal()), _signal()),
+    "denoiser_cosine": lambda: (
+        SmoothDenoiser(mode="plain", dictionary="cosine").fit(_signal()),
+        _signal(),
+    ),
+    "denoiser_image": lambda: (SmoothDenoiser().fit(_image()), _image()),
+    "denoiser_colours": lambda: (
+        SmoothDenoiser(noise_std=0.3).fit(np.stack([_image()] * 3, axis=-1)),
+        np.stack([_image()] * 3, axis=-1),
+    ),
+}
+for _name, _solver in SOLVERS.items():
+    _MAKERS[f"solver_{_name}"] = lambda s=_solver: (
+        RVMRegressor(gamma=0.1, solver=s).fit(X, Y),
+        NEW,
+    )
+for _name, _kernel in KERNELS.items():
+    _MAKERS[f"kernel_{_name}"] = lambda k=_kernel: (RVMRegressor(k).fit(X, Y), NEW)
+for _name, _prior in PRIORS.items():
+    _MAKERS[f"prior_{_name}"] = lambda p=_prior: (RVMRegressor(gamma=0.1, prior=p).fit(X, Y), NEW)
+
+NAMES = tuple(_MAKERS)
+
+
+def _signal() -> np.ndarray:
+    return make_noisy_signal("doppler", 256, snr=5, random_state=0).noisy
+
+
+def _image() -> np.ndarray:
+    rows, columns = np.mgrid[:32, :32] / 32.0
+    return np.sin(5 * rows) + columns + 0.1 * np.random.default_rng(1).normal(size=(32, 32))
+
+
+@cache
+def fitted(name: str):
+    """Return a fitted model and inputs to ask it about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        return _MAKERS[name]()
+
+
+def answers(model, inputs) -> list[np.ndarray]:
+    """Everything a model says about inputs."""
+    if isinstance(model, SmoothDenoiser):
+        return [np.asarray(model.transform(inputs))]
+    said = [model.predict(inputs)]
+    if hasattr(model, "predict_proba"):
+        said.append(model.predict_proba(inputs))
+    if isinstance(model, (RVMRegressor, DRVMRegressor, SparseBayesRegressor)):
+        said += [model.predict(inputs, return_std=True)[1], model.sample_y(inputs, 2)]
+    return [np.asarray(each) for each in said]

@@ -1,0 +1,84 @@
+"""What is left of the target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+
+pytest.importorskip("matplotlib")
+
+from relvec import RVMRegressor
+from relvec.plotting import ResidualDisplay
+from relvec.plotting.residuals import normal_quantiles, quantile_band
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(80, 2))
+Y = X[:, 0] + 0.3 * RNG.normal(size=80)
+MODEL = RVMRegressor(gamma=0.1).fit(X, Y)
+
+
+def test_residuals_are_standardised_by_their_own_deviation():
+    mean, std = MODEL.predict(X, return_std=True)
+    display = ResidualDisplay.from_estimator(MODEL, X, Y)
+    np.testing.assert_allclose(display.points_.get_ydata(), (Y - mean) / std)
+    np.testing.assert_allclose(display.points_.get_xdata(), mean)
+    drawn = display.quantile_points_.get_ydata()
+    np.testing.assert_allclose(drawn, np.sort((Y - mean) / std))
+    plain = ResidualDisplay.from_estimator(MODEL, X, Y, standardise=False)
+    np.testing.assert_allclose(plain.values_, Y - mean)
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("kind", ["predicted", "quantiles"])
+def test_one_picture_at_a_time(kind):
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots()
+    display = ResidualDisplay.from_estimator(MODEL, X, Y, kind=kind, ax=axes)
+    assert display.ax_ is axes
+    assert display.figure_ is figure
+    assert (display.points_ is None) == (kind == "quantiles")
+    assert (display.quantile_points_ is None) == (kind == "predicted")
+
+
+def test_a_regressor_without_error_bars():
+    display = ResidualDisplay.from_estimator(LinearRegression().fit(X, Y), X, Y)
+    assert display.std is None
+
+
+def test_quantiles_are_those_of_scipy():
+    expected = stats.norm.ppf((np.arange(1, 21) - 0.375) / 20.25)
+    np.testing.assert_allclose(normal_quantiles(20), expected)
+
+
+@given(st.integers(2, 60), st.integers(0, 2**31))
+def test_the_band_holds_its_share_of_sorted_normal_numbers(count, seed):
+    low, high = quantile_band(count)
+    middle = normal_quantiles(count)
+    assert (low < middle).all()
+    assert (middle < high).all()
+    np.testing.assert_allclose(low, -high[::-1], rtol=1e-9)
+    rank = seed % count + 1
+    beta = stats.beta(rank, count + 1 - rank)
+    inside = beta.cdf(stats.norm.cdf(high[rank - 1])) - beta.cdf(stats.norm.cdf(low[rank - 1]))
+    assert inside == pytest.approx(0.95)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="y_pred must hold 2 values, as many as y_true; got 1"):
+        ResidualDisplay.from_predictions([0.0, 1.0], [0.0])
+    with pytest.raises(ValueError, match="std must be positive"):
+        ResidualDisplay.from_predictions([0.0], [0.0], [0.0])
+    with pytest.raises(ValueError, match="residuals must hold 1 values"):
+        ResidualDisplay([0.0], [0.0, 1.0])
+    with pytest.raises(ValueError, match="nothing to draw"):
+        ResidualDisplay([], [])
+    with pytest.raises(ValueError, match="Did you mean 'quantiles'"):
+        ResidualDisplay.from_estimator(MODEL, X, Y, kind="quantile")
+    only = ResidualDisplay.from_estimator(MODEL, X, Y, kind="predicted").ax_
+    with pytest.raises(ValueError, match="2 matplotlib axes"):
+        ResidualDisplay.from_estimator(MODEL, X, Y, ax=only)

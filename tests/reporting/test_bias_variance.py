@@ -1,0 +1,59 @@
+"""The squared error and its parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
+from relvec.bases import LinearBasis
+from relvec.reporting.bias_variance import bias_variance
+from relvec.reporting.subject import Subject
+
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(120, 1))
+NOISE = 0.5 * RNG.normal(size=120)
+
+
+def split(model, X, y, n_fits=40):
+    model.fit(X, y)
+    return bias_variance(
+        Subject.of(model, X, y, names=None, target="y", rows="training"), n_fits, 0
+    )
+
+
+def test_of_a_line_the_variance_is_that_of_theory():
+    found = split(SparseBayesRegressor(LinearBasis()), X, 2.0 * X[:, 0] + NOISE, n_fits=200)
+    theory = 0.25 * 2 / 120  # noise variance times parameters over rows
+    assert found.variance == pytest.approx(theory, rel=0.5)
+    assert found.bias < 0.1 * found.noise
+    assert found.mse == pytest.approx(found.bias_and_noise + found.variance)
+
+
+def test_a_line_through_a_parabola_is_biased():
+    y = X[:, 0] ** 2 + 0.1 * NOISE
+    line = split(SparseBayesRegressor(LinearBasis(), noise_variance=0.0025), X, y)
+    curve = split(RVMRegressor(gamma=0.2), X, y)
+    assert line.bias > 100.0 * line.noise
+    assert line.bias > 100.0 * curve.bias
+
+
+@pytest.mark.parametrize("model", [RVMRegressor(), DRVMRegressor()])
+def test_learnt_kernels_are_held(model):
+    found = split(model, X, np.sin(2.0 * X[:, 0]) + 0.2 * NOISE, n_fits=5)
+    assert found.scales_held
+    assert found.n_rows > 60
+    assert found.variance < found.mse
+
+
+def test_rows_made_with_the_same_seed_are_not_drawn_by_their_values():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-10.0, 10.0, size=(100, 1))
+    y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=100)
+    found = split(RVMRegressor(gamma=1 / 9), X, y, n_fits=10)
+    assert found.mse < 0.03  # whole stretches left out would give fits that are off by ones
+
+
+def test_one_fit_says_nothing_of_variance():
+    y = X[:, 0] + NOISE
+    assert split(SparseBayesRegressor(LinearBasis()), X, y, n_fits=1) is None

@@ -1,0 +1,90 @@
+"""What the evidence says of a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from relvec import RVMRegressor, SparseBayesClassifier, SparseBayesRegressor
+from relvec.bases import KernelBasis, LinearBasis
+from relvec.reporting.evidence import evidence_facts, strength_of
+from relvec.reporting.subject import Subject
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(50, 2))
+Y = 3.0 * X[:, 0] + RNG.normal(size=50)
+NOTHING = 1e6
+"""A price that no atom can pay, so that the fit is the null model itself."""
+
+
+def facts_of(model, y, rows="training"):
+    return evidence_facts(Subject.of(model, X, y, names=None, target="y", rows=rows))
+
+
+@pytest.mark.parametrize("noise", [None, 2.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_of_numbers_the_null_evidence_is_that_of_a_fit_without_vectors(noise, intercept):
+    model = SparseBayesRegressor(
+        LinearBasis(), min_gain=NOTHING, noise_variance=noise, fit_intercept=intercept
+    ).fit(X, Y)
+    assert len(model.relevance_) == 0
+    assert facts_of(model, Y).log_bayes_factor == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("multi_class", ["softmax", "shared", "one_vs_rest"])
+@pytest.mark.parametrize("intercept", [True, False, "auto"])
+@pytest.mark.parametrize("basis", [LinearBasis(), KernelBasis(gamma=1.0)])
+def test_of_classes_as_well(n_classes, multi_class, intercept, basis):
+    y = np.random.default_rng(1).integers(0, n_classes, size=50)
+    model = SparseBayesClassifier(
+        basis, min_gain=NOTHING, fit_intercept=intercept, multi_class=multi_class
+    ).fit(X, y)
+    assert len(model.relevance_) == 0
+    assert facts_of(model, y).log_bayes_factor == pytest.approx(0.0, abs=1e-6)
+
+
+def test_weighted_classes_have_no_null_model_that_is_known():
+    y = np.arange(50) % 3 == 0
+    model = SparseBayesClassifier(LinearBasis(), class_weight="balanced").fit(X, y)
+    assert np.isnan(facts_of(model, y).log_bayes_factor)
+
+
+def test_criteria_are_made_of_likelihood_and_degrees_of_freedom():
+    model = SparseBayesRegressor(LinearBasis()).fit(X, Y)
+    facts = facts_of(model, Y)
+    noise = stats.norm(model.predict(X), np.sqrt(model.noise_variance_))
+    likelihood = noise.logpdf(Y).sum()
+    count = model.effective_dof_ + 1.0
+    assert facts.log_likelihood == pytest.approx(likelihood)
+    assert facts.n_parameters == pytest.approx(count)
+    assert facts.aic == pytest.approx(2.0 * count - 2.0 * likelihood)
+    assert facts.bic == pytest.approx(np.log(50) * count - 2.0 * likelihood)
+
+
+def test_noise_that_is_given_is_no_parameter():
+    model = SparseBayesRegressor(LinearBasis(), noise_variance=1.0).fit(X, Y)
+    assert facts_of(model, Y).n_parameters == pytest.approx(model.effective_dof_)
+
+
+def test_of_rows_that_were_not_in_the_fit_the_likelihood_is_not_known():
+    model = RVMRegressor(gamma=0.5).fit(X, Y)
+    facts = facts_of(model, Y, rows="new")
+    assert np.isnan(facts.log_likelihood)
+    assert np.isfinite(facts.log_bayes_factor)  # the model remembers what it takes
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        (0.0, "not worth a mention"),
+        (2.0, "positive"),
+        (4.0, "strong"),
+        (50.0, "very strong"),
+        (-50.0, "very strong against it"),
+        (float("nan"), ""),
+    ],
+)
+def test_words_for_bayes_factors(factor, words):
+    assert strength_of(factor) == words
