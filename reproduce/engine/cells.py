@@ -11,11 +11,23 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["REFERENCES", "RULE", "Cell", "Judged", "Kind", "Verdict", "judge", "last_digit"]
+__all__ = [
+    "CALIBRATION",
+    "REFERENCES",
+    "RULE",
+    "Cell",
+    "Judged",
+    "Kind",
+    "Verdict",
+    "judge",
+    "last_digit",
+]
 
 N_ERRORS = 2.0
 """How many standard errors of their difference two figures may be apart."""
-REFERENCES = ("SVM",)
+CALIBRATION = "calibration"
+"""Stands for the model of figures from which something about the data was inferred."""
+REFERENCES = ("SVM", CALIBRATION)
 """Models that are shown for comparison; all others count as ours to reproduce."""
 RULE = f"""\
 - Two figures **agree** if they are at most {N_ERRORS:g} standard errors of their difference apart,
@@ -25,6 +37,8 @@ RULE = f"""\
 - **reproduced**: they agree. **better**: they do not, and ours is an error that is smaller; a size
   of a model that is smaller, where the line has an error and none of its errors is missed; or an
   estimate that is nearer to a known truth. **not reproduced**: all else.
+- Support vector machines, and figures from which something about the data had to be inferred
+  (**calibration**), are judged but not counted.
 """
 
 
