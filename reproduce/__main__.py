@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import report
+from reproduce.common.published import FILE, find
 from reproduce.engine import Settings
 from reproduce.engine.notes import read_notes
 from reproduce.engine.outcome import FIGURES, Outcome, conclude, write_files
@@ -19,7 +20,6 @@ from reproduce.engine.pages import html_page, markdown_page
 from reproduce.engine.run import TaskError, Workers, run
 from reproduce.engine.store import Store
 from reproduce.experiments import NAMES, load
-from reproduce.published import FILE, find
 
 HERE = Path(__file__).parent
 OUTPUT = HERE / "output"

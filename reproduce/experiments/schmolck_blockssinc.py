@@ -13,10 +13,10 @@ from relvec import SparseBayesRegressor
 from relvec.bases import Basis, KernelBasis, UnionBasis, WaveletBasis
 from relvec.datasets import make_parts
 from relvec.kernels import ThinPlateSpline
+from reproduce.common.pictures import COLOURS, GREY, draw_line_fit, sheet
+from reproduce.common.published import load
+from reproduce.common.smooth_models import PRIORS, inputs
 from reproduce.engine import CALIBRATION, Cell, Experiment, Kind, Results, Settings, Task
-from reproduce.models import PRIORS, inputs
-from reproduce.pictures import COLOURS, GREY, draw_line_fit, sheet
-from reproduce.published import load
 
 __all__ = ["EXPERIMENT", "LINES", "fit_line", "likely_height", "make_draw"]
 

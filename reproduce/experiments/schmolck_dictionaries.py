@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
 from relvec.kernels import LinearSpline
+from reproduce.common.pictures import COLOURS, draw_line_fit, sheet
+from reproduce.common.smooth_models import WAVELAB, denoise, inputs, kernel_model, symmlets
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
-from reproduce.models import WAVELAB, denoise, inputs, kernel_model, symmlets
-from reproduce.pictures import COLOURS, draw_line_fit, sheet
 
 __all__ = ["EXPERIMENT", "SCENARIOS", "Component", "fit_panel"]
 

@@ -16,10 +16,17 @@ from relvec import SparseBayesRegressor
 from relvec.bases import Basis, KernelBasis, WaveletBasis
 from relvec.kernels import LinearSpline
 from relvec.solvers import RandomOrderSolver
-from reproduce import optima_pictures as pictures
+from reproduce.common import optima_pictures as pictures
+from reproduce.common.published import find, load
+from reproduce.common.run_statistics import (
+    OVERSMOOTHED,
+    Runs,
+    join,
+    n_unique,
+    scaled_unique,
+    summarise,
+)
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
-from reproduce.published import find, load
-from reproduce.run_statistics import OVERSMOOTHED, Runs, join, n_unique, scaled_unique, summarise
 
 __all__ = ["EXPERIMENT", "best_of_default", "random_runs"]
 

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
+from reproduce.common.pictures import COLOURS, GREY
+from reproduce.common.smooth_models import denoise, inputs, kernel_model
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
-from reproduce.models import denoise, inputs, kernel_model
-from reproduce.pictures import COLOURS, GREY
 
 __all__ = ["EXPERIMENT", "PANELS", "fit_panel"]
 

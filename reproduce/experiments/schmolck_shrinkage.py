@@ -13,9 +13,9 @@ from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
 from relvec.priors import resolve_prior
 from relvec.solvers.orthonormal import entry_threshold, shrinkage
+from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.smooth_models import PRIORS, denoise
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
-from reproduce.models import PRIORS, denoise
-from reproduce.pictures import COLOURS, GREY, sheet
 
 __all__ = ["EXPERIMENT", "shrink_draw"]
 

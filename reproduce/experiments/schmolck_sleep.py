@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from bench.report import Table, number
 from relvec import SparseBayesRegressor
 from relvec.bases import CosineBasis
+from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.published import find
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
-from reproduce.pictures import COLOURS, GREY, sheet
-from reproduce.published import find
 
 __all__ = ["EXPERIMENT", "bursts", "denoise", "in_band"]
 

@@ -15,9 +15,9 @@ from bench.report import Table, number
 from relvec import RVMClassifier
 from relvec.datasets import make_snake
 from relvec.plotting import DecisionSurfaceDisplay
+from reproduce.common.pictures import sheet
+from reproduce.common.published import find
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
-from reproduce.pictures import sheet
-from reproduce.published import find
 
 __all__ = ["EXPERIMENT", "fit_set", "fit_snake"]
 

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from bench.report import Table, number
 from relvec.datasets import NoisySignal, make_noisy_signal
+from reproduce.common.pictures import COLOURS, sheet
+from reproduce.common.published import load
+from reproduce.common.smooth_models import WAVELAB, fit_kernels, fit_wavelets
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
-from reproduce.models import WAVELAB, fit_kernels, fit_wavelets
-from reproduce.pictures import COLOURS, sheet
-from reproduce.published import load
 
 __all__ = ["EXPERIMENT", "Row", "fit_draw", "read_rows", "shift_line"]
 

@@ -9,13 +9,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bench.report import Table, number
-from reproduce import digits
+from reproduce.common import digits
+from reproduce.common.label_sets import count_splits
+from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.published import load
+from reproduce.common.ratios import Sample, ratio_of
+from reproduce.common.widths import FACTORS, PRICES, fit_split, search_width
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
-from reproduce.label_sets import count_splits
-from reproduce.pictures import COLOURS, GREY, sheet
-from reproduce.published import load
-from reproduce.ratios import Sample, ratio_of
-from reproduce.widths import FACTORS, PRICES, fit_split, search_width
 
 __all__ = ["EXPERIMENT", "MAIN", "RULES", "Rule", "choose"]
 

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 from bench.report import Table, number
 from relvec import RVMClassifier
 from relvec.datasets import make_overlapping_uniforms
+from reproduce.common.pictures import COLOURS, GREY, sheet
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
-from reproduce.pictures import COLOURS, GREY, sheet
 
 __all__ = ["EXPERIMENT", "fit", "judge", "rescaled"]
 

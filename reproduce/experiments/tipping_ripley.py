@@ -13,10 +13,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from relvec import RVMClassifier
+from reproduce.common.label_sets import Split, read_ripley
+from reproduce.common.pictures import COLOURS, sheet
+from reproduce.common.published import load
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
-from reproduce.label_sets import Split, read_ripley
-from reproduce.pictures import COLOURS, sheet
-from reproduce.published import load
 
 __all__ = ["EXPERIMENT", "fit", "surface"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bench.report import Table, number
+from reproduce.common.pictures import COLOURS, draw_line_fit, sheet
+from reproduce.common.published import load
+from reproduce.common.sinc_splines import N_DRAWS, fit_rvm, fit_svm, read_sinc
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
-from reproduce.pictures import COLOURS, draw_line_fit, sheet
-from reproduce.published import load
-from reproduce.sinc_splines import N_DRAWS, fit_rvm, fit_svm, read_sinc
 
 __all__ = ["EXPERIMENT", "fit_clean", "fit_noisy"]
 

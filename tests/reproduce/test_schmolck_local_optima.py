@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("pywt")
 pytest.importorskip("matplotlib")
 
+from reproduce.common.run_statistics import join, n_unique, scaled_unique, summarise
 from reproduce.engine import Kind, Results, Settings
 from reproduce.experiments import schmolck_local_optima as optima
-from reproduce.run_statistics import join, n_unique, scaled_unique, summarise
 
 PRINTED = """
 [schmolck.other.sinc_local_minima]

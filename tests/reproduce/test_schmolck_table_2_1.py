@@ -8,9 +8,16 @@ pytest.importorskip("pywt")
 
 from relvec.datasets import make_noisy_signal
 from relvec.solvers.orthonormal import profile_objective
+from reproduce.common.smooth_models import (
+    NOISE_PRIOR,
+    WAVELAB,
+    denoise,
+    fit_kernels,
+    fit_wavelets,
+    symmlets,
+)
 from reproduce.engine import Kind, Results, Settings
 from reproduce.experiments.schmolck_table_2_1 import EXPERIMENT, fit_draw, read_rows, shift_line
-from reproduce.models import NOISE_PRIOR, WAVELAB, denoise, fit_kernels, fit_wavelets, symmlets
 
 FIGURES = """
 [schmolck.table_2_1]

@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from reproduce.common.sinc_splines import fit_rvm, read_sinc
 from reproduce.engine import Results, Settings
 from reproduce.experiments.slides_sinc import EXPERIMENT, GAUSSIAN, fit
-from reproduce.sinc_splines import fit_rvm, read_sinc
 
 FIGURES = """
 [slides.sinc_demo]

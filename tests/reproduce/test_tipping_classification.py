@@ -9,15 +9,22 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from relvec import RVMClassifier
-from reproduce import digits, widths
+from reproduce.common import digits, widths
+from reproduce.common.label_sets import Split, count_splits, read_digits, read_split, standardised
+from reproduce.common.ratios import Sample, ratio_of
+from reproduce.common.widths import (
+    cross_validate,
+    fit_split,
+    judge_rvm,
+    judge_svm,
+    scale_of,
+    search_width,
+)
 from reproduce.engine import Results, Settings
 from reproduce.engine.run import Workers, run
 from reproduce.engine.store import Store
 from reproduce.experiments import tipping_classification
 from reproduce.experiments.tipping_classification import EXPERIMENT, choose
-from reproduce.label_sets import Split, count_splits, read_digits, read_split, standardised
-from reproduce.ratios import Sample, ratio_of
-from reproduce.widths import cross_validate, fit_split, judge_rvm, judge_svm, scale_of, search_width
 
 FIGURES = """
 [tipping2001.classification]

@@ -8,14 +8,20 @@ from sklearn.svm import SVR
 pytest.importorskip("matplotlib")
 
 from relvec import RVMRegressor
+from reproduce.common.label_sets import Split
+from reproduce.common.ratios import ratio_of_means
+from reproduce.common.regression_sets import SEED, draw
+from reproduce.common.regression_table import SETS
+from reproduce.common.regression_widths import (
+    cross_validate_rvm,
+    cross_validate_svm,
+    fit_rvm,
+    fit_svm,
+)
+from reproduce.common.regressions import draw_friedman
 from reproduce.engine import Results, Settings
 from reproduce.experiments import tipping_regression
-from reproduce.experiments.tipping_regression import EXPERIMENT, fit, ratio_of_means, search
-from reproduce.label_sets import Split
-from reproduce.regression_sets import SEED, draw
-from reproduce.regression_table import SETS
-from reproduce.regression_widths import cross_validate_rvm, cross_validate_svm, fit_rvm, fit_svm
-from reproduce.regressions import draw_friedman
+from reproduce.experiments.tipping_regression import EXPERIMENT, fit, search
 
 FIGURES = """
 [tipping2001.regression]

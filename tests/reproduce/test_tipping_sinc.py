@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from relvec.kernels import LinearSpline
+from reproduce.common.sinc_splines import compare, fit_svm, read_sinc
 from reproduce.engine import Results, Settings
 from reproduce.experiments.tipping_sinc import EXPERIMENT, fit_clean, fit_noisy
-from reproduce.sinc_splines import compare, fit_svm, read_sinc
 
 FIGURES = """
 [tipping2001.examples.sinc_noise_free]

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from relvec import RVMClassifier
-from reproduce.label_sets import Split, read_split
+from reproduce.common.label_sets import Split, read_split
 
 __all__ = [
     "FACTORS",

@@ -12,9 +12,9 @@ from sklearn.svm import SVC
 
 from bench.report import Table
 from relvec import RVMClassifier
+from reproduce.common.label_sets import Split, read_digits
+from reproduce.common.widths import FACTORS, N_FOLDS, folds, judge_rvm, scale_of
 from reproduce.engine import Results, Settings, Task
-from reproduce.label_sets import Split, read_digits
-from reproduce.widths import FACTORS, N_FOLDS, folds, judge_rvm, scale_of
 
 __all__ = [
     "READINGS",

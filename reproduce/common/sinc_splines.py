@@ -13,7 +13,7 @@ from sklearn.svm import SVR
 
 from relvec import RVMRegressor
 from relvec.kernels import LinearSpline
-from reproduce.published import find
+from reproduce.common.published import find
 
 __all__ = ["N_DRAWS", "SVM_GRID", "compare", "fit_rvm", "fit_svm", "read_sinc"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Sample", "ratio_of"]
+__all__ = ["Ratio", "Sample", "ratio_of", "ratio_of_means"]
 
 
 class Sample(NamedTuple):
@@ -31,16 +32,29 @@ class Sample(NamedTuple):
         return math.sqrt(float(values[0] * (100.0 - values[0])) / self.n_test)
 
 
-def ratio_of(ours: Sample, other: Sample, what: str) -> tuple[float, float]:
+class Ratio(NamedTuple):
+    """A ratio of two means and its standard error."""
+
+    value: float
+    error: float
+
+
+def ratio_of_means(numerator: Sequence[float], denominator: Sequence[float]) -> Ratio:
+    """Return the ratio of the means of paired repetitions, its error to first order."""
+    a, b = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    value = float(a.mean() / b.mean())
+    spread = float(np.std(a - value * b, ddof=1)) if len(a) > 1 else 0.0
+    return Ratio(value, spread / (math.sqrt(len(a)) * float(b.mean())))
+
+
+def ratio_of(ours: Sample, other: Sample, what: str) -> Ratio:
     """Return the ratio of two means and its standard error.
 
     Of several splits by the differences on each of them, since both models saw the same; of one
     split as if they had seen different rows, which is cautious.
     """
-    top, bottom = getattr(ours, what), getattr(other, what)
-    ratio = float(top.mean() / bottom.mean())
-    if len(top) > 1:
-        left = (top - ratio * bottom) / bottom.mean()
-        return ratio, float(left.std(ddof=1)) / math.sqrt(len(top))
+    ratio = ratio_of_means(getattr(ours, what), getattr(other, what))
+    if len(getattr(ours, what)) > 1:
+        return ratio
     shares = (sample.standard_error(what) / sample.mean(what) for sample in (ours, other))
-    return ratio, ratio * math.hypot(*shares)
+    return Ratio(ratio.value, ratio.value * math.hypot(*shares))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from reproduce.published import load
+from reproduce.common.published import load
 
 __all__ = ["MEAN", "MEAN_OVER", "SETS", "Printed", "Set", "read_printed"]
 

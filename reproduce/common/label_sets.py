@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reproduce.published import find
+from reproduce.common.published import find
 
 __all__ = [
     "Split",

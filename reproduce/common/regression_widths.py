@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 
 from relvec import RVMRegressor
-from reproduce.label_sets import Split
+from reproduce.common.label_sets import Split
 
 __all__ = [
     "RVM_FACTORS",

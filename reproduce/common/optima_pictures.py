@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from reproduce.pictures import COLOURS, GREY, sheet
+from reproduce.common.pictures import COLOURS, GREY, sheet
 
 __all__ = ["Ends", "draw_ends", "draw_sorted"]
 

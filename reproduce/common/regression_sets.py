@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from reproduce.label_sets import Split, standardised
-from reproduce.published import find
-from reproduce.regressions import draw_friedman
+from reproduce.common.label_sets import Split, standardised
+from reproduce.common.published import find
+from reproduce.common.regressions import draw_friedman
 
 __all__ = ["N_DRAWS", "SEED", "SETS", "draw", "read_boston", "read_sinc"]
 
