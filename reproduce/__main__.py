@@ -15,7 +15,7 @@ from bench import report
 from reproduce.common.published import FILE, find
 from reproduce.engine import Settings
 from reproduce.engine.notes import read_notes
-from reproduce.engine.outcome import FIGURES, Outcome, conclude, write_files
+from reproduce.engine.outcome import FIGURES, Outcome, conclude, shrink_picture, write_files
 from reproduce.engine.pages import html_page, markdown_page
 from reproduce.engine.run import TaskError, Workers, run
 from reproduce.engine.store import Store
@@ -151,7 +151,7 @@ def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall
         (HERE / FIGURES).mkdir()
         for outcome in outcomes:
             for name in outcome.figures:
-                shutil.copy(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
+                shrink_picture(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,13 @@ from reproduce.engine.notes import Note, explain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "Outcome", "conclude", "tally", "write_files"]
+__all__ = ["FIGURES", "Outcome", "conclude", "shrink_picture", "tally", "write_files"]
 
 COLUMNS = ("", "figure", "model", "printed", "ours", "ratio", "runs", "verdict")
 FIGURES = "figures"
 """Folder of the pictures, in that of all files."""
 DPI = 90
+N_COLOURS = 128
 
 
 @dataclass(frozen=True)
@@ -134,3 +135,12 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
         paths.append(folder / FIGURES / f"{name}.png")
         figure.savefig(paths[-1], dpi=DPI)
     return paths
+
+
+def shrink_picture(path: Path, folder: Path) -> None:
+    """Copy a picture to a folder with few colours, so that it is small enough to be kept."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(N_COLOURS, dither=Image.Dither.NONE)
+    few.save(folder / path.name, optimize=True)

@@ -25,7 +25,7 @@ h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child, .summary :is(th, td):nth-child(2) { text-align: left; }
 .scroll { overflow-x: auto; }
 .reproduced { color: var(--good); } .better { color: var(--best); } .not { color: var(--bad); }
 img { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
@@ -111,12 +111,14 @@ def _cell(tag: str, text: str) -> str:
     return f"<{tag}{mark}>{html.escape(text)}</{tag}>"
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: Table, kind: str = "plain") -> str:
     head = "".join(_cell("th", name) for name in table.head)
     rows = ("".join(_cell("td", text) for text in row) for row in table.rows)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
-    return f'<div class="scroll"><table>{caption}<tr>{head}</tr>\n{body}</table></div>'
+    return (
+        f'<div class="scroll"><table class="{kind}">{caption}<tr>{head}</tr>\n{body}</table></div>'
+    )
 
 
 def _picture(path: Path) -> str:
@@ -138,7 +140,12 @@ def html_page(outcomes: Sequence[Outcome], facts: str, notes: Sequence[Note], fi
     figures : Path
         Folder that holds the pictures.
     """
-    parts = [f"<h1>{TITLE}</h1>", _blocks(facts), _blocks(RULE), _html_table(_summary(outcomes))]
+    parts = [
+        f"<h1>{TITLE}</h1>",
+        _blocks(facts),
+        _blocks(RULE),
+        _html_table(_summary(outcomes), "summary"),
+    ]
     links = (f'<a href="#{outcome.name}">{outcome.name}</a>' for outcome in outcomes)
     parts.append(f"<p>{' · '.join(links)}</p>")
     for outcome in outcomes:
