@@ -118,15 +118,15 @@ class Store:
         self._records: dict[tuple[str, str], Record] = {}
         self._ends_in_a_line = True
         if path.is_file():
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             self._ends_in_a_line = not text or text.endswith("\n")
             for line in text.splitlines():
                 try:
                     entry = json.loads(line)
-                except json.JSONDecodeError:
-                    continue  # the last line, of a run that was cut short while it wrote
-                known = Record(entry["value"], entry["seconds"])
-                self._records[entry["key"], entry["fingerprint"]] = known
+                    known = Record(dict(entry["value"]), float(entry["seconds"]))
+                    self._records[entry["key"], entry["fingerprint"]] = known
+                except (ValueError, TypeError, KeyError):
+                    continue  # of a run that was cut short while it wrote, say
 
     def get(self, key: str, mark: str) -> Record | None:
         """Return a finished task, if it is there and nothing has changed since."""

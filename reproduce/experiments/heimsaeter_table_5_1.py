@@ -190,6 +190,8 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
                         runs=N_DRAWS,
                         truth=truth if kind is Kind.ESTIMATE else None,
                         unit=ERROR_UNITS.get(name, 1e-2) if kind is Kind.ERROR else 0.1,
+                        # an RVM keeps all inputs, and sinc has one
+                        is_test=entry != "n_inputs" or (model == DRVM and name != "sinc_unif"),
                     )
                 )
     return cells + _feature_cells(results, settings)

@@ -50,6 +50,8 @@ cross-validation. Pima is one split, the six sets of the IDA collection are thei
 """
 TABLE = ("tipping2001", "classification")
 SUMMARY = "normalised_mean"
+UNIT, MEAN_UNIT = 0.1, 0.01
+"""Last printed digits, of sets and of the mean over them."""
 N_SPLITS = 10
 N_CHOOSING = 5
 """Training parts on which a common width is chosen, as is usual for the IDA sets."""
@@ -219,6 +221,7 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
             published_error=0.0,
             n=len(by_model[model].error),
             kind=kind,
+            unit=UNIT,
         )
         for name, by_model in samples.items()
         for model in MODELS
@@ -238,6 +241,7 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
                 published_error=0.0,
                 n=len(ratios),
                 kind=kind,
+                unit=MEAN_UNIT,
             )
         )
     return cells

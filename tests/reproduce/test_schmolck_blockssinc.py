@@ -69,7 +69,8 @@ def test_the_height_is_the_one_whose_line_is_nearest():
 def test_cells_tables_and_pictures(results, settings):
     cells = EXPERIMENT.cells(results, settings)
     assert [cell.published for cell in cells] == [0.379, 72, 0.020, 75, 0.009, 88, 0.024, 419]
-    assert [cell.model for cell in cells[::2]] == ["sRVM", "calibration", "sRVM", "RVM"]
+    assert [cell.model for cell in cells[::2]] == ["sRVM", "sRVM", "sRVM", "RVM"]
+    assert [cell.is_test for cell in cells[::2]] == [True, False, True, False]
     heights, chosen, described = EXPERIMENT.tables(results, settings)
     assert len(heights.rows) == len(HEIGHTS)
     assert len(chosen.rows) == len(described.rows) == len(LINES)
