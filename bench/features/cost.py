@@ -69,7 +69,8 @@ MAKERS: dict[str, Callable[[int], Any]] = {
 }
 NOTES = (
     f"{PLAIN}: `RVMRegressor(scales=None, gamma={GAMMA})`; {OURS}: "
-    '`DRVMRegressor(select="always")`; RVM, ARD: `RVMRegressor(scales="ard")`; RVM, default: `RVMRegressor()`.',
+    '`DRVMRegressor(select="always")`; RVM, ARD: `RVMRegressor(scales="ard")`; '
+    "RVM, default: `RVMRegressor()`.",
     "GP, ARD: scikit-learn's, a width for every input and white noise; up to 500 rows.",
     "MSE: to the function without noise, on 1000 fresh rows. N²P MB: what the differences of all "
     "pairs of rows in all inputs would take.",
