@@ -14,6 +14,8 @@ from pathlib import Path
 from bench.runner import Record
 
 README = Path(__file__).with_name("README.md")
+LEAST_WIDTH = 18
+"""Characters left to the names of rows where a screen is narrow."""
 PACKAGES = ("relvec", "fastrvm", "sklearn-rvm", "scikit-learn", "numpy", "scipy")
 
 
@@ -61,6 +63,12 @@ def times(value: float | None) -> str:
     return "–" if value is None else f"{number(value, 2 if value < 100 else 3)}×"
 
 
+def _width(table: Table) -> int:
+    """Characters that a table takes in a frame."""
+    widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    return sum(widths) + 3 * len(widths) + 1
+
+
 def show(tables: Sequence[Table]) -> None:
     """Print the tables, with rich if it is installed."""
     try:
@@ -69,11 +77,16 @@ def show(tables: Sequence[Table]) -> None:
     except ImportError:
         print("\n\n".join(table.plain() for table in tables))
         return
-    console = Console(width=max(110, Console().width))
+    console = Console()
     for table in tables:
+        if not console.is_terminal:  # a file has no width
+            console = Console(width=max(110, console.width, _width(table)))
         drawn = RichTable(title=table.title, title_justify="left")
         for i, name in enumerate(table.head):
-            drawn.add_column(name, justify="right" if i else "left", no_wrap=i > 0)
+            # names of rows may take several lines but never vanish
+            longest = max((len(row[i]) for row in table.rows), default=0)
+            least = min(LEAST_WIDTH, longest) if i == 0 else None
+            drawn.add_column(name, justify="right" if i else "left", min_width=least)
         for row in table.rows:
             drawn.add_row(*row)
         console.print(drawn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import shlex
 import shutil
@@ -12,17 +13,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import report
+from reproduce.common.published import FILE, VARIABLE, PublishedError, find
 from reproduce.engine import Settings
 from reproduce.engine.notes import read_notes
-from reproduce.engine.outcome import FIGURES, Outcome, conclude, write_files
+from reproduce.engine.outcome import FIGURES, Outcome, conclude, shrink_picture, write_files
 from reproduce.engine.pages import html_page, markdown_page
 from reproduce.engine.run import TaskError, Workers, run
 from reproduce.engine.store import Store
 from reproduce.experiments import NAMES, load
-from reproduce.published import FILE, find
 
 HERE = Path(__file__).parent
 OUTPUT = HERE / "output"
+QUICK = "A quick run: too few repetitions for verdicts. Protocols and notes speak of full runs."
 PACKAGES = ("relvec", "scikit-learn", "numpy", "scipy", "PyWavelets")
 
 
@@ -33,36 +35,56 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "name",
         nargs="?",
         default="list",
-        choices=["list", "all", *NAMES],
         metavar="list|all|NAME",
         help="what to compute; list (the default) says what there is",
     )
-    parser.add_argument("--repetitions", type=int, metavar="R", help="as in the paper if left out")
     parser.add_argument(
-        "--data", type=Path, metavar="DIR", help=f"folder with {FILE} and data (or RELVEC_DATA)"
+        "--repetitions", type=int, metavar="R", help="draws or splits; as in the paper if left out"
     )
     parser.add_argument(
-        "--n-jobs", type=int, metavar="J", default=os.cpu_count() or 1, help="processes"
+        "--data", type=Path, metavar="DIR", help=f"folder with {FILE} and data (or {VARIABLE})"
     )
-    parser.add_argument("--quick", action="store_true", help="a few repetitions, to see it work")
+    n_cores = os.cpu_count() or 1
     parser.add_argument(
-        "--output", type=Path, default=OUTPUT, metavar="DIR", help="where results and reports go"
+        "--n-jobs",
+        type=int,
+        metavar="J",
+        default=n_cores,
+        help=f"processes that share the work (default: {n_cores}, all cores)",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a few repetitions, to see it work; verdicts are void"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=OUTPUT,
+        metavar="DIR",
+        help="where results and reports go (default: reproduce/output)",
     )
     parser.add_argument("--fresh", action="store_true", help="forget results of earlier runs")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument(
-        "--publish", action="store_true", help="of all: also write reproduce/RESULTS.md"
+        "--publish", action="store_true", help="of all, in full: also write reproduce/RESULTS.md"
     )
     options = parser.parse_args(arguments)
+    _check(options, parser)
+    return options
+
+
+def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """End with a sentence if the options make no sense."""
+    if options.name not in ("list", "all", *NAMES):
+        near = difflib.get_close_matches(options.name, ["list", "all", *NAMES], n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        parser.error(f"there is no experiment {options.name!r}.{hint} `list` says what there is.")
     if options.repetitions is not None and options.repetitions < 2:
-        parser.error(
-            f"--repetitions must be at least 2 for a standard error; got {options.repetitions}."
-        )
+        given = options.repetitions
+        parser.error(f"--repetitions must be at least 2 for a standard error; got {given}.")
     if options.n_jobs < 1:
         parser.error(f"--n-jobs must be at least 1; got {options.n_jobs}.")
-    if options.publish and options.name != "all":
-        parser.error("--publish goes with all.")
-    return options
+    if options.publish and (options.name != "all" or options.quick or options.repetitions):
+        parser.error("--publish goes with all, without --quick and --repetitions.")
 
 
 def _list() -> int:
@@ -91,10 +113,15 @@ def _run(name: str, settings: Settings, options: argparse.Namespace, workers: Wo
     results = run(name, experiment, settings, Store(path), workers, options.quiet)
     outcome = conclude(name, experiment, results, settings)
     paths = write_files(outcome, options.output)
+    notes = read_notes()
+    paths.append(options.output / f"{name}.md")
+    page = markdown_page([outcome], _facts([outcome], options), notes, FIGURES)
+    paths[-1].write_text(page, encoding="utf-8")
     print(f"\n{name}: {experiment.source}: {experiment.title}")
+    if options.quick:
+        print(QUICK)
     shown = [outcome.table] if outcome.judged else []
     report.show([*shown, *outcome.tables])
-    notes = read_notes()
     for text, cells in outcome.misses(notes):
         print(f"not reproduced: {'; '.join(cells)}. {text}")
     print("wrote " + ", ".join(str(each) for each in paths))
@@ -106,39 +133,58 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     if options.name == "list":
         return _list()
+    try:
+        return _run_all(options)
+    except (FileNotFoundError, PublishedError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"Results cannot be written to {options.output}: {error}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on from here.", file=sys.stderr)
+        return 130
+
+
+def _run_all(options: argparse.Namespace) -> int:
+    """Run one or all experiments; those that fail do not stop the others."""
     names = NAMES if options.name == "all" else (options.name,)
     outcomes: list[Outcome] = []
     failures: list[str] = []
     start = time.monotonic()
+    folder = find(options.data, FILE).parent.resolve()
     try:
-        folder = find(options.data, FILE).parent.resolve()
-        settings = Settings(folder, options.repetitions, options.quick)
-        with Workers(options.n_jobs) as workers:
-            for name in names:
-                try:
-                    outcomes.append(_run(name, settings, options, workers))
-                except TaskError as error:
-                    failures.append(f"{name} failed: {error}")
-                    print(failures[-1], file=sys.stderr)
+        (options.output / FIGURES).mkdir(parents=True, exist_ok=True)
     except FileNotFoundError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
+        raise PermissionError(f"the folder cannot be made ({error.strerror})") from error
+    settings = Settings(folder, options.repetitions, options.quick)
+    is_data_missing = False
+    with Workers(options.n_jobs) as workers:
+        for name in names:
+            try:
+                outcomes.append(_run(name, settings, options, workers))
+            except (TaskError, FileNotFoundError, PublishedError) as error:
+                is_data_missing |= not isinstance(error, TaskError)
+                failures.append(f"{name} failed: {error}")
+                print(failures[-1], file=sys.stderr)
     if options.name == "all":
         _write_report(outcomes, options, time.monotonic() - start)
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return 1 if failures else 0
+        for failure in failures:
+            print(failure, file=sys.stderr)
+    return (2 if is_data_missing else 1) if failures else 0
+
+
+def _facts(outcomes: Sequence[Outcome], options: argparse.Namespace) -> str:
+    """Return command, machine, versions and time."""
+    facts = report.machine([], _command(options), PACKAGES)
+    facts += f"\n- {sum(outcome.seconds for outcome in outcomes) / 60:.1f} minutes of CPU time"
+    return facts + (f"\n- **{QUICK}**" if options.quick else "")
 
 
 def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall: float) -> None:
     """Write one page of all experiments, and publish it if asked to."""
-    cpu = sum(outcome.seconds for outcome in outcomes)
-    facts = report.machine([], _command(options), PACKAGES)
-    facts += f"\n- {cpu / 60:.0f} minutes of CPU time; this run took {wall / 60:.0f} minutes "
-    facts += f"with {options.n_jobs} processes"
+    facts = _facts(outcomes, options)
+    facts += f"; this run took {wall / 60:.1f} minutes with {options.n_jobs} processes"
     notes = read_notes()
     markdown = markdown_page(outcomes, facts, notes, FIGURES)
     page = html_page(outcomes, facts, notes, options.output / FIGURES)
@@ -151,7 +197,8 @@ def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall
         (HERE / FIGURES).mkdir()
         for outcome in outcomes:
             for name in outcome.figures:
-                shutil.copy(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
+                shrink_picture(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
+        print(f"wrote {HERE / 'RESULTS.md'} and its pictures")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import dblquad, quad
+from scipy.special import softmax
 
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace import Labels, bound_degrees, bound_entry, find_mode
@@ -312,3 +313,19 @@ def test_wrong_atoms_are_refused():
     posterior = find_softmax_mode(columns, sizes, theta, labels).posterior()
     with pytest.raises(ValueError, match="must hold .2, 0, 3. columns"):
         posterior.logits([columns, columns, columns])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_averaged_log_likelihood_against_draws(intercept):
+    columns, sizes, theta, labels = several(intercept=intercept, weighted=True)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    rng = np.random.default_rng(0)
+    draws = rng.multivariate_normal(mode.weights, mode.covariance, size=20_000)
+    logits = mode.curvature.design.logits(draws.T)
+    if labels.offset is not None:
+        logits = logits + labels.offset
+    chance = softmax(logits, axis=-1)[:, np.arange(len(labels.target)), labels.target]
+    expected = labels.weight @ np.log(chance.mean(axis=0))
+    found = mode.averaged_log_likelihood(labels)
+    assert found == pytest.approx(expected, rel=0.05)
+    assert labels.null_log_likelihood() < 0.0

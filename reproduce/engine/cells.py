@@ -11,7 +11,16 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["REFERENCES", "RULE", "Cell", "Judged", "Kind", "Verdict", "judge", "last_digit"]
+__all__ = [
+    "REFERENCES",
+    "RULE",
+    "Cell",
+    "Judged",
+    "Kind",
+    "Verdict",
+    "judge",
+    "last_digit",
+]
 
 N_ERRORS = 2.0
 """How many standard errors of their difference two figures may be apart."""
@@ -21,10 +30,16 @@ RULE = f"""\
 - Two figures **agree** if they are at most {N_ERRORS:g} standard errors of their difference apart,
   plus half a unit of the last printed digit. Ours has the standard error of a mean over
   repetitions. A printed figure has the one printed with it, or else that of our own repetitions
-  scaled to the number behind the print, which is one where the paper shows a single draw.
+  scaled to the number behind the print, which is one where the paper shows a single draw. Where
+  the paper's own splits are used, the print has none, and a single split has that of counting
+  its test rows. The column **±** says how far apart figures may be to agree: where it is
+  large, as for many single draws, agreement says little.
 - **reproduced**: they agree. **better**: they do not, and ours is an error that is smaller; a size
   of a model that is smaller, where the line has an error and none of its errors is missed; or an
   estimate that is nearer to a known truth. **not reproduced**: all else.
+- Support vector machines are judged but not counted. Figures that follow from the set-up whatever
+  the model does, or from which something about the data had to be inferred, are marked "no test":
+  the first total counts them, because they are published, the second does not.
 """
 
 
@@ -77,6 +92,8 @@ class Cell:
         What an estimate should be.
     unit : float, optional
         The last printed digit; read off the number if not given, which loses zeros at the end.
+    is_test : bool
+        False if the figure follows from the set-up, or if something was inferred from it.
     """
 
     line: str
@@ -90,6 +107,7 @@ class Cell:
     kind: Kind
     truth: float | None = None
     unit: float | None = None
+    is_test: bool = True
 
     def __post_init__(self) -> None:
         if self.kind is Kind.ESTIMATE and self.truth is None:
@@ -109,12 +127,13 @@ class Cell:
         spread: float | None = None,
         truth: float | None = None,
         unit: float | None = None,
+        is_test: bool = True,
     ) -> Self:
         """Return the cell of the mean of some repetitions.
 
         Parameters
         ----------
-        line, column, model, published, kind, truth, unit
+        line, column, model, published, kind, truth, unit, is_test
             As for the class.
         values : sequence of float
             Ours, one for each repetition.
@@ -137,6 +156,7 @@ class Cell:
             kind=kind,
             truth=truth,
             unit=unit,
+            is_test=is_test,
         )
 
     @property

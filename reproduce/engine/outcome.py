@@ -17,12 +17,15 @@ from reproduce.engine.notes import Note, explain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "Outcome", "conclude", "tally", "write_files"]
+__all__ = ["FIGURES", "Outcome", "conclude", "shrink_picture", "tally", "write_files"]
 
-COLUMNS = ("", "figure", "model", "printed", "ours", "ratio", "runs", "verdict")
+COLUMNS = ("", "quantity", "model", "printed", "ours", "±", "ratio", "runs", "verdict")
+NO_TEST = "no test: "
+"""Stands before verdicts on figures that could hardly have come out otherwise."""
 FIGURES = "figures"
 """Folder of the pictures, in that of all files."""
 DPI = 90
+N_COLOURS = 128
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class Outcome:
         for judged in self.judged:
             if judged.verdict is Verdict.MISSED and judged.cell.is_counted:
                 text = explain(notes, self.name, judged.cell)
-                found.setdefault(text, []).append(f"{judged.cell.line}, {judged.cell.column}")
+                cell = judged.cell
+                found.setdefault(text, []).append(f"{cell.line}, {cell.column} of {cell.model}")
         return list(found.items())
 
 
@@ -80,15 +84,17 @@ def _row(judged: Judged) -> list[str]:
         cell.model,
         cell.printed,
         ours,
+        number(cell.slack, 2),
         ratio,
         str(cell.n),
-        str(judged.verdict),
+        ("" if cell.is_test else NO_TEST) + judged.verdict,
     ]
 
 
-def tally(judged: Sequence[Judged]) -> Counter[Verdict]:
+def tally(judged: Sequence[Judged], tests_only: bool = False) -> Counter[Verdict]:
     """Return how many figures of ours have each verdict."""
-    return Counter(each.verdict for each in judged if each.cell.is_counted)
+    counted = (each for each in judged if each.cell.is_counted)
+    return Counter(each.verdict for each in counted if each.cell.is_test or not tests_only)
 
 
 def conclude(name: str, experiment: Experiment, results: Results, settings: Settings) -> Outcome:
@@ -111,8 +117,9 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
         path = folder / f"{outcome.name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            names = ("line", "figure", "model", "published", "published_error", "ours")
-            writer.writerow([*names, "standard_error", "runs", "kind", "verdict"])
+            names = ("line", "quantity", "model", "published", "published_error", "unit", "ours")
+            more = ("standard_error", "runs", "slack", "kind", "truth", "is_test", "verdict")
+            writer.writerow([*names, *more])
             for each in outcome.judged:
                 cell = each.cell
                 writer.writerow(
@@ -122,10 +129,14 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
                         cell.model,
                         cell.published,
                         cell.published_error,
+                        cell.unit,
                         cell.ours,
                         cell.standard_error,
                         cell.n,
+                        cell.slack,
                         cell.kind,
+                        cell.truth,
+                        cell.is_test,
                         each.verdict,
                     ]
                 )
@@ -134,3 +145,12 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
         paths.append(folder / FIGURES / f"{name}.png")
         figure.savefig(paths[-1], dpi=DPI)
     return paths
+
+
+def shrink_picture(path: Path, folder: Path) -> None:
+    """Copy a picture to a folder with few colours, so that it is small enough to be kept."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(N_COLOURS, dither=Image.Dither.NONE)
+    few.save(folder / path.name, optimize=True)

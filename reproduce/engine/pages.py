@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.report import Table
 from reproduce.engine.cells import RULE, Verdict
 from reproduce.engine.notes import Note
-from reproduce.engine.outcome import Outcome, tally
+from reproduce.engine.outcome import NO_TEST, Outcome, tally
 
 __all__ = ["html_page", "markdown_page"]
 
@@ -25,7 +25,7 @@ h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child, .summary :is(th, td):nth-child(2) { text-align: left; }
 .scroll { overflow-x: auto; }
 .reproduced { color: var(--good); } .better { color: var(--best); } .not { color: var(--bad); }
 img { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
@@ -37,18 +37,23 @@ summary { cursor: pointer; }
 def _summary(outcomes: Sequence[Outcome]) -> Table:
     rows = []
     whole: Counter[Verdict] = Counter()
+    tests: Counter[Verdict] = Counter()
     for outcome in outcomes:
         found = tally(outcome.judged)
         whole += found
+        tests += tally(outcome.judged, tests_only=True)
         rows.append([outcome.name, outcome.experiment.source, *_shares(found)])
     rows.append(["all", "", *_shares(whole)])
+    rows.append(["all that are tests", "", *_shares(tests)])
     head = ["experiment", "of", "figures", *(str(verdict) for verdict in Verdict), "reached"]
     return Table("Published figures of relevance vector machines and their kin", head, rows)
 
 
 def _shares(found: Counter[Verdict]) -> list[str]:
     n = found.total()
-    reached = f"{100 * (n - found[Verdict.MISSED]) / n:.0f} %" if n else "–"
+    if not n:
+        return ["pictures", *["–"] * (len(Verdict) + 1)]
+    reached = f"{100 * (n - found[Verdict.MISSED]) / n:.1f} %"
     return [str(n), *(str(found[verdict]) for verdict in Verdict), reached]
 
 
@@ -86,9 +91,10 @@ def markdown_page(
 
 def _inline(text: str) -> str:
     """Return a line of Markdown as HTML: code and bold."""
-    safe = html.escape(text, quote=False)
-    safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
-    return re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", safe)
+    parts = re.split(r"`([^`]+)`", html.escape(text, quote=False))
+    parts[::2] = [re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", part) for part in parts[::2]]
+    parts[1::2] = [f"<code>{part}</code>" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def _blocks(text: str) -> str:
@@ -106,17 +112,20 @@ def _blocks(text: str) -> str:
 
 
 def _cell(tag: str, text: str) -> str:
-    kind = text.split()[0] if text in set(Verdict) else ""
+    verdict = text.removeprefix(NO_TEST)
+    kind = verdict.split()[0] if verdict in set(Verdict) else ""
     mark = f' class="{kind}"' if kind else ""
     return f"<{tag}{mark}>{html.escape(text)}</{tag}>"
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: Table, kind: str = "plain") -> str:
     head = "".join(_cell("th", name) for name in table.head)
     rows = ("".join(_cell("td", text) for text in row) for row in table.rows)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
-    return f'<div class="scroll"><table>{caption}<tr>{head}</tr>\n{body}</table></div>'
+    return (
+        f'<div class="scroll"><table class="{kind}">{caption}<tr>{head}</tr>\n{body}</table></div>'
+    )
 
 
 def _picture(path: Path) -> str:
@@ -138,16 +147,21 @@ def html_page(outcomes: Sequence[Outcome], facts: str, notes: Sequence[Note], fi
     figures : Path
         Folder that holds the pictures.
     """
-    parts = [f"<h1>{TITLE}</h1>", _blocks(facts), _blocks(RULE), _html_table(_summary(outcomes))]
-    links = (f'<a href="#{outcome.name}">{outcome.name}</a>' for outcome in outcomes)
-    parts.append(f"<p>{' · '.join(links)}</p>")
+    parts = [
+        f"<h1>{TITLE}</h1>",
+        _blocks(facts),
+        _blocks(RULE),
+        _html_table(_summary(outcomes), "summary"),
+    ]
+    for outcome in outcomes:
+        link = f'<td><a href="#{outcome.name}">{outcome.name}</a></td>'
+        parts[-1] = parts[-1].replace(f"<td>{outcome.name}</td>", link)
     for outcome in outcomes:
         experiment = outcome.experiment
         parts.append(f'<h2 id="{outcome.name}">{outcome.name}</h2>')
         parts.append(_blocks(f"**{experiment.source}**: {experiment.title}."))
-        parts.append(
-            f"<details><summary>Protocol</summary>{_blocks(experiment.protocol)}</details>"
-        )
+        words = "Protocol: what was done and what was assumed"
+        parts.append(f"<details><summary>{words}</summary>{_blocks(experiment.protocol)}</details>")
         if outcome.judged:
             parts.append(_html_table(outcome.table))
         missed = _missed(outcome, notes)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -49,10 +53,14 @@ class Workers:
     """
 
     def __init__(self, n_jobs: int) -> None:
+        self._n_jobs = n_jobs
         self._pool: ProcessPoolExecutor | None = None
         if n_jobs > 1:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(n_jobs, context, initializer=_one_thread)
+            self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self._n_jobs, context, initializer=_one_thread)
 
     def __enter__(self) -> Self:
         return self
@@ -73,16 +81,35 @@ class Workers:
                 for task in tasks:
                     yield task, _named(task, partial(_work, task, folder))
             return
-        running = {self._pool.submit(_work, task, folder): task for task in tasks}
+        with _interrupts_ignored():  # processes that start now inherit it: only this one answers
+            running = {self._pool.submit(_work, task, folder): task for task in tasks}
         try:
             while running:
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     task = running.pop(future)
                     yield task, _named(task, future.result)
+        except TaskError as error:
+            if isinstance(error.__cause__, BrokenProcessPool):
+                self._pool.shutdown(wait=False, cancel_futures=True)
+                self._pool = self._new_pool()
+            raise
         finally:
             for future in running:
                 future.cancel()
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C for a moment; nothing changes outside the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _named(task: Task, call: Callable[[], Record]) -> Record:
@@ -111,10 +138,19 @@ class Progress:
         self._start = self._said = time.monotonic()
         self._can_overwrite = sys.stderr.isatty()
 
-    def show(self, n_done: int, n_all: int, n_kept: int, is_last: bool = False) -> None:
+    def show(
+        self,
+        n_done: int,
+        n_all: int,
+        n_kept: int,
+        *,
+        is_first: bool = False,
+        is_last: bool = False,
+    ) -> None:
         """Tell, if it is time to."""
         now = time.monotonic()
-        if self._is_quiet or not (is_last or self._can_overwrite or now - self._said > EVERY):
+        is_time = is_first or is_last or self._can_overwrite or now - self._said > EVERY
+        if self._is_quiet or not is_time:
             return
         self._said = now
         elapsed = now - self._start
@@ -166,6 +202,7 @@ def run(
         n_kept += len(done)
         waiting = [task for task in tasks if task.key not in done]
         n_all = len(known) + len(tasks)
+        progress.show(len(known) + len(done), n_all, n_kept, is_first=not known)
         for task, record in workers.do(waiting, settings.folder):
             done[task.key] = store.add(task.key, marks[task.key], record)
             progress.show(len(known) + len(done), n_all, n_kept)

@@ -19,7 +19,8 @@ from reproduce.engine.experiment import Task, Value
 __all__ = ["Record", "Store", "fingerprint"]
 
 PROJECT = Path(__file__).parents[2]
-ENGINE = "reproduce.engine"
+PRESENTATION = ("reproduce.engine", "reproduce.common.pictures", "reproduce.common.optima_pictures")
+"""Modules that decide how results look and not what they are."""
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "PyWavelets")
 
 
@@ -50,13 +51,13 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def _own_modules(module: str) -> dict[str, Path]:
-    """Return the module and all it needs of this package, but not the engine."""
+    """Return the module and all it needs of this package, but for how results are shown."""
     found: dict[str, Path] = {}
     waiting = [module]
     while waiting:
         name = waiting.pop()
         path = _source(name) if name.startswith("reproduce.") else None
-        if path is None or name in found or name.startswith(ENGINE):
+        if path is None or name in found or name.startswith(PRESENTATION):
             continue
         found[name] = path
         waiting += _imported(path)
@@ -117,15 +118,15 @@ class Store:
         self._records: dict[tuple[str, str], Record] = {}
         self._ends_in_a_line = True
         if path.is_file():
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             self._ends_in_a_line = not text or text.endswith("\n")
             for line in text.splitlines():
                 try:
                     entry = json.loads(line)
-                except json.JSONDecodeError:
-                    continue  # the last line, of a run that was cut short while it wrote
-                known = Record(entry["value"], entry["seconds"])
-                self._records[entry["key"], entry["fingerprint"]] = known
+                    known = Record(dict(entry["value"]), float(entry["seconds"]))
+                    self._records[entry["key"], entry["fingerprint"]] = known
+                except (ValueError, TypeError, KeyError):
+                    continue  # of a run that was cut short while it wrote, say
 
     def get(self, key: str, mark: str) -> Record | None:
         """Return a finished task, if it is there and nothing has changed since."""

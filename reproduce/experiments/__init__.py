@@ -16,7 +16,6 @@ NAMES = (
     "tipping_regression",
     "tipping_input_scales",
     "tipping_classification",
-    "tipping_digits",
     "slides_sinc",
     "schmolck_table_2_1",
     "schmolck_dictionaries",

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, xlogy
 from scipy.stats import qmc
 
 from relvec._linalg import solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.laplace import RAREST, Place, go_uphill, is_small
+from relvec.likelihoods.bernoulli import moderate
 from relvec.likelihoods.softmax import (
     curving_probabilities,
     log_likelihood,
@@ -51,6 +52,11 @@ class ClassLabels:
     def total_weight(self) -> float:
         """Number of rows, counted as often as they weigh."""
         return float(len(self.target)) if self.weight is None else float(self.weight.sum())
+
+    def null_log_likelihood(self) -> float:
+        """Log probability of the classes given their shares alone."""
+        count = np.bincount(self.target, weights=self.weight, minlength=self.n_classes)
+        return float(xlogy(count, count / count.sum()).sum())
 
     def null_intercepts(self) -> Vector:
         """Log share of each class less the mean of all, finite also for classes without rows."""
@@ -110,6 +116,23 @@ class SoftmaxMode:
             pull = self.curvature.solve(self.curvature.design.pull(self.curvature.drift(c)))
             result = result + 0.5 * (precision * self.weights * pull)[:n]
         return result
+
+    def averaged_log_likelihood(self, labels: ClassLabels) -> float:
+        """Log probability of each row's class, averaged over the weights, added up.
+
+        By pairs of a row's own class with another, as if each were a logistic model whose logit
+        is normal (MacKay, 1992).
+        """
+        design, rows = self.curvature.design, np.arange(len(labels.target))
+        own = np.zeros_like(self.logits)
+        own[rows, labels.target] = 1.0
+        shared = design.within(design.expected(own) @ self.covariance)
+        variance = design.variances(self.covariance) - 2.0 * shared
+        variance += shared[rows, labels.target, None]
+        ahead = self.logits - self.logits[rows, labels.target, None]
+        moderated = moderate(ahead, np.maximum(variance, 0.0))
+        moderated[rows, labels.target] = 0.0
+        return log_likelihood(moderated, labels.target, labels.weight)
 
     def posterior(self, given: Vector | None = None) -> SoftmaxPosterior:
         """Return what predictions need: nothing that grows with the number of rows.

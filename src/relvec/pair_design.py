@@ -92,6 +92,18 @@ class PairDesign:
         each = [product[:, block].sum(axis=1) for block in self.classes]
         return np.column_stack(each) + other[:, self.n_pairs :] @ self.contrast.T
 
+    def variances(self, covariance: Matrix) -> Matrix:
+        """Variance of every logit, shape (n_rows, n_classes), given the weights' covariance."""
+        n_rows, n = len(self.columns), self.n_pairs
+        result = np.empty((n_rows, len(self.sizes)))
+        for k, block in enumerate(self.classes):
+            intercept = np.broadcast_to(self.contrast[k], (n_rows, self.contrast.shape[1]))
+            effects = np.column_stack([self.columns[:, block], intercept])
+            index = np.r_[block, n : self.n_weights]
+            inner = covariance[np.ix_(index, index)]
+            result[:, k] = np.einsum("ij,ij->i", effects @ inner, effects)
+        return result
+
     def effects(self, k: int) -> Matrix:
         """Effect of every weight on the logit of class `k`, shape (n_rows, n_weights)."""
         result = np.zeros((len(self.columns), self.n_weights))
@@ -180,18 +192,7 @@ class PairCurvature:
         if c:
             covariance = covariance + (2.0 * c) * ((covariance * self.precision) @ covariance)
         mixed = design.within(self.expected @ covariance)
-        own = np.empty_like(y)
-        n = design.n_pairs
-        for k, block in enumerate(design.classes):
-            effects = np.column_stack(
-                [
-                    design.columns[:, block],
-                    np.broadcast_to(design.contrast[k], (len(y), design.contrast.shape[1])),
-                ]
-            )
-            index = np.r_[block, n : design.n_weights]
-            inner = covariance[np.ix_(index, index)]
-            own[:, k] = np.einsum("ij,ij->i", effects @ inner, effects)
+        own = design.variances(covariance)
         inner_slope = y * (own - 2.0 * mixed)
         inner_slope -= y * inner_slope.sum(axis=1, keepdims=True)
         return inner_slope * self.weight[:, None]

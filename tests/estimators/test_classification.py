@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import RVMClassifier, SparseBayesClassifier
@@ -365,3 +366,16 @@ def test_doubt_grows_far_away_in_many_dimensions(gamma):
     if spread > 0.0:
         assert (far > 0.9 * spread).all()
         assert np.median(near) < spread
+
+
+def test_no_vague_model_of_separable_classes():
+    """A fold in which two atoms, saturated everywhere, had a log evidence of +5.8."""
+    X, y = load_iris(return_X_y=True)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+    train, test = list(folds)[3]
+    model = RVMClassifier().fit(X[train], y[train])
+    assert model.converged_
+    assert model.log_evidence_ < 0.0
+    assert model.score(X[train], y[train]) > 0.9
+    assert model.score(X[test], y[test]) > 0.9
+    assert log_loss(y[test], model.predict_proba(X[test])) < 0.35

@@ -294,7 +294,7 @@ def test_warm_start_goes_with_scales():
 
 
 def test_regressors_that_select_inherit_the_refinement():
-    same = RVMRegressor(scales=ScaleLearner("ard", refine=3), prior="ric").fit(X, Y)
+    same = RVMRegressor(scales=ScaleLearner("auto", refine=3), prior="ric").fit(X, Y)
     model = DRVMRegressor().fit(X, Y)
     np.testing.assert_allclose(model.input_scale_, same.input_scale_)
     np.testing.assert_allclose(model.predict(TEST), same.predict(TEST))

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import DRVMRegressor, PFCVMClassifier, RVMRegressor
 from relvec.datasets import make_friedman, make_ring, make_twonorm
+from relvec.learning import ScaleLearner
 
 RNG = np.random.default_rng(31)
 N, P = 80, 4
@@ -38,7 +39,7 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 @parametrize_with_checks(
     [
         DRVMRegressor(),
-        DRVMRegressor(propagate=True),
+        DRVMRegressor(propagate=True, select="always"),
         PFCVMClassifier(),
         PFCVMClassifier(select="always"),
     ]
@@ -49,7 +50,7 @@ def test_scikit_learn_check(estimator, check):
 
 @pytest.fixture(scope="module")
 def regressor():
-    return DRVMRegressor(min_feature_gain=3.0).fit(X, Y)
+    return DRVMRegressor(select="always", min_feature_gain=3.0).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,9 @@ def classifier():
 def test_friedman(seed):
     inputs, targets = make_friedman(1, 200, random_state=seed)
     model = DRVMRegressor().fit(inputs, targets)
+    assert model.inputs_chosen_
+    always = DRVMRegressor(select="always").fit(inputs, targets)
+    np.testing.assert_array_equal(model.input_scale_, always.input_scale_)
     kept = model.get_support()
     assert kept[:5].all()
     assert kept.sum() <= 7  # one or two that do not matter may stay
@@ -86,6 +90,7 @@ def test_ring():
     inputs, labels = make_ring(150, n_features=10, random_state=0)
     model = PFCVMClassifier().fit(inputs, labels)
     np.testing.assert_array_equal(model.get_support(indices=True), [0, 1])
+    assert model.inputs_chosen_
     assert model.scale_kind_ == "ard"
     new, truth = make_ring(500, n_features=10, random_state=1)
     assert model.score(new, truth) > 0.93
@@ -95,17 +100,70 @@ def test_twonorm_keeps_all():
     inputs, labels = make_twonorm(120, random_state=0)
     model = PFCVMClassifier().fit(inputs, labels)
     assert model.get_support().all()
+    assert not model.inputs_chosen_
     assert model.scale_kind_ == "isotropic"
     np.testing.assert_allclose(model.feature_relevance_, model.feature_relevance_[0])
     new, truth = make_twonorm(500, random_state=1)
     assert model.score(new, truth) > 0.9
 
 
-def test_select_says_whether_inputs_are_chosen():
-    never = PFCVMClassifier(select="never").fit(X, LABELS)
+def weak_inputs(seed, n_inputs=20):
+    """All inputs matter about alike, each a little."""
+    rng = np.random.default_rng(seed)
+    weight = rng.uniform(0.5, 1.5, n_inputs) / np.sqrt(n_inputs)
+    inputs, new = rng.normal(size=(200, n_inputs)), rng.normal(size=(1000, n_inputs))
+    along, truth = inputs @ weight, new @ weight
+    targets = along + 0.3 * np.sin(2.0 * along) + rng.normal(size=200)
+    return inputs, targets, new, truth + 0.3 * np.sin(2.0 * truth)
+
+
+def test_weak_inputs_are_kept():
+    errors = {"auto": 0.0, "always": 0.0}
+    for seed in range(2):
+        inputs, targets, new, truth = weak_inputs(seed)
+        for select in errors:
+            model = DRVMRegressor(select=select).fit(inputs, targets)
+            errors[select] += np.mean((model.predict(new) - truth) ** 2)
+            assert model.inputs_chosen_ == (select == "always")
+            assert model.get_support().all() == (select == "auto")
+            chance = model.feature_inclusion_probability_
+            assert np.isnan(chance).all() == (select == "auto")
+            assert (model.feature_relevance_std_[model.get_support()] > 0.0).all()
+    assert errors["auto"] < errors["always"]
+
+
+def test_one_width_may_move_apart():
+    inputs, targets, _, _ = weak_inputs(0)
+    begun = DRVMRegressor(refine=0).fit(inputs, targets)
+    assert begun.scale_kind_ == "isotropic"
+    np.testing.assert_allclose(begun.feature_relevance_, begun.feature_relevance_[0])
+    ended = DRVMRegressor().fit(inputs, targets)
+    assert ended.scale_kind_ == "ard"
+    assert not ended.inputs_chosen_
+    assert ended.objective_ > begun.objective_
+
+
+@pytest.mark.parametrize("refine", [0, 3])
+def test_always_selects_as_one_scale_for_each_input_does(refine):
+    inputs, targets, new, _ = weak_inputs(0, 10)
+    model = DRVMRegressor(select="always", refine=refine).fit(inputs, targets)
+    same = RVMRegressor(scales=ScaleLearner("ard", refine=refine), prior="ric")
+    same.fit(inputs, targets)
+    np.testing.assert_array_equal(model.input_scale_, same.input_scale_)
+    np.testing.assert_array_equal(model.predict(new), same.predict(new))
+
+
+@pytest.mark.parametrize(
+    ("machine", "target"), [(DRVMRegressor, Y), (PFCVMClassifier, LABELS)], ids=["DRVM", "PFCVM"]
+)
+def test_select_says_whether_inputs_are_chosen(machine, target):
+    never = machine(select="never").fit(X, target)
     assert never.get_support().all()
-    assert never.scale_kind_ == "isotropic"
-    assert PFCVMClassifier(select="always").fit(X, LABELS).scale_kind_ == "ard"
+    assert not never.inputs_chosen_
+    always = machine(select="always").fit(X, target)
+    assert always.scale_kind_ == "ard"
+    assert always.inputs_chosen_
+    assert machine().fit(X[:, :1], target).get_support().all()
 
 
 def test_min_feature_gain_is_a_price(regressor, classifier):
@@ -113,7 +171,7 @@ def test_min_feature_gain_is_a_price(regressor, classifier):
     np.testing.assert_array_equal(classifier.get_support(indices=True), [0, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is left cannot explain the target
-        dear = DRVMRegressor(min_feature_gain=1e6, refine=0).fit(X, Y)
+        dear = DRVMRegressor(select="always", min_feature_gain=1e6, refine=0).fit(X, Y)
     assert dear.get_support().sum() == 1
 
 
@@ -220,6 +278,7 @@ def test_several_outputs():
 def test_targets_that_say_nothing(target):
     model = DRVMRegressor(propagate=True, refine=3).fit(X, target)
     assert model.scale_kind_ == "none"
+    assert not model.inputs_chosen_
     assert not model.get_support().any()
     assert (model.feature_inclusion_probability_ <= 0.5).all()
     assert np.isinf(model.feature_relevance_std_).all()
@@ -287,8 +346,9 @@ def test_nothing_is_known_before_fit():
         for ask in ("get_support", "get_feature_names_out"):
             with pytest.raises(NotFittedError):
                 getattr(model, ask)()
-        with pytest.raises(NotFittedError):
-            _ = model.feature_inclusion_probability_
+        for name in ("feature_inclusion_probability_", "inputs_chosen_"):
+            with pytest.raises(NotFittedError):
+                getattr(model, name)
         with pytest.raises(NotFittedError):
             model.transform(X)
 
@@ -397,6 +457,7 @@ def test_pickles_and_clones(regressor, classifier):
     [
         (DRVMRegressor(propagate="yes"), (TypeError, ValueError), "propagate"),
         (DRVMRegressor(refine=-1), ValueError, "refine"),
+        (DRVMRegressor(select="maybe"), ValueError, "select must be one of"),
         (DRVMRegressor(min_feature_gain="none"), ValueError, "min_gain|min_feature_gain"),
         (DRVMRegressor("precomputed"), ValueError, "precomputed|square"),
         (DRVMRegressor(lambda A, B: A @ B.T), ValueError, "kernels by name and for kernel obj"),

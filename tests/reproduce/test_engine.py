@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from bench.report import Table
 from reproduce import __main__ as command
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
+from reproduce.engine.pages import _inline
 from reproduce.engine.run import TaskError, Workers, run
 from reproduce.engine.store import Record, Store, fingerprint
 
@@ -37,7 +38,16 @@ def cells(results, settings):
     values = results.column("draw", "value")
     return [
         Cell.of("evens <b>", "mean", "RVM", 4.0, values, kind=Kind.ERROR, runs=5),
-        Cell.of("evens <b>", "sum", "RVM", 1.0, [results["sum"]["value"]], kind=Kind.PLAIN, runs=1),
+        Cell.of(
+            "evens <b>",
+            "sum",
+            "RVM",
+            1.0,
+            [results["sum"]["value"]],
+            kind=Kind.PLAIN,
+            runs=1,
+            is_test=False,
+        ),
         Cell.of("evens <b>", "other", "SVM", 1.0, values, kind=Kind.PLAIN, runs=5),
     ]
 
@@ -211,17 +221,24 @@ def test_command_prints_and_writes(main, output, capsys):
     lines = (output / "doubling.csv").read_text().splitlines()
     assert len(lines) == 4
     assert lines[1].startswith("evens <b>,mean,RVM,4.0,")
-    assert lines[1].endswith(",3,error,reproduced")
+    assert ",3," in lines[1]
+    assert lines[1].endswith(",error,,True,reproduced")
+    assert lines[2].endswith(",False,not reproduced")
+    page = (output / "doubling.md").read_text()
+    assert "too few repetitions" in page
+    assert "no test: not reproduced" in page
+    assert "Words with `code`" in page
 
 
 def test_report_on_all(main, output, monkeypatch, tmp_path):
     monkeypatch.setattr(command, "HERE", tmp_path)
-    assert main("all", "--repetitions", "4", "--publish", "--quiet") == 0
+    assert main("all", "--publish", "--quiet") == 0
     markdown, page = ((output / name).read_text() for name in ("RESULTS.md", "results.html"))
     assert (tmp_path / "RESULTS.md").read_text() == markdown
     assert (tmp_path / "figures" / "picture.png").is_file()
-    assert "`python -m reproduce all --repetitions 4`" in markdown
-    assert "| all |  | 2 | 1 | 0 | 1 | 50 % |" in markdown
+    assert "`python -m reproduce all`" in markdown
+    assert "| all |  | 2 | 1 | 0 | 1 | 50.0 % |" in markdown
+    assert "| all that are tests |  | 1 | 1 | 0 | 0 | 100.0 % |" in markdown
     assert "![picture](figures/picture.png)" in markdown
     assert "**More**" in markdown
     assert str(tmp_path) not in markdown + page
@@ -263,10 +280,11 @@ def test_list(main, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nothing"], "invalid choice: 'nothing'"),
+        (["tipping_sink"], "Did you mean tipping_sinc?"),
         (["all", "--repetitions", "1"], "at least 2"),
         (["all", "--n-jobs", "0"], "at least 1"),
         (["list", "--publish"], "goes with all"),
+        (["all", "--quick", "--publish"], "without --quick"),
     ],
 )
 def test_wrong_words_are_explained(words, message, capsys):
@@ -282,3 +300,43 @@ def test_absent_data_are_explained(tmp_path, capsys, monkeypatch):
     assert "--data DIR" in capsys.readouterr().err
     assert command.main(["all", "--data", str(tmp_path)]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_stars_in_code_are_not_bold():
+    assert _inline("**R**: `x**-2` and `y**2` < **S**") == (
+        "<b>R</b>: <code>x**-2</code> and <code>y**2</code> &lt; <b>S</b>"
+    )
+
+
+@pytest.mark.parametrize("line", ["123", "{}", '{"key": "a", "fingerprint": "b", "value": 1}', "x"])
+def test_strange_lines_of_the_store_are_passed_over(tmp_path, line):
+    path = tmp_path / "tasks.jsonl"
+    path.write_bytes(b"\xff\n" + line.encode() + b"\n")
+    store = Store(path)
+    store.add("key", "mark", Record({"a": 1}, 0.5))
+    assert Store(path).get("key", "mark") == Record({"a": 1}, 0.5)
+
+
+def test_a_folder_that_cannot_be_made_is_explained(main, output, capsys):
+    output.write_text("a file")
+    assert main("doubling") == 1
+    assert "cannot be written to" in capsys.readouterr().err
+
+
+def test_printed_figures_that_cannot_be_read_are_explained(folder, monkeypatch, capsys, tmp_path):
+    path = folder / "TARGETS.toml"
+    for text, words in (("[[", "cannot be read"), ("", "has no table [tipping2001.examples]")):
+        path.write_text(text)
+        words_given = ["tipping_sinc", "--data", str(folder), "--output", str(tmp_path / "out")]
+        assert command.main([*words_given, "--quick", "--n-jobs", "1"]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_a_dead_worker_is_named_and_replaced(tmp_path):
+    # a task is given a folder first: here, that is what the process is ended with
+    bad, good = Task("bad", os._exit), Task("good", os.path.join, ("a",))
+    with Workers(2) as workers:
+        with pytest.raises(TaskError, match="bad"):
+            list(workers.do([bad], 3))
+        ((_, record),) = workers.do([good], tmp_path)
+    assert record.value == str(tmp_path / "a")

@@ -9,9 +9,9 @@ pytest.importorskip("pywt")
 pytest.importorskip("matplotlib")
 
 from reproduce.__main__ import main
+from reproduce.common.published import FILE, VARIABLE
 from reproduce.engine import Experiment
 from reproduce.experiments import NAMES, load
-from reproduce.published import FILE, VARIABLE
 
 FOLDER = os.environ.get(VARIABLE)
 

@@ -247,3 +247,35 @@ def test_gamma_prior_is_refused():
     problem = problem_of(np.eye(6), np.arange(6) % 3, hyperprior=GammaHyperprior(1.0, 1.0))
     with pytest.raises(ValueError, match="cannot be added or removed one by one"):
         SoftmaxSolver().solve(problem)
+
+
+def test_evidence_of_vague_models_is_not_believed():
+    """Atoms that separate the classes, with wider and wider priors."""
+    Phi, t = class_problem(60, 3, spread=0.05)
+    problem = problem_of(Phi, t)
+    active = np.array([0, 61, 122])
+    columns = columns_of(problem, active)
+    fits, allowed = [], []
+    for deviation in (1.0, 10.0, 1e3, 1e5):
+        state = problem.evaluate(active, np.full(3, -2.0 * np.log(deviation)), columns)
+        assert np.isfinite(state.objective) == (not problem.is_vague(state.mode))
+        fits.append(state.mode.averaged_log_likelihood(problem.labels))
+        allowed.append(np.isfinite(state.objective))
+    assert allowed[0]
+    assert not allowed[-1]
+    assert fits[-1] < max(fits) - 10.0
+    nothing = problem.evaluate(active[:0], np.empty(0), columns[:, :0])
+    assert not problem.is_vague(nothing.mode)
+    assert np.isfinite(nothing.objective)
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_search_leaves_a_vague_start(shared):
+    Phi, t = class_problem(60, 3, spread=0.05)
+    problem = problem_of(Phi, t, shared=shared)
+    active = np.array([0, 1, 2, 60, 61, 62, 120, 121, 122])
+    start = active, np.full(9, -23.0)
+    assert problem.evaluate(*start, columns_of(problem, active)).objective == -np.inf
+    solution = SoftmaxSolver().solve(problem, warm_start=start)
+    check(problem, solution)
+    assert not problem.is_vague(solution.state.mode)

@@ -150,10 +150,13 @@ def _proposals(
     scale: Vector,
     kernel: Any,
 ) -> list[LearntScales]:
-    """Return what to fit next: with inputs taken out and in by the rule, or just moved."""
+    """Return what to fit next: with inputs taken out and in by the rule, or just moved.
+
+    Where it was decided that all inputs stay, scales only move.
+    """
     relevance = scale * learnt.spread**2
     moved = learnt.moved(relevance, kernel)
-    if len(scale) > WEIGHED:
+    if not learnt.is_choice or len(scale) > WEIGHED:
         return [moved]
     information = _information(models, thetas, scale, learnt.spread)
     if information is None:

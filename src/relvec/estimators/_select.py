@@ -9,22 +9,42 @@ from scipy.special import expit
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from relvec._checks import check_choice, check_positive
 from relvec._linalg import robust_cholesky
 from relvec._typing import BoolArray, Matrix, Vector
-from relvec.learning import LearntScales
+from relvec.learning import LearntScales, ScaleLearner
 from relvec.learning.feature_rule import scale_deviations
 
 __all__ = ["FeatureSelectionMixin"]
 
+SELECT = {"auto": "auto", "always": "ard", "never": "isotropic"}
+"""Kinds of scales that say whether inputs are chosen."""
 UNKNOWN = 100.0
 """Standard deviations so many times a scale say that nothing is known of it."""
 
 
 class FeatureSelectionMixin(SelectorMixin):
-    """`transform`, `get_support` and how sure each choice is."""
+    """Whether to choose, `transform`, `get_support` and how sure each choice is."""
 
+    select: str
+    min_feature_gain: float | str
+    refine: int
     learnt_scales_: LearntScales
     feature_relevance_: Vector
+
+    @property
+    def scales(self) -> ScaleLearner:
+        """Who learns the scales."""
+        kind = SELECT[check_choice("select", self.select, SELECT)]
+        return ScaleLearner(kind, min_gain=self.min_feature_gain, refine=self.refine)
+
+    def _check_options(self) -> None:
+        gain = self.min_feature_gain
+        if isinstance(gain, str):
+            check_choice("min_feature_gain", gain, ("auto",))
+        else:
+            check_positive("min_feature_gain", gain, allow_zero=True, also='or "auto"')
+        super()._check_options()
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -32,16 +52,25 @@ class FeatureSelectionMixin(SelectorMixin):
         return mask & (self.learnt_scales_.kind != "none")
 
     @property
+    def inputs_chosen_(self) -> bool:
+        """Whether inputs were chosen, as `select` says; otherwise all that vary stay.
+
+        False as well if no input says anything, where none is selected.
+        """
+        check_is_fitted(self)
+        return self.learnt_scales_.is_choice
+
+    @property
     def feature_inclusion_probability_(self) -> Vector:
         """How sure it is that each input matters.
 
         The posterior odds are those of the evidence that the input brings to the process, against
         prior odds of its price: one half is where inputs are left out. Not a number where all
-        inputs share a width, because then none was asked for.
+        inputs are kept, because then none was asked for.
         """
         check_is_fitted(self)
         learnt = self.learnt_scales_
-        if learnt.kind == "isotropic":
+        if not learnt.is_choice and learnt.kind != "none":
             return np.full(len(learnt.spread), np.nan)
         chance: Vector = expit(learnt.gain - learnt.price)
         return np.where(learnt.spread > 0.0, chance, 0.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_bool, check_choice, check_positive
+from relvec._checks import check_bool
 from relvec._typing import Matrix, Vector
 from relvec.bases.base import BoundBasis
 from relvec.estimators._base import BaseSparseBayesRegressor
@@ -17,14 +17,10 @@ from relvec.estimators._panels import OneVersusRest
 from relvec.estimators._refine import SparseFit
 from relvec.estimators._scales import ScaledBasis
 from relvec.estimators._select import FeatureSelectionMixin
-from relvec.learning import ScaleLearner
 from relvec.learning.label_information import label_information
 from relvec.likelihoods.bernoulli import working_response
 
 __all__ = ["DRVMRegressor", "PFCVMClassifier"]
-
-SELECT = {"auto": "auto", "always": "ard", "never": "isotropic"}
-"""Kinds of scales that say whether inputs are chosen."""
 
 
 class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor):
@@ -33,18 +29,26 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
     A regression on few kernels, each of few inputs, every input on a scale of its own. Which inputs
     matter, and how much, is learnt by the evidence of a Gaussian process; a few steps of the
     evidence of the sparse model itself follow, in which inputs are taken out and in by the same
-    rule as weights. It is a scikit-learn feature selector as well.
+    rule as weights. Where a choice does not pay for itself, because all inputs matter a little,
+    they begin with one width and none is left out. It is a scikit-learn feature selector as well.
 
     Parameters
     ----------
     kernel : str or Kernel, default="rbf"
         A kernel by name, or a kernel object that is a covariance.
+    select : {"auto", "always", "never"}, default="auto"
+        Whether inputs are chosen: if the evidence of the sparse model for scales of their own
+        exceeds that for one width by more than a nat for each, or `min_feature_gain` if that is
+        more; always; or never. Of more than 100 inputs cross-validation decides, which takes
+        several times as long. This is decided before the refinement.
     min_feature_gain : float or "auto", default="auto"
         Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
         do not matter one or two stay next to those that do, however many there are. If no input
-        matters, none is selected.
+        matters, none is selected. A high price makes "auto" keep all inputs sooner; to have few,
+        give it together with ``select="always"``.
     refine : int, default=3
-        How often to go on with the evidence of the sparse model, if there is one target.
+        How often to go on with the evidence of the sparse model, if there is one target. Where
+        inputs were not chosen their widths move apart then, and none is taken out.
     propagate : bool, default=False
         Whether error bars contain that the scales are not known exactly.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"
@@ -59,6 +63,9 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
 
     Attributes
     ----------
+    inputs_chosen_ : bool
+        What was decided: whether inputs were chosen. Otherwise all that vary are kept (some of
+        more than 100), or none is selected if no input says anything.
     feature_relevance_ : ndarray of shape (n_features,)
         Inverse squared widths of the kernels, in units of the standard deviation of each input;
         zero for inputs that were left out.
@@ -66,11 +73,12 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
         Their posterior standard deviations; zero for inputs that were left out.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
         How sure it is that each input matters; one half is where inputs are left out. One that
-        brings nothing is not at zero but at ``1 / (1 + exp(price))``.
+        brings nothing is not at zero but at ``1 / (1 + exp(price))``. Not a number where inputs
+        were not chosen.
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the Gaussian process.
-    input_scale_, scale_path_, scale_path_objective_
-        As in `RVMRegressor`.
+    input_scale_, scale_kind_, scale_path_, scale_path_objective_
+        As in `RVMRegressor`. `scale_kind_` is "ard" also where one width moved apart.
     relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
 noise_variance_, log_evidence_, objective_, effective_dof_, prior_rate_, well_determined_, \
 converged_, n_iter_, n_features_in_, feature_names_in_
@@ -107,6 +115,7 @@ converged_, n_iter_, n_features_in_, feature_names_in_
         self,
         kernel: Any = "rbf",
         *,
+        select: str = "auto",
         min_feature_gain: float | str = "auto",
         refine: int = 3,
         propagate: bool = False,
@@ -123,6 +132,7 @@ converged_, n_iter_, n_features_in_, feature_names_in_
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
+        self.select = select
         self.min_feature_gain = min_feature_gain
         self.refine = refine
         self.propagate = propagate
@@ -138,14 +148,8 @@ converged_, n_iter_, n_features_in_, feature_names_in_
         self.low_memory = low_memory
         self.random_state = random_state
 
-    @property
-    def scales(self) -> ScaleLearner:
-        """Who learns the scales."""
-        return ScaleLearner("ard", min_gain=self.min_feature_gain, refine=self.refine)
-
     def _check_options(self) -> None:
         check_bool("propagate", self.propagate)
-        _check_gain(self.min_feature_gain)
         super()._check_options()
 
     def _refine_scales(
@@ -191,8 +195,7 @@ class PFCVMClassifier(FeatureSelectionMixin, KernelMixin, BaseSparseBayesClassif
     kernel : str or Kernel, default="rbf"
         A kernel by name, or a kernel object that is a covariance.
     select : {"auto", "always", "never"}, default="auto"
-        Whether inputs are chosen: if the evidence for scales of their own exceeds that for one
-        width by more than a nat for each; always; or never, which is the classification vector
+        Whether inputs are chosen, as in `DRVMRegressor`. "never" is the classification vector
         machine of Chen et al. (2009).
     min_feature_gain : float or "auto", default="auto"
         Log evidence that an input must bring to be kept; see `DRVMRegressor`.
@@ -211,9 +214,9 @@ low_memory, random_state
 
     Attributes
     ----------
-    feature_relevance_, feature_relevance_std_, feature_inclusion_probability_, feature_gain_, \
-input_scale_, scale_kind_, scale_path_, scale_path_objective_
-        As in `DRVMRegressor`. `scale_kind_` says whether inputs were chosen ("ard") or not.
+    inputs_chosen_, feature_relevance_, feature_relevance_std_, feature_inclusion_probability_, \
+feature_gain_, input_scale_, scale_kind_, scale_path_, scale_path_objective_
+        As in `DRVMRegressor`. `scale_kind_` is "ard" only if inputs were chosen.
     classes_, relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, log_evidence_, \
 objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
         As in `RVMClassifier`.
@@ -238,6 +241,7 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
     degree = 3
     coef0 = 1.0
     multi_class = "one_vs_rest"
+    refine = 0
 
     def __init__(
         self,
@@ -276,15 +280,8 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
         self.low_memory = low_memory
         self.random_state = random_state
 
-    @property
-    def scales(self) -> ScaleLearner:
-        """Who learns the scales."""
-        kind = SELECT[check_choice("select", self.select, SELECT)]
-        return ScaleLearner(kind, min_gain=self.min_feature_gain)
-
     def _check_options(self) -> None:
         check_bool("signed", self.signed)
-        _check_gain(self.min_feature_gain)
         super()._check_options()
         if self.signed and self.solver in ("mackay", "em"):
             raise ValueError(
@@ -320,10 +317,3 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
                 has_intercept=self.intercept_is_fitted_,
             )
         self._expose_deviations(curvature)
-
-
-def _check_gain(min_feature_gain: Any) -> None:
-    if isinstance(min_feature_gain, str):
-        check_choice("min_feature_gain", min_feature_gain, ("auto",))
-    else:
-        check_positive("min_feature_gain", min_feature_gain, allow_zero=True, also='or "auto"')

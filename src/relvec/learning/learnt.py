@@ -49,6 +49,11 @@ class LearntScales:
         return self.kind in ("isotropic", "none")
 
     @property
+    def is_choice(self) -> bool:
+        """Whether inputs were chosen; otherwise scales began as one width, and none is left out."""
+        return self.group.startswith("ard")
+
+    @property
     def n_varying(self) -> int:
         """Number of inputs that are not constant."""
         return int(np.count_nonzero(self.spread))

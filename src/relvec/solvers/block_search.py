@@ -88,6 +88,8 @@ class BlockSearch(Generic[AnyLabels, AnyMode]):
         self.state: EvidenceState[AnyMode] = problem.evaluate_allowed(
             active, log_precision, self.columns(active)
         )
+        if not np.isfinite(self.state.objective):  # nothing to climb from
+            self.state = problem.evaluate(active[:0], log_precision[:0], self.columns(active[:0]))
         self.trace = [self.state.objective]
         self._failed_at: dict[int, float] = {}
         self._seen: tuple[EvidenceState[AnyMode], list[Promise]] | None = None

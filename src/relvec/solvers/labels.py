@@ -166,7 +166,8 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
     ) -> EvidenceState[AnyMode]:
         """Find the mode and the objective of a model whose active atoms are given.
 
-        The objective of a model with a weight of the wrong sign is minus infinity.
+        The objective of a model with a weight of the wrong sign, or at whose mode the
+        approximation `is_vague`, is minus infinity.
         """
         mode = self.find_mode(active, log_precision, atoms, start)
         objective = mode.log_evidence - self.price(active)
@@ -176,7 +177,7 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         if shape or rate:
             objective += shape * float(log_precision.sum())
             objective -= rate * float(np.exp(log_precision).sum())
-        if self.is_wrong(active, mode).any():
+        if self.is_wrong(active, mode).any() or self.is_vague(mode):
             objective = -np.inf
         return EvidenceState(active, log_precision, mode, objective)
 
@@ -186,6 +187,13 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         if signs is None:
             return np.zeros(len(active), dtype=bool)
         return has_wrong_sign(signs[active], mode.weights[: len(active)])
+
+    def is_vague(self, mode: AnyMode) -> bool:
+        """Tell whether the evidence is not to be believed; here, it always is believed.
+
+        With one logit the excess that `SoftmaxProblem` looks for was found to be mild.
+        """
+        return False
 
     def evaluate_allowed(
         self,

@@ -18,6 +18,14 @@ __all__ = ["SoftmaxProblem", "SoftmaxSolution", "SoftmaxState"]
 
 SoftmaxState: TypeAlias = EvidenceState[SoftmaxMode]
 
+INTERCEPT_EXCESS = 1.5
+"""Nats per free intercept by which the evidence may exceed the averaged fit. Its prior is flat,
+with density one, so that a posterior of variance ``v`` adds ``log(2 pi v) / 2``: 0.9 for a class
+of a single row. Averaging takes something off the fit, too."""
+FIT_EXCESS = 0.1
+"""Further nats, as a share of those that the model without atoms leaves to be explained. Sound
+models of separable classes were found to have up to 0.09, vague ones 0.11 to 0.8."""
+
 
 @dataclass(frozen=True)
 class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
@@ -52,6 +60,28 @@ class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
         """Find the mode of the weights of a model whose active atoms are given."""
         sizes = tuple(len(index) for index in self.atoms_by_class(active))
         return find_softmax_mode(atoms, sizes, log_precision, self.labels, start)
+
+    def is_vague(self, mode: SoftmaxMode) -> bool:
+        """Tell whether the evidence claims more than the Gaussian around the mode explains.
+
+        Notes
+        -----
+        Given all labels ``t``, each is at least as probable as given the others: by the inequality
+        of Cauchy and Schwarz ``p(t_i | t) >= p(t_i | t without t_i)``. So log evidence should not
+        exceed by much the sum of ``log p(t_i | t)``, the fit averaged over the posterior. Where a
+        few atoms of huge prior variance separate the classes, it does: at the mode all rows are
+        saturated and have no curvature, so that volume costs nothing, and that of the intercepts,
+        whose prior is flat, even adds to the evidence; averaged over that volume, predictions are
+        vague. Laplace's approximation does not hold there, and its evidence, which may be
+        positive, is no reason to go there.
+
+        The model without atoms is never vague.
+        """
+        if not mode.n_atoms:
+            return False
+        n_intercepts = len(mode.weights) - mode.n_atoms
+        allowed = INTERCEPT_EXCESS * n_intercepts - FIT_EXCESS * self.labels.null_log_likelihood()
+        return mode.log_evidence > mode.averaged_log_likelihood(self.labels) + allowed
 
     def bound_degrees(self, mode: SoftmaxMode) -> tuple[float, Vector]:
         """Degrees of freedom at the largest curvature, and minus their gradient."""

@@ -7,11 +7,15 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "VARIABLE", "find", "load"]
+__all__ = ["FILE", "VARIABLE", "PublishedError", "find", "load"]
 
 VARIABLE = "RELVEC_DATA"
 """Environment variable that names the folder."""
 FILE = "TARGETS.toml"
+
+
+class PublishedError(ValueError):
+    """The published figures are there but cannot be used."""
 
 
 def find(folder: str | Path | None, name: str) -> Path:
@@ -50,9 +54,12 @@ def load(folder: str | Path | None, *keys: str) -> dict[str, Any]:
         Which table, from the outermost name inwards.
     """
     path = find(folder, FILE)
-    table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise PublishedError(f"{path} cannot be read: {error}.") from error
     for key in keys:
         if key not in table:
-            raise KeyError(f"{path} has no table [{'.'.join(keys)}].")
+            raise PublishedError(f"{path} has no table [{'.'.join(keys)}].")
         table = table[key]
     return dict(table)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from reproduce.published import find
+from reproduce.common.published import find
 
-__all__ = ["Printed", "Split", "read_digits", "read_ripley", "read_set", "standardised"]
+__all__ = [
+    "Split",
+    "count_splits",
+    "read_digits",
+    "read_ripley",
+    "read_split",
+    "standardised",
+]
 
 
 class Split(NamedTuple):
@@ -22,17 +28,6 @@ class Split(NamedTuple):
     y_test: np.ndarray
 
 
-class Printed(NamedTuple):
-    """A line of Tipping's table: errors in percent."""
-
-    name: str
-    n: int
-    svm_error: float
-    error: float
-    svm_vectors: float
-    vectors: float
-
-
 def standardised(split: Split) -> Split:
     """Return the split with the inputs at mean 0 and variance 1 on its training rows."""
     mean, scale = split.X.mean(axis=0), split.X.std(axis=0)
@@ -40,26 +35,28 @@ def standardised(split: Split) -> Split:
     return split._replace(X=(split.X - mean) / scale, X_test=(split.X_test - mean) / scale)
 
 
-def read_set(folder: str | Path | None, name: str) -> list[Split]:
-    """Return the splits of a set: one if it came cut in two, else the given realisations."""
+def count_splits(folder: str | Path | None, name: str) -> int:
+    """Return how many splits there are of a set: one if it came cut in two."""
+    with np.load(find(folder, f"{name}.npz"), allow_pickle=False) as file:
+        return 1 if "X_train" in file else len(file["train"])
+
+
+def read_split(folder: str | Path | None, name: str, place: int = 0) -> Split:
+    """Return one of the splits of a set, standardised."""
     with np.load(find(folder, f"{name}.npz"), allow_pickle=False) as file:
         if "X_train" in file:
             parts = (file[key] for key in ("X_train", "y_train", "X_test", "y_test"))
-            return [standardised(Split(*parts))]
+            return standardised(Split(*parts))
         X, y = file["X"], file["y"]
-        return [
-            standardised(Split(X[train], y[train], X[test], y[test]))
-            for train, test in zip(file["train"], file["test"], strict=True)
-        ]
+        train, test = file["train"][place], file["test"][place]
+        return standardised(Split(X[train], y[train], X[test], y[test]))
 
 
-def read_ripley(folder: str | Path | None, n_draws: int) -> Iterator[Split]:
-    """Yield draws of 100 training rows, inputs as they are: the width is given in their units."""
+def read_ripley(folder: str | Path | None, draw: int) -> Split:
+    """Return a draw of 100 training rows, inputs as they are: the width is in their units."""
     with np.load(find(folder, "ripley_synth.npz"), allow_pickle=False) as file:
-        X, y, rows = file["X_train"], file["y_train"], file["subset100"]
-        X_test, y_test = file["X_test"], file["y_test"]
-    for chosen in rows[:n_draws]:
-        yield Split(X[chosen], y[chosen], X_test, y_test)
+        rows = file["subset100"][draw]
+        return Split(file["X_train"][rows], file["y_train"][rows], file["X_test"], file["y_test"])
 
 
 def read_digits(folder: str | Path | None) -> Split:

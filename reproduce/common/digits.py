@@ -1,0 +1,203 @@
+"""The digits of the U.S. Postal Service: ten machines of two classes each, one for every digit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+from sklearn.svm import SVC
+
+from bench.report import Table
+from relvec import RVMClassifier
+from reproduce.common.label_sets import Split, read_digits
+from reproduce.common.widths import FACTORS, N_FOLDS, folds, judge_rvm, scale_of
+from reproduce.engine import Results, Settings, Task
+
+__all__ = [
+    "READINGS",
+    "Combined",
+    "combine",
+    "fit_machine",
+    "fit_tasks",
+    "search_fold",
+    "search_tasks",
+    "smoothed",
+    "table",
+]
+
+NAME = "usps"
+DIGITS = tuple(range(10))
+SEED = 20020
+N_SEARCHED = 1500
+"""Training rows, drawn at random, on which widths are chosen."""
+N_QUICK = 300
+"""Training rows there are when it only has to be seen to work."""
+SEARCHED = FACTORS[3:9]
+"""Candidates; narrower kernels see no digit but their own."""
+SIDE = 16
+PAPER = -1.0
+"""Value of pixels without ink, as around the images."""
+READINGS = {"smoothed": 0.75, "as they are": 0.0}
+"""Standard deviation in pixels of the Gaussian that the images are smoothed with; the first is
+taken to be that of the paper."""
+MAIN = "smoothed"
+PRICES = (1.0, 10.0, 100.0)
+"""Candidates for C."""
+
+
+class Combined(NamedTuple):
+    """What ten machines say together."""
+
+    error: float
+    """Percent."""
+    n_vectors: int
+    """Summed over the machines."""
+    n_distinct: int
+    """Training rows that any of them uses."""
+    n_test: int
+
+
+def smoothed(X: np.ndarray, deviation: float) -> np.ndarray:
+    """Return images, a row of pixels each, smoothed with a Gaussian."""
+    images = X.reshape(-1, SIDE, SIDE)
+    spread = (0.0, deviation, deviation)
+    soft: np.ndarray = gaussian_filter(images, spread, mode="constant", cval=PAPER)
+    return soft.reshape(X.shape)
+
+
+def _rows(folder: Path | None, reading: str, n_rows: int | None) -> Split:
+    """Return the digits, or only so many training rows drawn at random."""
+    split = read_digits(folder)
+    if n_rows is not None:
+        rows = np.random.default_rng(SEED).permutation(len(split.y))[:n_rows]
+        split = split._replace(X=split.X[rows], y=split.y[rows])
+    deviation = READINGS[reading]
+    if not deviation:
+        return split
+    return split._replace(X=smoothed(split.X, deviation), X_test=smoothed(split.X_test, deviation))
+
+
+def _svm(X: np.ndarray, y: np.ndarray, digit: int, width: float, price: float) -> SVC:
+    return SVC(C=price, gamma=width**-2, cache_size=500).fit(X, y == digit)
+
+
+def search_fold(
+    folder: Path | None, reading: str, model: str, factor: float, fold: int, n_rows: int
+) -> dict[str, Any]:
+    """Return what one fold of some training rows says of a width.
+
+    Of relevance vectors it is the log loss, of support vectors the error for each price.
+    """
+    split = _rows(folder, reading, n_rows)
+    width = factor * scale_of(split.X)
+    part = folds(split.X, split.y, SEED)[fold]
+    if model == "RVM":
+        return {"losses": [judge_rvm(part, width, multi_class="one_vs_rest")["log_loss"]]}
+    losses = []
+    for price in PRICES:
+        machines = [_svm(part.X, part.y, digit, width, price) for digit in DIGITS]
+        output = np.array([machine.decision_function(part.X_test) for machine in machines])
+        losses.append(float(np.mean(output.argmax(axis=0) != part.y_test)))
+    return {"losses": losses}
+
+
+def fit_machine(
+    folder: Path | None,
+    reading: str,
+    model: str,
+    digit: int,
+    factor: float,
+    price: float | None,
+    n_rows: int | None,
+) -> dict[str, Any]:
+    """Tell a digit from the others: log odds on the test rows, and the vectors."""
+    split = _rows(folder, reading, n_rows)
+    width = factor * scale_of(split.X)
+    if model == "RVM":
+        machine = RVMClassifier(gamma=width**-2).fit(split.X, split.y == digit)
+        vectors, is_done = machine.relevance_, bool(machine.converged_)
+    else:
+        machine = _svm(split.X, split.y, digit, width, float(price or 1.0))
+        vectors, is_done = machine.support_, True
+    output = machine.decision_function(split.X_test)
+    return {"output": output.round(5), "vectors": np.asarray(vectors), "converged": is_done}
+
+
+def _readings(settings: Settings) -> tuple[str, ...]:
+    return (MAIN,) if settings.is_quick else tuple(READINGS)
+
+
+def _factors(settings: Settings) -> tuple[float, ...]:
+    return (2.0, 1.0) if settings.is_quick else SEARCHED[::-1]
+
+
+def search_tasks(settings: Settings) -> list[Task]:
+    """Return the tasks that look for a width."""
+    n_rows = N_QUICK // 2 if settings.is_quick else N_SEARCHED
+    return [
+        Task(
+            f"search/{model}/{NAME}/{reading}/{factor:.3g}/{fold}",
+            search_fold,
+            (reading, model, factor, fold, n_rows),
+        )
+        for reading in _readings(settings)
+        for model in ("RVM", "SVM")
+        for factor in _factors(settings)
+        for fold in range(N_FOLDS)
+    ]
+
+
+def _chosen(
+    settings: Settings, results: Results, reading: str, model: str
+) -> tuple[float, float | None]:
+    """Return the factor of the width, and the price, that cross-validation prefers."""
+    prices: Sequence[float | None] = (None,) if model == "RVM" else PRICES
+    found: dict[tuple[float, float | None], float] = {}
+    for factor in _factors(settings):
+        prefix = f"search/{model}/{NAME}/{reading}/{factor:.3g}"
+        losses = np.mean(results.column(prefix, "losses"), axis=0)
+        found |= {(factor, price): loss for price, loss in zip(prices, losses, strict=True)}
+    return min(found, key=lambda pair: found[pair])
+
+
+def fit_tasks(settings: Settings, results: Results) -> list[Task]:
+    """Return the tasks that fit the ten machines of either kind."""
+    n_rows = N_QUICK if settings.is_quick else None
+    return [
+        Task(
+            f"fit/{model}/{NAME}/{reading}/{digit}",
+            fit_machine,
+            (reading, model, digit, *_chosen(settings, results, reading, model), n_rows),
+        )
+        for reading in _readings(settings)
+        for model in ("RVM", "SVM")
+        for digit in DIGITS
+    ]
+
+
+def combine(folder: Path | None, results: Results, model: str, reading: str = MAIN) -> Combined:
+    """Let the machine that is surest decide."""
+    y = read_digits(folder).y_test
+    prefix = f"fit/{model}/{NAME}/{reading}"
+    output, vectors = (results.column(prefix, name) for name in ("output", "vectors"))
+    return Combined(
+        error=100.0 * float(np.mean(np.argmax(output, axis=0) != y)),
+        n_vectors=sum(len(rows) for rows in vectors),
+        n_distinct=len({row for rows in vectors for row in rows}),
+        n_test=len(y),
+    )
+
+
+def table(folder: Path | None, results: Results, settings: Settings) -> Table:
+    """Return what the digits give smoothed and as they are."""
+    rows = []
+    for reading in _readings(settings):
+        for model in ("RVM", "SVM"):
+            found = combine(folder, results, model, reading)
+            counts = str(found.n_vectors), str(found.n_distinct)
+            rows.append([f"{reading}, {model}", f"{found.error:.2f}", *counts])
+    head = ["", "error %", "vectors, summed", "vectors, distinct"]
+    return Table("U.S.P.S. digits: smoothed and as they are", head, rows)

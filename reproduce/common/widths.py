@@ -1,0 +1,115 @@
+"""Classifiers with Gaussian kernels of one width, and cross-validation on training rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from relvec import RVMClassifier
+from reproduce.common.label_sets import Split, read_split
+
+__all__ = [
+    "FACTORS",
+    "N_FOLDS",
+    "PRICES",
+    "cross_validate",
+    "fit_split",
+    "folds",
+    "judge_rvm",
+    "judge_svm",
+    "scale_of",
+    "search_width",
+]
+
+FACTORS = tuple(2.0 ** (step / 2) for step in range(-4, 7))
+"""Candidates: the width over the root of the summed variances of the inputs."""
+N_FOLDS = 5
+PRICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Candidates for C of a support vector machine."""
+SEED = 20011
+
+
+def scale_of(X: np.ndarray) -> float:
+    """Return the width that the factors multiply."""
+    return math.sqrt(float(X.var(axis=0).sum()))
+
+
+def judge_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
+    """Fit kernels ``exp(-|x - z|^2 / width^2)`` and look at the test rows; errors in percent.
+
+    Parameters
+    ----------
+    split : Split
+        Data.
+    width : float
+        Tipping's r.
+    **options
+        Of `RVMClassifier`.
+    """
+    model = RVMClassifier(kernel="rbf", gamma=width**-2, **options).fit(split.X, split.y)
+    probability = model.predict_proba(split.X_test)
+    wrong = model.classes_[probability.argmax(axis=1)] != split.y_test
+    return {
+        "error": 100.0 * float(wrong.mean()),
+        "log_loss": float(log_loss(split.y_test, probability, labels=model.classes_)),
+        "n_vectors": len(model.relevance_),
+        "converged": float(model.converged_),
+    }
+
+
+def judge_svm(split: Split, width: float, price: float) -> dict[str, float]:
+    """Do the same with a support vector machine; the price of violations is its C."""
+    model = SVC(C=price, gamma=width**-2).fit(split.X, split.y)
+    wrong = model.predict(split.X_test) != split.y_test
+    return {"error": 100.0 * float(wrong.mean()), "n_vectors": len(model.support_)}
+
+
+def folds(X: np.ndarray, y: np.ndarray, seed: int) -> list[Split]:
+    """Return the training rows cut into five parts, each held out once."""
+    cuts = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y)
+    return [Split(X[fit], y[fit], X[held], y[held]) for fit, held in cuts]
+
+
+def cross_validate(
+    X: np.ndarray, y: np.ndarray, seed: int, judge: Callable[[Split], dict[str, float]]
+) -> dict[str, float]:
+    """Return the means over held-out rows of what is judged on five folds."""
+    parts = folds(X, y, seed)
+    found = [judge(part) for part in parts]
+    share = np.array([len(part.y_test) for part in parts]) / len(y)
+    return {name: float(share @ [each[name] for each in found]) for name in found[0]}
+
+
+def search_width(
+    folder: Path | None, model: str, name: str, place: int, factor: float
+) -> dict[str, Any]:
+    """Cross-validate one width on one training part; a support vector machine for each price."""
+    split = read_split(folder, name, place)
+    width, seed = factor * scale_of(split.X), SEED + place
+    if model == "RVM":
+        return cross_validate(split.X, split.y, seed, lambda part: judge_rvm(part, width))
+    errors = [
+        cross_validate(split.X, split.y, seed, lambda part, C=price: judge_svm(part, width, C))
+        for price in PRICES
+    ]
+    return {"errors": [each["error"] for each in errors]}
+
+
+def fit_split(
+    folder: Path | None, model: str, name: str, place: int, factor: float, price: float | None
+) -> dict[str, Any]:
+    """Fit the training part of a split and judge it on its test part."""
+    split = read_split(folder, name, place)
+    width = factor * scale_of(split.X)
+    if model == "RVM":
+        found = judge_rvm(split, width)
+    else:
+        found = judge_svm(split, width, float(price or 1.0))
+    return found | {"n_test": len(split.y_test), "width": width}
