@@ -58,7 +58,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.dev: pyproject.toml constraints/dev.txt | $(BIN)/python
-	$(PIP_INSTALL) -e ".[dev,plot,wavelets]"
+	$(PIP_INSTALL) -e ".[all,dev]"
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints/dev.txt | $(BIN)/python

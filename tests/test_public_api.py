@@ -77,10 +77,12 @@ ROOMS = [
     "datasets",
     "dictionaries",
     "estimators",
+    "io",
     "kernels",
     "noise",
     "plotting",
     "priors",
+    "reporting",
     "solvers",
     "testing",
 ]
