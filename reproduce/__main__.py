@@ -185,6 +185,10 @@ def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall
     """Write one page of all experiments, and publish it if asked to."""
     facts = _facts(outcomes, options)
     facts += f"; this run took {wall / 60:.1f} minutes with {options.n_jobs} processes"
+    n_known = sum(outcome.n_known for outcome in outcomes)
+    if n_known:
+        n_tasks = sum(outcome.n_tasks for outcome in outcomes)
+        facts += f", {n_known} of {n_tasks} tasks being known from earlier runs"
     notes = read_notes()
     markdown = markdown_page(outcomes, facts, notes, FIGURES)
     page = html_page(outcomes, facts, notes, options.output / FIGURES)

@@ -68,11 +68,19 @@ class Results:
         What the tasks returned.
     seconds : mapping of str to float
         CPU seconds of each.
+    n_known : int
+        How many were known from earlier runs.
     """
 
-    def __init__(self, values: Mapping[str, Value], seconds: Mapping[str, float]) -> None:
+    def __init__(
+        self, values: Mapping[str, Value], seconds: Mapping[str, float], n_known: int = 0
+    ) -> None:
         self._values = dict(values)
         self._seconds = dict(seconds)
+        self.n_known = n_known
+
+    def __len__(self) -> int:
+        return len(self._values)
 
     def __getitem__(self, key: str) -> Value:
         return self._values[key]

@@ -46,6 +46,8 @@ class Outcome:
         Pictures by name.
     seconds : float
         CPU time.
+    n_tasks, n_known : int
+        Number of tasks, and how many of them were known from earlier runs.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Outcome:
     tables: Sequence[Table]
     figures: dict[str, Figure]
     seconds: float
+    n_tasks: int
+    n_known: int
 
     @property
     def table(self) -> Table:
@@ -106,6 +110,8 @@ def conclude(name: str, experiment: Experiment, results: Results, settings: Sett
         tables=experiment.tables(results, settings),
         figures=experiment.figures(results, settings),
         seconds=results.seconds,
+        n_tasks=len(results),
+        n_known=results.n_known,
     )
 
 

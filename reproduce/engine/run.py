@@ -209,9 +209,9 @@ def run(
         # in the order of the tasks, whichever was done first
         known |= {task.key: done[task.key] for task in tasks}
     progress.show(len(known), len(known), n_kept, is_last=True)
-    return _results(known)
+    return _results(known, n_kept)
 
 
-def _results(known: dict[str, Record]) -> Results:
+def _results(known: dict[str, Record], n_known: int = 0) -> Results:
     values = {key: record.value for key, record in known.items()}
-    return Results(values, {key: record.seconds for key, record in known.items()})
+    return Results(values, {key: record.seconds for key, record in known.items()}, n_known)

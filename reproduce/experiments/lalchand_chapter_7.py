@@ -275,7 +275,7 @@ def _draw_report(
     evidence.set_xscale("log")
     _label(evidence, "iteration", "log evidence", f"evidence; {found['cuts'][-1]} iterations")
     traces.loglog(found["cuts"], found["noise"], ".-", color=COLOURS[0], markersize=4.0)
-    _label(traces, "iteration", "noise sd", "noise (blue), basis functions and Σγ (orange)")
+    _label(traces, "iteration", "noise sd", "noise (blue); basis functions (orange), Σγ dashed")
     right = traces.twinx()
     right.plot(found["cuts"], found["sizes"], color=COLOURS[1])
     right.plot(found["cuts"], found["dof"], "--", color=COLOURS[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +55,8 @@ prior is none or "BIC"; there is no intercept, and no price of an atom besides t
 - **BlocksSinc without a prior**: the model grows until it has half as many atoms as there are
   samples, where our solver stops and does not count as converged; 4 runs of at most 1000 steps on
   each of 3 draws. The thesis gave up after 1 000 000 steps. Its range of "MSE" is above the
-  variance of the signal, so it is no mean; it is taken for a sum over the 256 samples here.
+  variance of the signal, so it is no mean; it is taken for a sum over the 256 samples here. The
+  share of runs without an end has the error of a share of so many runs.
 - Other schedules, starts and caps were looked at on these same draws before the settings above were
   fixed; the schedule is the printed one although others come nearer to the print.
 """
@@ -261,12 +263,33 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
     return cells + _mixed_cells(_draws(results, settings, "blockssinc", "union", "flat"), mixed)
 
 
+def _share_error(n_found: int, n: int) -> float:
+    """Return the standard error of a share, which is not zero if all or none were found.
+
+    With two of each added (Agresti and Coull, 1998).
+    """
+    share = (n_found + 2) / (n + 4)
+    return math.sqrt(share * (1.0 - share) / (n + 4))
+
+
 def _mixed_cells(draws: Sequence[Runs], printed: dict[str, Any]) -> list[Cell]:
     """Return the cells of the union of two bases without a prior."""
     line, n = _title("blockssinc", "union", "flat"), N["blockssinc"]
-    failed = [printed["runs"] * (1.0 - float(np.mean(runs["converged"]))) for runs in draws]
+    failed = ~np.concatenate([np.asarray(runs["converged"], dtype=bool) for runs in draws])
     wanted = printed["runs"] - printed["None_converged"]
-    cells = [Cell.of(line, "runs without an end", "RVM", wanted, failed, kind=Kind.ERROR, runs=1)]
+    cells = [
+        Cell(
+            line,
+            "runs without an end",
+            "RVM",
+            published=wanted,
+            ours=printed["runs"] * float(failed.mean()),
+            standard_error=printed["runs"] * _share_error(int(failed.sum()), len(failed)),
+            published_error=printed["runs"] * _share_error(wanted, printed["runs"]),
+            n=len(failed),
+            kind=Kind.ERROR,
+        )
+    ]
     ends = zip(("least", "largest"), printed["None_MSE_range"], (np.min, np.max), strict=True)
     for word, wanted, of in ends:
         ours = [n * float(of(runs["mse"])) for runs in draws]

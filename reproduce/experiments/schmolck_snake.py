@@ -203,7 +203,7 @@ def _draw(
     )
     display.plot(ax=axes)
     # above the legend, which is above the axes
-    axes.set_title(title, fontsize="medium", pad=36.0)
+    axes.set_title(title, fontsize="medium", pad=42.0)
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,7 @@
 """Every experiment runs from its first task to its picture, on a few repetitions."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("matplotlib")
 from reproduce.__main__ import main
 from reproduce.common.published import FILE, VARIABLE
 from reproduce.engine import Experiment
+from reproduce.engine.notes import UNEXPLAINED
 from reproduce.experiments import NAMES, load
 
 FOLDER = os.environ.get(VARIABLE)
@@ -36,3 +38,14 @@ def test_an_experiment_runs(name, tmp_path, capsys):
     pictures = list((tmp_path / "figures").glob("*.png"))
     assert pictures
     assert all(picture.stem.startswith(name) for picture in pictures)
+
+
+def test_committed_results_hold_every_experiment_and_explain_every_miss():
+    folder = Path(__file__).parents[2] / "reproduce"
+    page = (folder / "RESULTS.md").read_text(encoding="utf-8")
+    assert UNEXPLAINED not in page
+    for name in NAMES:
+        assert f"\n## {name}\n" in page
+    pictures = re.findall(r"\]\((figures/[^)]+)\)", page)
+    assert len(pictures) >= len(NAMES)
+    assert all((folder / picture).is_file() for picture in pictures)
