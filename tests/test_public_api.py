@@ -55,9 +55,16 @@ def test_names_are_the_classes_of_their_home():
     assert relvec.RVMRegressor is RVMRegressor
 
 
-def test_dir_lists_the_public_names():
-    assert dir(relvec) == sorted(relvec.__all__)
-    assert "RVMRegressor" in dir(relvec)
+def test_dir_lists_the_public_names_and_rooms():
+    assert set(relvec.__all__) < set(dir(relvec))
+    assert set(dir(relvec)) - set(relvec.__all__) <= set(ROOMS)
+    assert {"RVMRegressor", "plotting", "kernels"} <= set(dir(relvec))
+
+
+def test_rooms_need_no_import_of_their_own():
+    names = [name for name in dir(relvec) if name not in relvec.__all__]
+    found = run(f"import relvec; print([getattr(relvec, n).__name__ for n in {names}])")
+    assert found == str([f"relvec.{name}" for name in names])
 
 
 def test_public_names_are_sorted_and_unique():

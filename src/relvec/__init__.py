@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     )
     from relvec.noise import estimate_noise
 
+_ROOMS = (
+    "bases",
+    "datasets",
+    "io",
+    "kernels",
+    "noise",
+    "plotting",
+    "priors",
+    "reporting",
+    "solvers",
+    "testing",
+)
+"""Modules that are offered without an import of their own: ``relvec.plotting``."""
+
 _HOMES = {
     "DRVMRegressor": "relvec.estimators",
     "PFCVMClassifier": "relvec.estimators",
@@ -57,8 +71,10 @@ def __getattr__(name: str) -> Any:
     """Load public names when they are first used (PEP 562)."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return import_module(f"relvec.{name}")
     raise AttributeError(f"module 'relvec' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_ROOMS])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -20,6 +20,7 @@ from relvec._linalg import fitting_threads
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BasisPart, BoundBasis
 from relvec.estimators._components import ComponentsMixin
+from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._refine import RefineMixin, SparseFit
 from relvec.estimators._scale_choice import Trials, decide
@@ -56,7 +57,7 @@ class BaseSparseBayesRegressor(
     CallbackSupportMixin,
     MultiOutputMixin,
     RegressorMixin,
-    BaseEstimator,
+    NotebookMixin,
     ABC,
 ):
     """Fit, predict and explain; a subclass says which basis."""

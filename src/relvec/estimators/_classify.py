@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -26,6 +26,7 @@ from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
+from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis, ScalesMixin
@@ -53,7 +54,7 @@ FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
-    ScalesMixin, DecisionMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
+    ScalesMixin, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin, ABC
 ):
     """Fit and expose; a subclass says which basis."""
 
