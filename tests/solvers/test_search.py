@@ -191,6 +191,16 @@ def test_candidates_are_all_end_states_best_first(kind: str) -> None:
     assert solution.n_iter >= len(solution.candidates)
 
 
+def test_the_trace_reaches_back_to_where_a_rearranged_model_came_from() -> None:
+    Phi, t = dictionary("kernel", 2, 60)
+    solution = SequentialSolver().solve(lazy_problem(Phi, t))
+    winner, *others = solution.candidates
+    assert winner.start in ("atoms moved", "recombined")
+    ancestors = {end.objective for end in others} & set(solution.trace)
+    assert ancestors
+    assert solution.trace[0] <= min(ancestors) < solution.trace[-1] == solution.objective
+
+
 def test_never_below_the_ridge() -> None:
     """Wide kernels, where no single atom helps: spec 01 §3."""
     x = np.linspace(-10, 10, 100)

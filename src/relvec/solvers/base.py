@@ -15,7 +15,21 @@ from relvec.priors.base import GammaHyperprior
 
 @dataclass(frozen=True)
 class Problem:
-    """Maximise the (penalised) log evidence over the precisions and, unless held, the noise."""
+    """Maximise the (penalised) log evidence over the precisions and, unless held, the noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> from relvec.solvers import Problem, SequentialSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(50, 4))
+    >>> target = Phi[:, 1] + 0.1 * rng.normal(size=50)
+    >>> moments = SufficientStatistics(4).update(Phi, target).moments()
+    >>> held = Problem(moments, min_gain=np.log(4), noise_variance=0.01)
+    >>> SequentialSolver().solve(held).noise_variance
+    0.01
+    """
 
     moments: Moments
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
@@ -44,7 +58,14 @@ class Problem:
 
 
 class Progress(NamedTuple):
-    """What a solver tells the outside after each step."""
+    """What a solver tells the outside after each step.
+
+    Examples
+    --------
+    >>> from relvec.solvers import Progress
+    >>> Progress(stage="balanced", n_iter=3, objective=-12.5, n_active=4)
+    Progress(stage='balanced', n_iter=3, objective=-12.5, n_active=4)
+    """
 
     stage: str
     n_iter: int
@@ -62,6 +83,19 @@ class Certificate(NamedTuple):
     Both are computed in floating point. Where atoms are nearly collinear and the noise small,
     the objective itself is only known to some digits; a solver then stops when what is left to
     gain is below that, which may be before the gradient is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> from relvec.solvers import Problem, SequentialSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(50, 4))
+    >>> target = Phi[:, 1] + 0.1 * rng.normal(size=50)
+    >>> moments = SufficientStatistics(4).update(Phi, target).moments()
+    >>> certificate = SequentialSolver().solve(Problem(moments)).certificate
+    >>> certificate.gradient < 1e-3, certificate.best_gain < 1e-3
+    (True, True)
     """
 
     gradient: float
@@ -73,7 +107,20 @@ class Certificate(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """One end state among several, for the user to see."""
+    """One end state among several, for the user to see.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import RVMRegressor
+    >>> x = np.linspace(-3, 3, 30)[:, np.newaxis]
+    >>> model = RVMRegressor(gamma=1.0).fit(x, np.sin(2 * x[:, 0]))
+    >>> best = model.candidates_[0]
+    >>> bool(np.isclose(best.objective, model.objective_))
+    True
+    >>> best.n_active == len(model.relevance_)
+    True
+    """
 
     start: str
     objective: float
@@ -82,7 +129,21 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """An active set with its precisions and the noise, in the units of the moments."""
+    """An active set with its precisions and the noise, in the units of the moments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> from relvec.solvers import Problem, SequentialSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(50, 4))
+    >>> target = Phi[:, 1] + 0.1 * rng.normal(size=50)
+    >>> moments = SufficientStatistics(4).update(Phi, target).moments()
+    >>> solution = SequentialSolver().solve(Problem(moments, min_gain=np.log(4)))
+    >>> solution.active, solution.converged
+    (array([1]), True)
+    """
 
     active: IndexArray
     """Atoms in the model, ascending."""
@@ -97,7 +158,7 @@ class Solution:
     saturated: bool = False
     """Whether the cap on active atoms was hit: the noise level is then not identified."""
     trace: tuple[float, ...] = ()
-    """Objective after each accepted step of the run that won."""
+    """Objective after each accepted step of the run that won, and of the one it began from."""
     candidates: tuple[Candidate, ...] = field(default=())
     """Every end state that was compared, best first."""
     laplace_rate: float = 0.0
@@ -105,14 +166,39 @@ class Solution:
 
 
 class WarmStart(NamedTuple):
-    """A previous active set to continue from."""
+    """A previous active set to continue from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> from relvec.solvers import Problem, SequentialSolver, WarmStart
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(50, 4))
+    >>> target = Phi[:, 1] + 0.1 * rng.normal(size=50)
+    >>> moments = SufficientStatistics(4).update(Phi, target).moments()
+    >>> first = SequentialSolver().solve(Problem(moments))
+    >>> again = SequentialSolver().solve(
+    ...     Problem(moments), warm_start=WarmStart(first.active, first.log_lam)
+    ... )
+    >>> bool(again.objective >= first.objective - 1e-6)
+    True
+    """
 
     active: IndexArray
     log_lam: Vector
 
 
 class Solver(Protocol):
-    """Anything that turns a `Problem` into a `Solution`."""
+    """Anything that turns a `Problem` into a `Solution`.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> from relvec.solvers import SequentialSolver
+    >>> RVMRegressor(solver=SequentialSolver(effort="fast"))
+    RVMRegressor(solver=SequentialSolver(effort='fast'))
+    """
 
     def solve(
         self,

@@ -129,10 +129,19 @@ class _Search:
     # ------------------------------------------------------------------ moves
 
     def climb(
-        self, label: str, start: State, schedule: Schedule, noise: float | None = None
+        self,
+        label: str,
+        start: State,
+        schedule: Schedule,
+        parent: State = EMPTY,
+        *,
+        noise: float | None = None,
     ) -> State:
-        """Ascend with the noise as the problem wants it, or held at `noise` on the way."""
-        state = self._ascend(label, start, schedule, noise)
+        """Ascend with the noise as the problem wants it, or held at `noise` on the way.
+
+        `parent` is the end state that the start was made of.
+        """
+        state = _continued(parent, self._ascend(label, start, schedule, noise))
         if noise is None:
             self.ends.append((label, state))
         if state.stopped:
@@ -158,7 +167,7 @@ class _Search:
     def forward(self, share: float, noise: float, end: Schedule, hold: Schedule) -> State:
         """From the empty model with the noise held at a share of its estimate, then freed."""
         label = f"forward, noise held at {share:g}"
-        return self.climb(label, self.climb(label, EMPTY, hold, share * noise), end)
+        return self.climb(label, self.climb(label, EMPTY, hold, noise=share * noise), end)
 
     def dense(self, start: Ridge, shift: float, end: Schedule) -> State:
         """From every atom (of the ridge regression) at `shift` from its log precision."""
@@ -167,12 +176,13 @@ class _Search:
 
     def merge(self, states: list[State], end: Schedule) -> State:
         """From the average of several end states."""
-        return self.climb("recombined", recombine(states, self.problem.moments.n_atoms), end)
+        start = recombine(states, self.problem.moments.n_atoms)
+        return self.climb("recombined", start, end, max(states, key=_rank))
 
     def breathe(self, state: State, share: float, end: Schedule) -> State:
         """From an end state, with the noise pressed down for a while."""
         label = f"noise pressed to {share:g}"
-        pressed = self.climb(label, state, self.hold, share * state.noise_variance)
+        pressed = self.climb(label, state, self.hold, noise=share * state.noise_variance)
         return self.climb(label, pressed, end)
 
     def rearrange(self, states: list[State], count: int) -> list[State]:
@@ -193,6 +203,7 @@ class _Search:
             if len(moved) == count or seen or len(state.active) > limit:
                 continue
             end = improve(self.problem, state, again, self.visited, noise_variance=self.held)
+            end = _continued(state, end) if end is not state else end
             moved.append(end)
             self.ends.append((label, end))
         return moved
@@ -214,7 +225,9 @@ class _Search:
                 return self._solution(self.climb("warm start", State(*warm_start), self.polish))
             self._search()
             best = max((end for _, end in self.ends), key=_rank)
-            return self._solution(best if best.polished else self.climb("final", best, self.polish))
+            if not best.polished:
+                best = self.climb("final", best, self.polish, best)
+            return self._solution(best)
         except _Stopped as stop:
             if not self.ends:  # the noise was still held: evaluate the state without that
                 glance = self.loose._replace(max_rounds=0)
@@ -258,7 +271,7 @@ class _Search:
         noise = max(ends, key=_rank).noise_variance
         for factor in RAISED:
             label = f"parts averaged, noise raised {factor:g} times"
-            coarse = self.climb(label, starts[0], self.hold, factor * noise)
+            coarse = self.climb(label, starts[0], self.hold, noise=factor * noise)
             ends.append(self.climb(label, coarse, self.polish))
         return ends
 
@@ -387,6 +400,14 @@ class _Search:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
         candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
         return state.solution(self.n_rounds, self.problem, candidates=candidates)
+
+
+def _continued(parent: State, child: State) -> State:
+    """The child, with the trace of its parent before the part of its own that leads higher."""
+    if not child.objective > parent.objective:
+        return child
+    higher = tuple(value for value in child.trace if value > parent.objective)
+    return child._replace(trace=parent.trace + higher)
 
 
 def _rank(state: State) -> tuple[bool, float]:
