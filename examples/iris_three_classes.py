@@ -18,8 +18,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from relvec import RVMClassifier
 from relvec.plotting import DecisionSurfaceDisplay
 
-data = load_iris(as_frame=True)
-X = data.data[["petal length (cm)", "petal width (cm)"]]
+data = load_iris()
+X, names = data.data[:, 2:], data.feature_names[2:]
 y = data.target_names[data.target]
 
 # %%
@@ -29,7 +29,8 @@ y = data.target_names[data.target]
 
 model = RVMClassifier().fit(X, y)
 print(f"{len(model.relevance_)} of {len(y)} flowers are relevance vectors")
-DecisionSurfaceDisplay.from_estimator(model, X, y)
+display = DecisionSurfaceDisplay.from_estimator(model, X, y)
+display.ax_.set(xlabel=names[0], ylabel=names[1])
 
 # %%
 # Flowers that were not seen

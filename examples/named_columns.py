@@ -7,12 +7,13 @@ says how sure it is of each weight. Offered all squares and products as well, 65
 has to find the few that pay for themselves. Errors on unseen patients are printed next to those
 of ridge regression, the lasso and scikit-learn's ARD on the same columns.
 
-Run it with ``python examples/named_columns.py``. It needs matplotlib:
-``pip install "relvec[plot]"``.
+Run it with ``python examples/named_columns.py``. It needs matplotlib and polars, for
+columns with names: ``pip install "relvec[plot]" polars``.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+import polars as pl
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import ARDRegression, LassoCV, RidgeCV
 from sklearn.model_selection import KFold, cross_val_score
@@ -24,9 +25,9 @@ from relvec.bases import LinearBasis, PolynomialBasis
 
 MODEL, DATA = "#1f5a99", "0.45"
 
-data = load_diabetes(as_frame=True, scaled=False)
-X, y = data.data, data.target
-scaler = StandardScaler().set_output(transform="pandas")
+data = load_diabetes(scaled=False)
+X, y = pl.DataFrame(data.data, schema=data.feature_names), data.target
+scaler = StandardScaler().set_output(transform="polars")
 terms = LinearBasis() + PolynomialBasis(degree=2, include_linear=False)
 
 # %%

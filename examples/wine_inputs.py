@@ -25,8 +25,8 @@ from relvec.plotting import (
     SelectionFrequencyDisplay,
 )
 
-data = load_wine(as_frame=True)
-X, y = data.data, data.target_names[data.target]
+data = load_wine()
+X, y, names = data.data, data.target_names[data.target], data.feature_names
 
 # %%
 # The choice
@@ -41,8 +41,8 @@ for select in ("auto", "always"):
         f"{model.get_support().sum()} of 13 inputs"
     )
 for i in np.argsort(-model.feature_inclusion_probability_)[:7]:
-    print(f"  {X.columns[i]:30} probability {model.feature_inclusion_probability_[i]:.2f}")
-FeatureRelevanceDisplay.from_estimator(model)
+    print(f"  {names[i]:30} probability {model.feature_inclusion_probability_[i]:.2f}")
+FeatureRelevanceDisplay.from_estimator(model, feature_names=names)
 
 # %%
 # Does it cost accuracy?
@@ -67,16 +67,22 @@ for name, each in models.items():
 # measurements that say the same thing, now one is kept and now another.
 
 display = SelectionFrequencyDisplay.from_resamples(
-    PFCVMClassifier(select="always"), X, y, n_resamples=6, random_state=0
+    PFCVMClassifier(select="always"),
+    X,
+    y,
+    n_resamples=6,
+    feature_names=names,
+    random_state=0,
 )
 
 # %%
 # The two inputs kept most often, by themselves
 # ---------------------------------------------
 
-best = X.columns[np.argsort(-np.asarray(display.frequency))[:2]]
-two = RVMClassifier()
-wrong = np.mean(cross_val_predict(two, X[best], y, cv=folds) != y)
-print(f"{best[0]} and {best[1]} alone: {wrong:.1%} wrong")
-DecisionSurfaceDisplay.from_estimator(two.fit(X[best], y), X[best], y)
+best = np.argsort(-np.asarray(display.frequency))[:2]
+two, first, second = RVMClassifier(), *(names[i] for i in best)
+wrong = np.mean(cross_val_predict(two, X[:, best], y, cv=folds) != y)
+print(f"{first} and {second} alone: {wrong:.1%} wrong")
+surface = DecisionSurfaceDisplay.from_estimator(two.fit(X[:, best], y), X[:, best], y)
+surface.ax_.set(xlabel=first, ylabel=second)
 plt.show()
