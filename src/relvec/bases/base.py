@@ -20,7 +20,19 @@ from relvec.dictionaries.base import Dictionary
 
 
 class Atoms(ABC):
-    """Columns that can be evaluated at any input."""
+    """Columns that can be evaluated at any input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import LinearBasis
+    >>> atoms = LinearBasis().bind(np.zeros((4, 3))).atoms
+    >>> some = atoms.take(np.array([2, 0]))
+    >>> some.names(["age", "sex", "bmi"])
+    ['bmi', 'age']
+    >>> some.at(np.array([[50.0, 1.0, 24.0]]))
+    array([[24., 50.]])
+    """
 
     @abstractmethod
     def __len__(self) -> int:
@@ -55,7 +67,18 @@ class BasisPart(NamedTuple):
 
 
 class BoundBasis(NamedTuple):
-    """A basis that has met its inputs."""
+    """A basis that has met its inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import KernelBasis
+    >>> bound = KernelBasis("rbf", gamma=0.5).bind(np.array([[0.0], [1.0], [2.0]]))
+    >>> bound.dictionary.shape
+    (3, 3)
+    >>> bound.source_row
+    array([0, 1, 2])
+    """
 
     dictionary: Dictionary
     """The linear map over all candidate atoms."""
@@ -72,7 +95,14 @@ class BoundBasis(NamedTuple):
 
 
 class Basis(BaseEstimator, ABC):
-    """A recipe: hyper-parameters only, clone-able, and ``a + b`` joins the columns."""
+    """A recipe: hyper-parameters only, clone-able, and ``a + b`` joins the columns.
+
+    Examples
+    --------
+    >>> from relvec.bases import KernelBasis, LinearBasis
+    >>> KernelBasis("rbf", gamma=0.5) + LinearBasis()
+    UnionBasis(bases=[KernelBasis(gamma=0.5), LinearBasis()])
+    """
 
     @property
     def accepts_sparse(self) -> bool:

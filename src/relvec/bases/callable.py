@@ -37,6 +37,16 @@ class FunctionAtoms(Atoms):
     ----------
     entries : tuple of FunctionColumn
         One per atom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import FunctionBasis
+    >>> X = np.array([[0.0, 2.0], [1.0, 3.0]])
+    >>> atoms = FunctionBasis([lambda X: X[:, 0] * X[:, 1]]).bind(X).atoms
+    >>> atoms.at(X)
+    array([[0.],
+           [3.]])
     """
 
     entries: tuple[FunctionColumn, ...]

@@ -26,6 +26,14 @@ class CosineAtoms(Atoms):
         Where they are orthonormal.
     frequency : ndarray of shape (n_atoms, n_axes)
         Number of half periods along each axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import CosineBasis
+    >>> atoms = CosineBasis().bind(np.arange(4.0)[:, np.newaxis]).atoms
+    >>> atoms.names(["t"])
+    ['constant', 'cosine 1 (period 8)', 'cosine 2 (period 4)', 'cosine 3 (period 2.67)']
     """
 
     grid: RegularGrid

@@ -127,6 +127,16 @@ class KernelAtoms(Atoms):
         What the centres are called: their training rows, or their positions.
     from_rows : bool, default=False
         Whether `number` counts training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.bases import KernelAtoms
+    >>> atoms = KernelAtoms(RBF(1.0), np.array([[0.0], [3.0]]))
+    >>> atoms.at(np.array([[0.0], [1.0]])).round(3)
+    array([[1.   , 0.011],
+           [0.607, 0.135]])
     """
 
     kernel: KernelLike

@@ -26,6 +26,14 @@ class ColumnAtoms(Atoms):
         Which columns.
     n_features : int
         Number of columns the input must have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import ColumnAtoms
+    >>> ColumnAtoms(np.array([1]), n_features=2).at(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[2.],
+           [4.]])
     """
 
     index: IndexArray

@@ -28,6 +28,16 @@ class PolynomialAtoms(Atoms):
         does not grow with the number of features.
     n_features : int
         Number of columns the input must have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import PolynomialAtoms
+    >>> atoms = PolynomialAtoms(np.array([[0, -1], [0, 0], [0, 1]]), n_features=2)
+    >>> atoms.names(["x", "z"])
+    ['x', 'x^2', 'x z']
+    >>> atoms.at(np.array([[2.0, 5.0]]))
+    array([[ 2.,  4., 10.]])
     """
 
     factors: IndexArray

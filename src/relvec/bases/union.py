@@ -38,6 +38,16 @@ class UnionAtoms(Atoms):
         One entry per kind.
     order : ndarray of shape (n_atoms,)
         Position of each atom in the concatenation of the parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import KernelBasis, LinearBasis
+    >>> X = np.array([[0.0], [1.0]])
+    >>> atoms = (LinearBasis() + KernelBasis("rbf", gamma=1.0)).bind(X).atoms
+    >>> atoms.at(X).round(3)
+    array([[0.   , 1.   , 0.368],
+           [1.   , 0.368, 1.   ]])
     """
 
     parts: tuple[Atoms, ...]

@@ -28,6 +28,15 @@ class WaveletAtoms(Atoms):
         As in `WaveletBasis`.
     index : ndarray of shape (n_atoms,)
         Positions among all coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import WaveletBasis
+    >>> grid = np.arange(8.0)[:, np.newaxis]
+    >>> atoms = WaveletBasis("haar", level=3).bind(grid).atoms
+    >>> atoms.take(np.array([1])).at(grid).ravel().round(2)  # a step in the middle
+    array([ 0.35,  0.35,  0.35,  0.35, -0.35, -0.35, -0.35, -0.35])
     """
 
     grid: RegularGrid

@@ -161,6 +161,13 @@ class RingTruth(TwoClassTruth):
         Number of inputs, of which the first two matter.
     softness : float
         How wide the boundary is, as a share of the data.
+
+    Examples
+    --------
+    >>> from relvec.datasets import RingTruth
+    >>> truth = RingTruth(n_inputs=3, softness=0.05)
+    >>> truth.probability([[0.0, 0.0, 5.0], [2.0, 0.0, 5.0]]).round(2)
+    array([0., 1.])
     """
 
     n_inputs: int

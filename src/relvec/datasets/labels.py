@@ -151,6 +151,17 @@ class GaussianMixtures(TwoClassTruth):
         Centres of class 0 and of class 1.
     std : ndarray of shape (n_features,)
         Standard deviation of every Gaussian along each input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.datasets import GaussianMixtures
+    >>> truth = GaussianMixtures((np.array([[-1.0]]), np.array([[1.0]])), std=np.ones(1))
+    >>> truth.probability([[0.0], [1.0]]).round(2)
+    array([0.5 , 0.88])
+    >>> X, y = truth.sample(5, random_state=0)
+    >>> X.shape, y.shape
+    ((5, 1), (5,))
     """
 
     centers: tuple[Matrix, Matrix]
@@ -190,6 +201,13 @@ class UniformIntervals(TwoClassTruth):
     ----------
     intervals : tuple of two pairs of float
         Ends of class 0 and of class 1; they belong to the intervals.
+
+    Examples
+    --------
+    >>> from relvec.datasets import UniformIntervals
+    >>> truth = UniformIntervals(((0.0, 1.0), (0.5, 1.5)))
+    >>> truth.probability([[0.2], [0.7], [1.2]])
+    array([0. , 0.5, 1. ])
     """
 
     intervals: tuple[tuple[float, float], tuple[float, float]]

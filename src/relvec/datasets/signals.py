@@ -76,6 +76,13 @@ class NoisySignal(NamedTuple):
         The signal with Gaussian white noise added.
     noise_std : float
         Standard deviation of the noise.
+
+    Examples
+    --------
+    >>> from relvec.datasets import make_noisy_signal
+    >>> data = make_noisy_signal("Blocks", 256, snr=5, random_state=0)
+    >>> round(float((data.noisy - data.clean).std() / data.noise_std), 1)
+    1.0
     """
 
     x: Vector

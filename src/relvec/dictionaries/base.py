@@ -19,7 +19,20 @@ BLOCK_BYTES = 1 << 22
 
 
 class Dictionary(ABC):
-    """A linear map from atoms' weights to samples, with its columns on demand."""
+    """A linear map from atoms' weights to samples, with its columns on demand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import Dictionary
+    >>> class Steps(Dictionary):
+    ...     shape = (4, 4)
+    ...
+    ...     def columns(self, index):
+    ...         return np.asfortranarray(np.arange(4)[:, np.newaxis] >= index, dtype=float)
+    >>> Steps().matvec(np.array([1.0, 0.0, 2.0, 0.0]))
+    array([1., 1., 3., 3.])
+    """
 
     is_orthonormal: bool = False
     """Whether the columns are orthonormal by construction (closed-form solvers need it)."""

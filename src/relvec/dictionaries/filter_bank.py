@@ -29,7 +29,15 @@ truncated one: the transform misses orthonormality by 0.3 percent."""
 
 
 class Subband(NamedTuple):
-    """Where the coefficients of one scale and orientation lie."""
+    """Where the coefficients of one scale and orientation lie.
+
+    Examples
+    --------
+    >>> from relvec.dictionaries import WaveletDictionary
+    >>> band = WaveletDictionary(8, "haar", level=2).subbands[-1]
+    >>> band.level, band.shape
+    (1, (4,))
+    """
 
     level: int
     """0 for the approximation, 1 for the finest details, 2 for the next..."""

@@ -82,6 +82,17 @@ class LazyDictionary(Dictionary):
         The functions.
     X : ndarray of shape (n_samples, n_features)
         Where they are evaluated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import ColumnAtoms
+    >>> from relvec.dictionaries import LazyDictionary
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> dictionary = LazyDictionary(ColumnAtoms(np.array([1, 0]), 2), X)
+    >>> dictionary.columns(np.array([0]))
+    array([[2.],
+           [4.]])
     """
 
     def __init__(self, atoms: EvaluableAtoms, X: Any) -> None:

@@ -30,6 +30,16 @@ class TransformDictionary(Dictionary):
     ----------
     grid_shape : int or sequence of int
         Number of samples along each axis of the grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import CosineDictionary
+    >>> dictionary = CosineDictionary((2, 3))
+    >>> image = np.arange(6.0).reshape(2, 3)
+    >>> coefficients = dictionary.analyse(image)
+    >>> bool(np.allclose(dictionary.synthesise(coefficients), image))
+    True
     """
 
     is_orthonormal = True
@@ -218,6 +228,14 @@ class ReorderedDictionary(Dictionary):
         The atoms.
     order : ndarray of shape (n_samples,)
         Sample `i` is sample ``order[i]`` of `dictionary`; a permutation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary, ReorderedDictionary
+    >>> dictionary = DenseDictionary([[1.0], [2.0], [3.0]])
+    >>> ReorderedDictionary(dictionary, np.array([2, 0, 1])).matvec(np.ones(1))
+    array([3., 1., 2.])
     """
 
     def __init__(self, dictionary: Dictionary, order: IndexArray) -> None:

@@ -52,6 +52,16 @@ class OptimaReport:
         Runs that end more nats than this below the best count as bad.
     bad_error : float or None
         If given, runs with a larger error count as bad instead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import RVMRegressor, explore_optima
+    >>> x = np.linspace(-3, 3, 20)[:, np.newaxis]
+    >>> y = np.sin(x[:, 0]) + 0.1 * np.cos(9 * x[:, 0])
+    >>> report = explore_optima(RVMRegressor(gamma=1.0), x, y, n_runs=3, random_state=0)
+    >>> len(report.objectives), report.n_unique <= 3
+    (3, True)
     """
 
     runs: tuple[Optimum, ...]

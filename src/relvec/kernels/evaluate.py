@@ -96,6 +96,15 @@ def kernel_block(kernel: KernelLike, X: Matrix, Z: Matrix) -> Matrix:
     -------
     K : ndarray of shape (n_samples, n_centers)
         In Fortran order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import kernel_block
+    >>> kernel_block(RBF(1.0), np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.607]])
     """
     return KernelEvaluator(kernel, X, Z).columns(np.arange(len(Z)))
 

@@ -47,6 +47,17 @@ def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: M
     Returns
     -------
     gradient : ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import scale_gradient
+    >>> X, Z = np.array([[0.0, 1.0]]), np.array([[2.0, 1.0]])
+    >>> scale_gradient(RBF(1.0), np.array([0.5, 1.0]), X, Z, np.ones((1, 1))).round(3)
+    array([-0.368,  0.   ])
+    >>> -0.5 * 2.0 * round(float(np.exp(-0.5 * 2.0)), 3)  # by hand, for the first input
+    -0.368
     """
     return scale * raw_scale_slope(kernel, scale, X, Z, E)
 
@@ -56,6 +67,15 @@ def raw_scale_slope(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: 
 
     The arguments are those of `scale_gradient`. Kernels whose form is not known are differentiated
     numerically, one input after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import raw_scale_slope
+    >>> X, Z = np.array([[0.0, 1.0]]), np.array([[0.0, 3.0]])
+    >>> raw_scale_slope(RBF(1.0), np.array([1.0, 0.0]), X, Z, np.ones((1, 1)))
+    array([ 0., -2.])
     """
     form = _form(kernel)
     if form is None:
@@ -228,6 +248,16 @@ def scale_jacobian(
     jacobian : ndarray of shape (n_samples, n_features)
         Zero, for kernels whose form is not known, where the scale is; also for the Laplacian,
         whose derivative is infinite there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import scale_jacobian
+    >>> X, Z = np.array([[0.0], [1.0]]), np.array([[0.0], [2.0]])
+    >>> scale_jacobian(RBF(1.0), np.array([1.0]), X, Z, np.array([1.0, -1.0])).round(3)
+    array([[0.271],
+           [0.   ]])
     """
     form = _form(kernel)
     if form is None:

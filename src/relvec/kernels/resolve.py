@@ -131,6 +131,14 @@ def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = N
         Inputs; only the names need them.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights in the variance. Rows of zero weight do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.kernels import resolve_gamma
+    >>> X = np.array([[0.0, 1.0], [4.0, 3.0]])
+    >>> resolve_gamma("auto", X), resolve_gamma("scale", X), resolve_gamma(2.0, None)
+    (0.5, 0.2, 2.0)
     """
     if not isinstance(gamma, str):
         return check_positive("gamma", gamma, also='or "scale" or "auto"')

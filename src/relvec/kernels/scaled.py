@@ -146,6 +146,15 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
         Scales, none of them negative.
     X : ndarray of shape (n_samples, n_features)
         Inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import scaled_inputs
+    >>> scaled_inputs(RBF(1.0), np.array([4.0, 0.0]), np.array([[1.0, 7.0], [2.0, 8.0]]))
+    array([[2.],
+           [4.]])
     """
     matters = scale > 0.0
     if matters.all() or not takes_any_inputs(kernel):
@@ -157,7 +166,15 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
 
 
 def takes_any_inputs(kernel: Any) -> bool:
-    """Whether a kernel has no parameter for each input; of functions nothing is known."""
+    """Whether a kernel has no parameter for each input; of functions nothing is known.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import takes_any_inputs
+    >>> takes_any_inputs(RBF(1.0)), takes_any_inputs(RBF([1.0, 2.0]))
+    (True, False)
+    """
     if not isinstance(kernel, Kernel):
         return False
     return all(

@@ -15,7 +15,19 @@ __all__ = ["LearntScales", "merged"]
 
 @dataclass(frozen=True)
 class LearntScales:
-    """Scales of inputs, and how they were found."""
+    """Scales of inputs, and how they were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.learning import ScaleLearner
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(60, 2))
+    >>> [learnt] = ScaleLearner().learn(RBF(0.5**0.5), X, np.sin(2 * X[:, :1]))
+    >>> learnt.kind, learnt.gain > learnt.price
+    ('ard', array([ True, False]))
+    """
 
     kernel: Kernel
     """Kernel of inputs in their own units."""

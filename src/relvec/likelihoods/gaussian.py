@@ -11,7 +11,18 @@ from relvec._typing import Matrix, Vector
 
 
 class GaussianPrediction(NamedTuple):
-    """Normal predictive distributions of new targets, one per entry."""
+    """Normal predictive distributions of new targets, one per entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import GaussianPrediction
+    >>> prediction = GaussianPrediction(mean=np.array([1.0]), variance=np.array([4.0]))
+    >>> prediction.std
+    array([2.])
+    >>> prediction.interval(0.95).round(2)
+    array([[-2.92,  4.92]])
+    """
 
     mean: Vector
     variance: Vector

@@ -34,6 +34,19 @@ def moments_of(
     Prepared atoms are stored when they fit. When they do not, or `low_memory` is True,
     either the data are read once and only the Gram matrix kept (many samples, few atoms), or
     atoms are evaluated again whenever Gram rows are asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import moments_of
+    >>> from relvec.solvers import Problem, SequentialSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(50, 4))
+    >>> target = 2.0 * Phi[:, 1] + 0.1 * rng.normal(size=50)
+    >>> [moments] = moments_of(DenseDictionary(Phi), target[:, np.newaxis], None, centre=True)
+    >>> SequentialSolver().solve(Problem(moments, min_gain=np.log(4))).active
+    array([1])
     """
     n_samples, n_atoms = dictionary.shape
     if low_memory is None:

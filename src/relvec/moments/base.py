@@ -24,7 +24,14 @@ def resolved_target_ss(target_ss: float, target_mean: float, total_weight: float
 
 
 class Part(NamedTuple):
-    """One of several dictionaries that stand side by side."""
+    """One of several dictionaries that stand side by side.
+
+    Examples
+    --------
+    >>> from relvec.moments import Part
+    >>> Part(atoms=slice(0, 256), is_orthonormal=True)
+    Part(atoms=slice(0, 256, None), is_orthonormal=True)
+    """
 
     atoms: slice
     is_orthonormal: bool
@@ -32,7 +39,21 @@ class Part(NamedTuple):
 
 
 class Moments(ABC):
-    """First and second moments of a dictionary and one target."""
+    """First and second moments of a dictionary and one target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import moments_of
+    >>> [moments] = moments_of(
+    ...     DenseDictionary(np.eye(3)[:, :2]), np.array([[1.0], [2.0], [6.0]]), None, centre=True
+    ... )
+    >>> moments.n_atoms, moments.n_effective, moments.target_ss
+    (2, 2.0, 14.0)
+    >>> moments.correlation.round(3)
+    array([-2.449, -1.225])
+    """
 
     n_effective: float
     """Sum of the weights, less one when an intercept is integrated out."""

@@ -68,6 +68,15 @@ class PreparedColumns:
     is_orthonormal : bool
         Whether the prepared atoms are orthonormal because the raw ones are, and neither weights
         nor centring changed that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import PreparedColumns
+    >>> columns = PreparedColumns(DenseDictionary([[1.0], [3.0]]), None, centre=True, store=True)
+    >>> columns.unit(np.array([0])).round(3)
+    array([[-0.707,  0.707]])
     """
 
     def __init__(

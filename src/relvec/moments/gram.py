@@ -167,7 +167,18 @@ class SufficientStatistics:
 
 
 class GramMoments(Moments):
-    """Moments whose whole Gram matrix is known, in the units of `Moments`."""
+    """Moments whose whole Gram matrix is known, in the units of `Moments`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> Phi = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> moments = SufficientStatistics(2).update(Phi, np.array([1.0, 2.0, 3.0])).moments()
+    >>> moments.gram(np.array([0, 1])).round(2)
+    array([[ 1. , -0.5],
+           [-0.5,  1. ]])
+    """
 
     def __init__(
         self,
@@ -200,7 +211,17 @@ class GramMoments(Moments):
 
 
 def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
-    """Return the moments of some atoms only, their whole Gram block known."""
+    """Return the moments of some atoms only, their whole Gram block known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import moments_of, subset_moments
+    >>> [moments] = moments_of(DenseDictionary(np.eye(4)), np.ones((4, 1)), None, centre=False)
+    >>> subset_moments(moments, np.array([3, 1])).n_atoms
+    2
+    """
     return GramMoments(
         moments.gram(index),
         moments.correlation[index],
@@ -219,7 +240,19 @@ def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
 def accumulate(
     dictionary: Dictionary, targets: Matrix, sample_weight: Vector | None
 ) -> SufficientStatistics:
-    """Read a dictionary once, in blocks of rows, and return its sufficient statistics."""
+    """Read a dictionary once, in blocks of rows, and return its sufficient statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import accumulate
+    >>> rng = np.random.default_rng(0)
+    >>> dictionary = DenseDictionary(rng.normal(size=(50, 3)))
+    >>> statistics = accumulate(dictionary, rng.normal(size=(50, 1)), None)
+    >>> statistics.moments().n_effective
+    49.0
+    """
     n_samples, n_atoms = dictionary.shape
     statistics = SufficientStatistics(n_atoms, targets.shape[1])
     # Wide blocks make the symmetric product efficient; 16 times the column block is still small.

@@ -10,7 +10,17 @@ from relvec.moments.columns import PreparedColumns
 
 
 class LazyMoments(Moments):
-    """One target seen through prepared atoms; several targets may share the atoms."""
+    """One target seen through prepared atoms; several targets may share the atoms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import LazyMoments, PreparedColumns
+    >>> columns = PreparedColumns(DenseDictionary([[3.0], [4.0]]), None, centre=False, store=True)
+    >>> LazyMoments(columns, np.array([1.0, 2.0])).correlation  # (3 + 8) / 5
+    array([2.2])
+    """
 
     def __init__(self, columns: PreparedColumns, target: Vector) -> None:
         self.columns = columns

@@ -43,7 +43,17 @@ def parts_of(
 
 
 class RestrictedMoments(Moments):
-    """Moments with the atoms of one part only in play; positions stay those of the whole."""
+    """Moments with the atoms of one part only in play; positions stay those of the whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.moments import Part, RestrictedMoments, moments_of
+    >>> [moments] = moments_of(DenseDictionary(np.eye(3)), np.ones((3, 1)), None, centre=False)
+    >>> RestrictedMoments(moments, Part(slice(0, 2), is_orthonormal=False)).usable
+    array([ True,  True, False])
+    """
 
     def __init__(self, moments: Moments, part: Part) -> None:
         self._whole = moments

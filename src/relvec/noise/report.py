@@ -11,7 +11,19 @@ FEW_SAMPLES = 512
 
 
 class NoiseLevelWarning(UserWarning):
-    """The noise level found may be far from the truth."""
+    """The noise level found may be far from the truth.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from relvec import estimate_noise
+    >>> from relvec.noise import NoiseLevelWarning
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always", NoiseLevelWarning)
+    ...     level = estimate_noise([1.0] * 64)
+    >>> level, seen[0].category.__name__
+    (0.0, 'NoiseLevelWarning')
+    """
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,17 @@ class NoiseLevel:
         Where the lowest bound was found.
     n_samples : int
         Number of values looked at.
+
+    Examples
+    --------
+    >>> from relvec import estimate_noise
+    >>> from relvec.datasets import make_noisy_signal
+    >>> signal = make_noisy_signal("Doppler", 1024, snr=5, random_state=0)
+    >>> level, report = estimate_noise(signal.noisy, return_report=True)
+    >>> report.is_reliable, report.is_weak, report.method
+    (True, False, 'envelope')
+    >>> bool(abs(level / signal.noise_std - 1.0) < 0.1)
+    True
     """
 
     std: float

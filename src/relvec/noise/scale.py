@@ -49,6 +49,15 @@ def clipped_scale(values: Values) -> float:
     -------
     scale : float
         Zero if at least half of the values are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.noise import clipped_scale
+    >>> values = np.random.default_rng(0).normal(size=1000)
+    >>> values[:20] = 50.0
+    >>> round(clipped_scale(values), 2), round(float(np.std(values)), 2)
+    (0.96, 7.07)
     """
     squares = np.square(values).ravel()
     half = squares.size // 2

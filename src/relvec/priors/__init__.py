@@ -51,6 +51,12 @@ def resolve_prior(prior: Prior | str | None, *, takes_laplace: bool = False) -> 
     ValueError
         If it is none of these; the message proposes the nearest name. If it is a Laplace prior
         and the caller has no use for one.
+
+    Examples
+    --------
+    >>> from relvec.priors import resolve_prior
+    >>> round(resolve_prior("bic").smoothness(100), 2)
+    2.3
     """
     resolved = _resolved(prior)
     if not takes_laplace and resolved.laplace_rate():

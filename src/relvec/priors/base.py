@@ -18,6 +18,12 @@ class GammaHyperprior(NamedTuple):
 
     They add ``sum(shape * log(alpha) - rate * alpha)`` and
     ``noise_shape * log(beta) - noise_rate * beta`` to the log evidence.
+
+    Examples
+    --------
+    >>> from relvec.priors import GammaPrior
+    >>> GammaPrior(shape=1e-3, rate=1e-3).hyperprior()
+    GammaHyperprior(shape=0.001, rate=0.001, noise_shape=0.0001, noise_rate=0.0001)
     """
 
     shape: float = 0.0
@@ -30,6 +36,12 @@ class RateHyperprior(NamedTuple):
     """Gamma density of the rate of a Laplace prior, which is then learnt.
 
     It adds ``(shape - 1) * log(rate) - inverse_scale * rate`` to the log evidence of the rate.
+
+    Examples
+    --------
+    >>> from relvec.priors import LaplacePrior
+    >>> LaplacePrior("auto").laplace_rate()
+    RateHyperprior(shape=1.0, inverse_scale=0.1)
     """
 
     shape: float = 1.0
@@ -37,7 +49,18 @@ class RateHyperprior(NamedTuple):
 
 
 class Prior(BaseEstimator, ABC):
-    """A density over the precisions of the weights and of the noise."""
+    """A density over the precisions of the weights and of the noise.
+
+    Examples
+    --------
+    >>> import math
+    >>> from relvec.priors import Prior
+    >>> class HalfBic(Prior):
+    ...     def smoothness(self, n_samples):
+    ...         return 0.25 * math.log(n_samples)
+    >>> round(HalfBic().smoothness(100), 2)
+    1.15
+    """
 
     @abstractmethod
     def smoothness(self, n_samples: float) -> float:

@@ -41,6 +41,14 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         For the sequential solver.
     needs_dense : bool
         Whether the prior forbids switching atoms off (a Gamma prior does).
+
+    Examples
+    --------
+    >>> from relvec.solvers import resolve_solver
+    >>> resolve_solver("auto", effort="fast", needs_dense=False)
+    SequentialSolver(effort='fast')
+    >>> resolve_solver("auto", effort="fast", needs_dense=True)
+    FixedPointSolver()
     """
     if not isinstance(solver, str):
         _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
@@ -66,6 +74,12 @@ def resolve_label_solver(solver: LabelSolver | str, *, needs_dense: bool) -> Lab
         A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
     needs_dense : bool
         Whether the prior forbids switching atoms off (a Gamma prior does).
+
+    Examples
+    --------
+    >>> from relvec.solvers import resolve_label_solver
+    >>> resolve_label_solver("auto", needs_dense=False)
+    LaplaceSolver()
     """
     if not isinstance(solver, str):
         _check_can_solve(solver, LABEL_SOLVER_NAMES, "LaplaceSolver()")
@@ -86,6 +100,12 @@ def resolve_softmax_solver(solver: SoftmaxSolver | str, *, needs_dense: bool) ->
         refused, and so is a prior that asks for one of them.
     needs_dense : bool
         Whether the prior forbids switching atoms off (a Gamma prior does).
+
+    Examples
+    --------
+    >>> from relvec.solvers import resolve_softmax_solver
+    >>> resolve_softmax_solver("auto", needs_dense=False)
+    SoftmaxSolver()
     """
     if not isinstance(solver, str):
         _check_can_solve(solver, LABEL_SOLVER_NAMES, "SoftmaxSolver()")

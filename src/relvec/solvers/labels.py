@@ -262,6 +262,19 @@ class LabelProblem(EvidenceProblem[Labels, Mode]):
     No maximum is at the edge of what is allowed: where a weight is zero the model without it
     has the same mode and a higher evidence. So derivatives vanish at a maximum as they do
     without signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.laplace import Labels
+    >>> from relvec.solvers import LabelProblem, LaplaceSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(80, 3))
+    >>> labels = Labels((Phi[:, 2] + 0.5 * rng.normal(size=80) > 0).astype(float))
+    >>> problem = LabelProblem(DenseDictionary(Phi), labels, min_gain=np.log(3))
+    >>> LaplaceSolver().solve(problem).state.active
+    array([2])
     """
 
     signs: Vector | None = None
@@ -313,7 +326,21 @@ LabelState: TypeAlias = EvidenceState[Mode]
 
 @dataclass(frozen=True)
 class LabelSolution:
-    """The answer of a classification solver."""
+    """The answer of a classification solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.laplace import Labels
+    >>> from relvec.solvers import LabelProblem, LaplaceSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(80, 3))
+    >>> labels = Labels((Phi[:, 2] + 0.5 * rng.normal(size=80) > 0).astype(float))
+    >>> solution = LaplaceSolver().solve(LabelProblem(DenseDictionary(Phi), labels))
+    >>> solution.converged, bool(np.all(np.diff(solution.trace) >= 0.0))
+    (True, True)
+    """
 
     state: LabelState
     n_iter: int
@@ -325,7 +352,15 @@ class LabelSolution:
 
 
 class LabelSolver(Protocol):
-    """Anything that turns a `LabelProblem` into a `LabelSolution`."""
+    """Anything that turns a `LabelProblem` into a `LabelSolution`.
+
+    Examples
+    --------
+    >>> from relvec import RVMClassifier
+    >>> from relvec.solvers import LaplaceSolver
+    >>> RVMClassifier(solver=LaplaceSolver(exact=True))
+    RVMClassifier(solver=LaplaceSolver(exact=True))
+    """
 
     def solve(
         self,

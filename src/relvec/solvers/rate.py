@@ -87,6 +87,20 @@ class RateLearner:
         Change of the log rate that counts as none.
     max_solves : int, default=60
         Solutions are looked for at so many rates; beyond, the answer is not converged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> from relvec.priors import RateHyperprior
+    >>> from relvec.solvers import Problem, RateLearner, SequentialSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(100, 8))
+    >>> target = Phi @ np.ones(8) + rng.normal(size=100)
+    >>> moments = SufficientStatistics(8).update(Phi, target).moments()
+    >>> solution = RateLearner(SequentialSolver(), RateHyperprior()).solve(Problem(moments))
+    >>> solution.laplace_rate > 0.0, solution.converged
+    (True, True)
     """
 
     def __init__(
@@ -154,5 +168,15 @@ class RateLearner:
 
 
 def with_learnt_rate(solver: Solver, rate: float | RateHyperprior) -> Solver:
-    """Return the solver, or for a rate that is not a number one that learns it."""
+    """Return the solver, or for a rate that is not a number one that learns it.
+
+    Examples
+    --------
+    >>> from relvec.priors import RateHyperprior
+    >>> from relvec.solvers import SequentialSolver, with_learnt_rate
+    >>> with_learnt_rate(SequentialSolver(), 2.0)
+    SequentialSolver()
+    >>> type(with_learnt_rate(SequentialSolver(), RateHyperprior())).__name__
+    'RateLearner'
+    """
     return RateLearner(solver, rate) if isinstance(rate, RateHyperprior) else solver

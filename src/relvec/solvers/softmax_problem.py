@@ -32,6 +32,20 @@ class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
     """Maximise the (penalised) Laplace evidence of several classes over the precisions.
 
     Atom ``i`` in class ``k`` has the number ``k * n_atoms + i`` in an active set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.laplace_softmax import ClassLabels
+    >>> from relvec.solvers import SoftmaxProblem, SoftmaxSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(90, 2))
+    >>> noisy = Phi[:, 0] + 0.5 * rng.normal(size=90)
+    >>> labels = ClassLabels(np.digitize(noisy, [-0.5, 0.5]), n_classes=3)
+    >>> problem = SoftmaxProblem(DenseDictionary(Phi), labels, min_gain=np.log(2))
+    >>> SoftmaxSolver().solve(problem).state.active % 2  # the atom, for each class that uses it
+    array([0, 0])
     """
 
     shared: bool = False
@@ -117,7 +131,22 @@ class SoftmaxProblem(EvidenceProblem[ClassLabels, SoftmaxMode]):
 
 @dataclass(frozen=True)
 class SoftmaxSolution:
-    """The answer of a solver for several classes."""
+    """The answer of a solver for several classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.laplace_softmax import ClassLabels
+    >>> from relvec.solvers import SoftmaxProblem, SoftmaxSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(90, 2))
+    >>> noisy = Phi[:, 0] + 0.5 * rng.normal(size=90)
+    >>> labels = ClassLabels(np.digitize(noisy, [-0.5, 0.5]), n_classes=3)
+    >>> solution = SoftmaxSolver().solve(SoftmaxProblem(DenseDictionary(Phi), labels))
+    >>> solution.converged, bool(np.all(np.diff(solution.trace) >= 0.0))
+    (True, True)
+    """
 
     state: SoftmaxState
     n_iter: int
