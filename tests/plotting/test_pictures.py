@@ -78,6 +78,11 @@ def weights():
     return display.plot()
 
 
+def well_determined():
+    both = {"a": [1.0, 0.98, 0.9, 0.6, 0.1], "b": [0.97, 0.95]}
+    return plotting.WellDeterminedDisplay(both).plot()
+
+
 def trace():
     rising = {"a": -np.exp(-np.arange(12.0)), "b": -2.0 * np.exp(-0.5 * np.arange(12.0))}
     return plotting.EvidenceTraceDisplay(rising).plot()
@@ -115,6 +120,7 @@ PICTURES = [
     functions,
     surface,
     weights,
+    well_determined,
     trace,
     relevance,
     reliability,

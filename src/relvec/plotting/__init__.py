@@ -25,6 +25,7 @@ from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
 from relvec.plotting.weights import WeightDisplay
+from relvec.plotting.well_determined import WellDeterminedDisplay
 
 __all__ = [
     "BasisFunctionsDisplay",
@@ -46,4 +47,5 @@ __all__ = [
     "ShrinkageDisplay",
     "SignalDisplay",
     "WeightDisplay",
+    "WellDeterminedDisplay",
 ]

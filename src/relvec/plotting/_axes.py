@@ -9,10 +9,28 @@ import numpy as np
 from relvec._compat import optional
 from relvec._typing import Vector
 
-__all__ = ["DATA", "INK", "MODEL", "OTHER", "check_line", "finish", "legend_above", "take_axes"]
+__all__ = [
+    "DATA",
+    "INK",
+    "MODEL",
+    "OTHER",
+    "STYLES",
+    "check_line",
+    "finish",
+    "legend_above",
+    "take_axes",
+]
 
 INK, DATA, MODEL, OTHER = "0.15", "0.5", "#1f5a99", "#c2410c"
 """Truth and text, observations, what was fitted, and what is to stand out from it."""
+STYLES = (
+    (MODEL, "-"),
+    (OTHER, "--"),
+    ("#00795c", "-."),
+    ("#8c3a6b", ":"),
+    ("#b8860b", (0, (5, 1, 1, 1, 1, 1))),
+)
+"""Colours and dashes: either tells lines of several models apart."""
 
 
 def take_axes(ax: Any, n_axes: int, what: str, **layout: Any) -> tuple[Any, list[Any]]:

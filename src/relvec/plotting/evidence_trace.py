@@ -9,20 +9,12 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting._axes import STYLES, check_line, finish, take_axes
 from relvec.plotting._estimators import named, predictor
 
 __all__ = ["EvidenceTraceDisplay"]
 
 KINDS = ("objective", "gap")
-STYLES = (
-    (MODEL, "-"),
-    (OTHER, "--"),
-    ("#00795c", "-."),
-    ("#8c3a6b", ":"),
-    ("#b8860b", (0, (5, 1, 1, 1, 1, 1))),
-)
-"""Colours and dashes: either tells the lines apart."""
 SMALLEST = 1e-10
 """Gaps below this, in nats, are rounding; the axis ends here at the latest."""
 
