@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis
-from relvec.reporting.bias_variance import bias_variance
+from relvec.reporting.bias_variance import BiasVariance, bias_variance
 from relvec.reporting.subject import Subject
+from relvec.reporting.tables import split_bar
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(120, 1))
@@ -57,3 +60,16 @@ def test_rows_made_with_the_same_seed_are_not_drawn_by_their_values():
 def test_one_fit_says_nothing_of_variance():
     y = X[:, 0] + NOISE
     assert split(SparseBayesRegressor(LinearBasis()), X, y, n_fits=1) is None
+
+
+@pytest.mark.parametrize(
+    ("mse", "variance", "noise"), [(1.0, 0.2, 0.5), (1.0, 0.2, 5.0), (1.0, 1.3, 0.1)]
+)
+def test_the_parts_of_the_bar_add_up(mse, variance, noise):
+    html = split_bar(BiasVariance(mse, variance, noise, 10, 50, scales_held=False))
+    widths = [float(each) for each in re.findall(r"width:(-?[\d.]+)%", html)]
+    assert sum(widths) == pytest.approx(100.0, abs=0.05)
+    assert min(widths) >= 0.0
+    values = [float(each) for each in re.findall(r"<b>([\d.]+)</b> \(", html)]
+    assert sum(values) == pytest.approx(mse)
+    assert ("the model takes it for" in html) == (mse - variance < noise)

@@ -88,3 +88,20 @@ def test_of_rows_that_were_not_in_the_fit_the_likelihood_is_not_known():
 )
 def test_words_for_bayes_factors(factor, words):
     assert strength_of(factor) == words
+
+
+@pytest.mark.parametrize("multi_class", ["softmax", "one_vs_rest"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_of_classes_are_parameters_whether_fitted_or_set(multi_class, n_classes):
+    y = np.random.default_rng(1).integers(0, n_classes, size=50)
+    counts = {}
+    for intercept in (True, "auto", False):
+        model = SparseBayesClassifier(
+            KernelBasis(gamma=1.0),
+            min_gain=NOTHING,
+            fit_intercept=intercept,
+            multi_class=multi_class,
+        ).fit(X, y)
+        counts[intercept] = facts_of(model, y).n_parameters
+    assert counts["auto"] == counts[True] > 0.0
+    assert counts[False] == 0.0

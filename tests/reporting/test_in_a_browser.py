@@ -101,3 +101,42 @@ def test_it_prints(browser, pages):
     browser.open(pages["sinc"], dark=True)
     printed = browser.ask("Page.printToPDF", printBackground=True)["data"]
     assert printed.startswith("JVBERi0")  # %PDF-
+
+
+def test_arrows_say_what_a_pointer_would(browser, pages):
+    browser.open(pages["sinc"])
+    press = """(key) => document.activeElement.dispatchEvent(
+      new KeyboardEvent("keydown", {key: key, bubbles: true, cancelable: true}))"""
+    browser.run("document.querySelector('figure svg').focus()")
+    assert browser.run("document.activeElement.tagName") == "svg"
+    said = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        browser.run(f"({press})('{key}')")
+        said.append(browser.run("document.getElementById('tip').textContent"))
+    assert browser.run("document.getElementById('tip').className") == "on"
+    assert said[0] == said[2] != said[1]
+    first = "[...document.querySelectorAll('figure svg')][0].querySelectorAll('.at').length"
+    assert browser.run(first) == 1
+    browser.run(f"({press})('Escape')")
+    assert browser.run("document.getElementById('tip').className") == ""
+    assert browser.complaints() == []
+
+
+def test_paper_is_white_also_where_the_screen_is_dark(browser, pages):
+    browser.open(pages["sinc"], dark=True)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert browser.run(colour) == "rgb(18, 22, 28)"
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.ask("Emulation.setEmulatedMedia", media="print", features=[dark])
+    assert browser.run(colour) == "rgb(255, 255, 255)"
+    browser.ask("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_words_of_all_pictures_can_be_read_on_a_phone(browser, pages):
+    browser.open(pages["sinc"], width=390, height=800)
+    heights = browser.run(
+        """[...document.querySelectorAll("svg .tick")].map(
+          each => each.getBoundingClientRect().height)"""
+    )
+    assert min(heights) > 8.0
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")

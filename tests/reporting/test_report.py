@@ -26,6 +26,10 @@ from relvec import (
 )
 from relvec.bases import LinearBasis
 from relvec.reporting import make_report
+from relvec.reporting.evidence import evidence_facts
+from relvec.reporting.findings import find
+from relvec.reporting.predictions import Sample
+from relvec.reporting.subject import Subject
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3))
@@ -286,3 +290,24 @@ def test_no_picture_library_is_needed():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize(("scale", "is_news"), [(1.03, False), (1.2, True), (0.8, True)])
+def test_many_rows_make_no_news_of_a_little(sinc, scale, is_news):
+    subject = Subject.of(*sinc, names=None, target="y", rows="new")
+    y = np.random.default_rng(0).normal(size=100_000)
+    rows = Sample("rows", False, y, np.arange(len(y)), np.zeros(len(y)), np.full(len(y), scale))
+    said = [each.words for each in find(subject, [rows], evidence_facts(subject))]
+    assert any("error bars are too" in words for words in said) == is_news
+
+
+def test_long_names_are_cut_where_there_is_no_room():
+    labels = np.array([f"a very long name of class {i}" for i in range(6)])
+    kinds = labels[np.digitize(Y, [-2.0, -1.0, 0.0, 1.0, 2.0])]
+    table = pd.DataFrame(X[:, :2], columns=["n" * 300, "m" * 300])
+    html = make_report(RVMClassifier(gamma=0.3).fit(table, kinds), table, kinds, cv=0).html
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", html)
+    assert max(map(len, words)) < 80
+    below = re.findall(r'text-anchor="middle">(a very[^<]*)</text>', html)
+    assert len(below) == 6
+    assert max(map(len, below)) <= 8

@@ -15,7 +15,7 @@ import numpy as np
 
 from relvec._typing import Vector
 
-__all__ = ["Axis", "Chart", "number", "padded"]
+__all__ = ["Axis", "Chart", "number", "padded", "short"]
 
 GAP = 8
 CHARACTER = 6.6
@@ -40,6 +40,17 @@ def number(value: float, digits: int = 3) -> str:
     else:
         text = f"{value:.{digits}g}"
     return text.replace("-", "−", 1) if value < 0 else text
+
+
+def short(name: str, most: int = 22) -> str:
+    """A name, cut if it would take the room of the picture.
+
+    Examples
+    --------
+    >>> short("temperature", 6)
+    'tempe…'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def padded(values: Any, share: float = 0.05) -> tuple[float, float]:
@@ -237,6 +248,11 @@ class Chart:
             f'aria-label="{escape(self.title)}">{self._frame()}{"".join(self.parts)}</svg>'
         )
 
+    @staticmethod
+    def _label(axis: Axis, length: float) -> str:
+        """What is measured, as far as there is room along a side."""
+        return escape(short(axis.label, int(length / CHARACTER)))
+
     def _frame(self) -> str:
         parts = []
         for value, label in self.y.ticks:
@@ -259,13 +275,13 @@ class Chart:
         if self.y.label:
             parts.append(
                 f'<text class="label" transform="translate(13 {middle:.1f}) rotate(-90)" '
-                f'text-anchor="middle">{escape(self.y.label)}</text>'
+                f'text-anchor="middle">{self._label(self.y, self.height)}</text>'
             )
         if self.x.label:
             center = 0.5 * (self.left + self.right)
             parts.append(
                 f'<text class="label" x="{center:.1f}" y="{self.height - 6}" '
-                f'text-anchor="middle">{escape(self.x.label)}</text>'
+                f'text-anchor="middle">{self._label(self.x, self.width)}</text>'
             )
         return "".join(parts)
 

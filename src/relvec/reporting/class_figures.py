@@ -7,8 +7,8 @@ from sklearn.metrics import confusion_matrix, roc_curve
 
 from relvec.plotting._estimators import centers_of, label_name
 from relvec.plotting._slices import slice_along
-from relvec.reporting.chart import Axis, Chart, number
-from relvec.reporting.figures import Figure, rows_said, short, some_rows, thin
+from relvec.reporting.chart import Axis, Chart, number, short
+from relvec.reporting.figures import Figure, rows_said, some_rows, thin
 from relvec.reporting.metrics import reliability
 from relvec.reporting.predictions import Sample
 from relvec.reporting.raster import class_image, crossings, png_address
@@ -21,6 +21,8 @@ MARGIN = 0.08
 SHARES = [(t, f"{round(100 * t)} %") for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
 MOST_CLASSES = 20
 MOST_DOTS = 300
+ROOM_BELOW = 44
+"""Letters that all names of classes below a picture may have together."""
 
 
 def class_figures(subject: Subject, judged: Sample) -> list[Figure]:
@@ -129,9 +131,11 @@ def _confusion(subject: Subject, judged: Sample) -> Figure:
     counts = confusion_matrix(judged.y, said, labels=classes)
     n_classes = len(classes)
     labels = [(float(i), short(str(label))) for i, label in enumerate(classes)]
+    room = max(4, ROOM_BELOW // n_classes)
+    below = [(place, short(label, room)) for place, label in labels]
     chart = Chart(
         "confusion matrix",
-        Axis(-0.5, n_classes - 0.5, "predicted", ticks=labels),
+        Axis(-0.5, n_classes - 0.5, "predicted", ticks=below),
         Axis(n_classes - 0.5, -0.5, "observed", ticks=labels),
         height=380,
         has_grid=False,
@@ -227,5 +231,5 @@ def _certainty(subject: Subject, judged: Sample) -> Figure:
             height = place + rng.uniform(-0.3, 0.3, len(mine))
             tips = [f"row {judged.row[i]}: {100 * given[i]:.1f} %" for i in mine]
             chart.dots(given[mine], height, style, tips, 3.0)
-    caption = "One dot a row; dark ones were put in a wrong class."
+    caption = "One dot a row; those without colour were put in a wrong class."
     return Figure("How sure, by class", f"{caption} {rows_said(judged)}", chart.svg())

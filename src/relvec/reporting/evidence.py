@@ -88,7 +88,8 @@ def _degrees(model: Any) -> tuple[float, bool]:
         return float(model.effective_dof_), True
     rows = weights_of(model)
     intercepts = 0
-    if model.intercept_is_fitted_:  # of a softmax model they sum to zero
+    if model.fit_intercept:  # also those set to the shares of the classes are of the data
+        # of a softmax model they sum to zero
         intercepts = len(getattr(model.panel_, "machines", ())) or max(1, len(rows) - 1)
     known = [row.well_determined for row in rows if row.well_determined is not None]
     if len(known) < len(rows):

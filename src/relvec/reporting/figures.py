@@ -9,7 +9,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Vector
 from relvec.plotting._weights import weights_of
-from relvec.reporting.chart import Axis, Chart, number, padded
+from relvec.reporting.chart import Axis, Chart, number, padded, short
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
@@ -17,7 +17,6 @@ __all__ = [
     "Figure",
     "relevance_figure",
     "rows_said",
-    "short",
     "some_rows",
     "thin",
     "trace_figure",
@@ -105,9 +104,11 @@ def relevance_figure(subject: Subject) -> Figure | None:
 
 def weight_figure(subject: Subject) -> Figure | None:
     """Largest weights, with their error bars where they are known."""
+    groups = weights_of(subject.model)
+    has_std = any(row.std is not None for row in groups)
     rows = [
         (mean, 0.0 if row.std is None else row.std[i], name, row.name)
-        for row in weights_of(subject.model)
+        for row in groups
         for i, (mean, name) in enumerate(zip(row.mean.tolist(), row.atoms, strict=True))
     ]
     if not rows:
@@ -118,7 +119,7 @@ def weight_figure(subject: Subject) -> Figure | None:
     ticks = [(i, short(f"{name} · {of}" if of else name)) for i, (*_, name, of) in enumerate(rows)]
     chart = Chart(
         "weights of the vectors",
-        Axis(*padded([0.0, *ends]), "weight ± one standard deviation"),
+        Axis(*padded([0.0, *ends]), "weight ± one standard deviation" if has_std else "weight"),
         Axis(len(rows) - 0.4, -0.6, ticks=ticks),
         height=64 + 22 * max(len(rows), 3),
     )
@@ -166,8 +167,3 @@ def _trace(model: Any) -> Vector | None:
         return np.asarray(model.trace_)
     solution = getattr(model.outputs_[0], "solution", None) if hasattr(model, "outputs_") else None
     return None if solution is None else np.asarray(getattr(solution, "trace", ()))
-
-
-def short(name: str, most: int = 22) -> str:
-    """A name, cut if it would take the room of the picture."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"

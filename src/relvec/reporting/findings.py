@@ -19,6 +19,8 @@ __all__ = ["Finding", "find"]
 OVERFIT = 1.3
 """Ratio of the errors of new and of known rows that is worth a sentence."""
 FEW_ROWS = 40
+SLIGHT = 0.015
+"""Distance of a coverage from what it should be that is no news, however many rows show it."""
 
 
 class Finding(NamedTuple):
@@ -70,7 +72,15 @@ def _of_the_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
 
 def _of_the_rows(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
     judged, found = samples[-1], []
-    if judged.is_seen:
+    if subject.provenance.doubt:
+        found.append(Finding(False, subject.provenance.doubt))
+    if judged.n_shared and subject.are_training:
+        words = (
+            f"{judged.n_shared} of {len(judged.y)} held-out rows are among the training rows too, "
+            "with the same targets: what they say is too good."
+        )
+        found.append(Finding(False, words))
+    if judged.is_seen and not judged.n_shared and not subject.provenance.doubt:
         words = (
             "All figures are of rows the model was fitted to: of new rows it knows less than "
             "they say. Give held_out rows, or cv folds."
@@ -85,7 +95,7 @@ def _of_the_rows(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
         if ratio > OVERFIT:
             words = (
                 f"Errors of rows it has not seen are {ratio:.1f} times those of rows it was "
-                "fitted to: it has learnt some noise."
+                "fitted to: part of what it learnt does not carry over."
             )
             found.append(Finding(False, words))
     return found
@@ -95,10 +105,10 @@ def _of_intervals(judged: Sample) -> list[Finding]:
     inside, count = coverage_at(judged, 0.95), len(judged.y)
     low, high = binom.ppf([0.005, 0.995], count, 0.95) / count
     share = f"{100.0 * inside:.1f} %"
-    if inside < low:
+    if inside < min(low, 0.95 - SLIGHT):
         words = f"95 % intervals hold only {share} of the targets: error bars are too short."
         return [Finding(False, words)]
-    if inside > high:
+    if inside > max(high, 0.95 + SLIGHT):
         words = f"95 % intervals hold {share} of the targets: error bars are too long."
         return [Finding(False, words)]
     whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"

@@ -36,6 +36,8 @@ class Sample:
     std: Vector | None = None
     probability: Matrix | None = None
     is_cross_validated: bool = False
+    n_shared: int = 0
+    """How many rows are also among those of the report, inputs and target alike."""
 
 
 def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) -> Sample:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from relvec.reporting.metrics import OF_NUMBERS, Metric, class_measures
 from relvec.reporting.number_figures import number_figures
 from relvec.reporting.page import Page, Section, figure_html, model_facts
 from relvec.reporting.predictions import Sample, cross_validated, predict_rows
+from relvec.reporting.provenance import rows_shared
 from relvec.reporting.subject import Subject
 from relvec.reporting.tables import evidence_table, metric_table, split_bar, vector_table
 
@@ -102,8 +103,9 @@ def make_report(
     target : str, default="y"
         What to call the target.
     rows : {"auto", "training", "new"}, default="auto"
-        Whether `X` holds the rows of the fit. "auto" finds out if there are kernels at training
-        rows, and takes the rows for those of the fit if nothing speaks against it.
+        Whether `X` holds the rows of the fit. "auto" finds out by the vectors, which are training
+        rows, and by the targets of a regression; it takes the rows for those of the fit if
+        nothing speaks against it, and says so if something does.
     cv : int, default=5
         Folds of a cross-validation in which the model is fitted again from the start; 0 for none.
         It takes about `cv` times as long as the fit.
@@ -164,9 +166,8 @@ def make_report(
 def _samples(subject: Subject, held_out: Any, n_folds: int, seed: int) -> list[Sample]:
     """Predictions, in the order in which they are more and more to be believed."""
     name = "training rows" if subject.are_training else "rows given"
-    samples = [
-        predict_rows(subject.estimator, subject.X, subject.y, name, is_seen=subject.are_training)
-    ]
+    is_seen = subject.provenance.are_seen
+    samples = [predict_rows(subject.estimator, subject.X, subject.y, name, is_seen=is_seen)]
     if subject.are_training and n_folds:
         folded = cross_validated(subject, n_folds, seed)
         samples += [] if folded is None else [folded]
@@ -176,7 +177,10 @@ def _samples(subject: Subject, held_out: Any, n_folds: int, seed: int) -> list[S
         more = Subject.of(
             subject.estimator, *held_out, names=subject.names, target=subject.target, rows="new"
         )
-        samples.append(predict_rows(more.estimator, more.X, more.y, "held-out rows", is_seen=False))
+        shared = rows_shared(subject.estimator, subject.X, subject.y, more.X, more.y)
+        is_seen = subject.are_training and shared == more.n_rows
+        kept = predict_rows(more.estimator, more.X, more.y, "held-out rows", is_seen=is_seen)
+        samples.append(replace(kept, n_shared=shared or 0))
     return samples
 
 
@@ -223,7 +227,7 @@ def _measured(samples: list[Sample]) -> str:
     """Say which column is to be believed."""
     words = []
     if any(sample.is_seen for sample in samples):
-        words.append("Figures of training rows are of rows the model was fitted to: too good.")
+        words.append("Figures of rows seen in the fit are too good.")
     if any(sample.is_cross_validated for sample in samples):
         words.append(
             "In the cross-validation every row is predicted by a model that was fitted again from "
@@ -245,18 +249,27 @@ def _sub(subject: Subject) -> str:
 def _lead(subject: Subject, samples: list[Sample], values: dict[str, dict[str, float]]) -> str:
     judged = samples[-1]
     said, kept = values[judged.name], len(subject.model.relevance_)
-    vectors = "1 vector" if kept == 1 else f"{kept} vectors"
+    vectors = f"With {kept} vectors" if kept > 1 else "With 1 vector" if kept else "Without vectors"
     whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"
     if subject.is_classifier:
         return (
-            f"With {vectors} it puts {100 * (1 - said['error']):.1f} % of {whose} in the right one "
-            f"of {len(subject.classes)} classes; its log loss is {number(said['log_loss'])} nats."
+            f"{vectors} it puts {100 * (1 - said['error']):.1f} % of {whose} in the right one of "
+            f"{len(subject.classes)} classes; its log loss is {number(said['log_loss'])} nats."
         )
     return (
-        f"With {vectors} it predicts {subject.target} of {whose} to ± {number(said['rmse'])} "
-        f"(root mean square), which explains {100 * said['r2']:.0f} % of the variance; 95 % "
-        f"intervals hold {100 * said['coverage_95']:.1f} % of the targets."
+        f"{vectors} its predictions of {subject.target}, of {whose}, are off by "
+        f"{number(said['rmse'])} (root mean square){_explained(said['r2'])}; 95 % intervals hold "
+        f"{100 * said['coverage_95']:.1f} % of the targets."
     )
+
+
+def _explained(r_squared: float) -> str:
+    """What the share of the variance that is explained comes to, in words."""
+    if r_squared != r_squared:
+        return ", and the target does not vary"
+    if r_squared < 0.0:
+        return ", which is worse than their mean would be"
+    return f", which explains {100.0 * r_squared:.0f} % of the variance"
 
 
 def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:

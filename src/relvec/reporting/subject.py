@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
 from relvec._typing import Matrix
-from relvec.plotting._estimators import centers_of, check_labels, predictor, seen_by
+from relvec.plotting._estimators import check_labels, predictor, seen_by
 from relvec.plotting._features import check_names, names_of
 from relvec.plotting._slices import like_table
+from relvec.reporting.provenance import Provenance, as_numbers, provenance_of
 
 __all__ = ["ROWS", "Space", "Subject"]
 
@@ -61,7 +62,7 @@ class Subject:
     names: list[str]
     """Of the columns that the model itself sees."""
     target: str
-    are_training: bool
+    provenance: Provenance
     """Whether the model was fitted to these rows."""
 
     @classmethod
@@ -78,10 +79,12 @@ class Subject:
         targets = np.asarray(y)
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = targets[:, 0]
-        if targets.ndim != 1 or len(getattr(model, "outputs_", ())) > 1:
+        n_targets = len(getattr(model, "outputs_", ()))
+        if targets.ndim != 1 or n_targets > 1:
+            fitted = f" and the model has {n_targets} targets" if n_targets > 1 else ""
             raise ValueError(
-                f"A report is about one target; y has shape {targets.shape}. Fit a model and make "
-                "a report for each."
+                f"A report is about one target; y has shape {targets.shape}{fitted}. Fit a model "
+                "and make a report for each."
             )
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if n_rows != len(targets) or n_rows < 2:
@@ -91,7 +94,7 @@ class Subject:
         if is_classifier(model):
             check_labels(targets, estimator.classes_)
         else:
-            targets = targets.astype(np.float64)
+            targets = _as_targets(targets)
         X = X if hasattr(X, "shape") else np.asarray(X)
         n_features = int(model.n_features_in_)
         if names is not None:
@@ -100,8 +103,13 @@ class Subject:
             found = [str(name) for name in X.columns]
         else:
             found = names_of(estimator, n_features)
-        are_training = _are_training(estimator, X) if rows == "auto" else rows == "training"
-        return cls(estimator, X, targets, found, target, are_training)
+        provenance = provenance_of(estimator, X, targets, rows)
+        return cls(estimator, X, targets, found, target, provenance)
+
+    @property
+    def are_training(self) -> bool:
+        """Whether these are taken for the rows of the fit."""
+        return self.provenance.are_training
 
     @property
     def model(self) -> Any:
@@ -131,7 +139,7 @@ class Subject:
         if self.model.__sklearn_tags__().input_tags.pairwise:
             return None  # columns are other rows
         seen = seen_by(self.estimator, self.X)
-        given, numbers = _as_numbers(self.X), _as_numbers(seen)
+        given, numbers = as_numbers(self.X), as_numbers(seen)
         if numbers is None or len(self.names) != numbers.shape[1]:
             return None
         if given is not None and given.shape[1] == numbers.shape[1]:
@@ -139,19 +147,17 @@ class Subject:
         return Space(self.model, seen, numbers, self.names)
 
 
-def _as_numbers(X: Any) -> Matrix | None:
+def _as_targets(targets: np.ndarray) -> np.ndarray:
     try:
-        array = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    return array if array.ndim == 2 and np.isfinite(array).all() else None
-
-
-def _are_training(estimator: Any, X: Any) -> bool:
-    """Whether rows can be those of the fit: kernels sit on training rows, where such are."""
-    atoms = getattr(predictor(estimator), "atoms_", None)
-    centers, seen = centers_of(predictor(estimator)), _as_numbers(seen_by(estimator, X))
-    if centers is None or seen is None or not getattr(atoms, "from_rows", False):
-        return True  # nothing speaks against it, and that is the cautious reading
-    rows = {row.tobytes() for row in np.ascontiguousarray(seen) + 0.0}
-    return all(row.tobytes() in rows for row in np.ascontiguousarray(centers) + 0.0)
+        numbers = targets.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must be numbers, for a model that predicts numbers; {error}."
+        ) from error
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise ValueError(
+            f"y must be finite; the value at position {bad[0]} is {numbers[bad[0]]} ({len(bad)} of "
+            f"{len(numbers)} are not finite). Remove these rows."
+        )
+    return numbers

@@ -85,10 +85,14 @@ def evidence_table(facts: EvidenceFacts, is_classifier: bool) -> str:
 
 def split_bar(split: BiasVariance) -> str:
     """The squared error and its parts, as a bar."""
+    left = max(split.bias_and_noise, 0.0)
+    noise, words = split.noise, "noise, as the model estimates it"
+    if left < noise:
+        noise, words = left, f"noise: all that is left; the model takes it for {number(noise)}"
     parts = [
-        ("variance", split.variance, "variance: fits to other rows would differ by this"),
+        ("variance", split.mse - left, "variance: fits to other rows would differ by this"),
         ("bias", split.bias, "squared bias: what no fit of this kind would explain"),
-        ("noise", min(split.noise, split.bias_and_noise), "noise, as the model estimates it"),
+        ("noise", noise, words),
     ]
     total = max(sum(value for _, value, _ in parts), np.finfo(np.float64).tiny)
     spans = "".join(

@@ -14,19 +14,50 @@
   label();
 
   const tip = document.getElementById("tip");
+  const hide = () => tip.classList.remove("on");
+  const say = (words, left, top) => {
+    tip.textContent = words;
+    tip.classList.add("on");
+    const x = Math.min(left + 14, window.innerWidth - tip.offsetWidth - 8);
+    const above = top - tip.offsetHeight - 12;
+    tip.style.left = `${Math.max(8, x)}px`;
+    tip.style.top = `${above > 4 ? above : top + 18}px`;
+  };
   const show = (event) => {
     const over = event.target instanceof Element ? event.target.closest("[data-tip]") : null;
-    tip.classList.toggle("on", over !== null);
-    if (over === null) return;
-    tip.textContent = over.dataset.tip;
-    const x = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
-    const above = event.clientY - tip.offsetHeight - 12;
-    tip.style.left = `${Math.max(8, x)}px`;
-    tip.style.top = `${above > 4 ? above : event.clientY + 18}px`;
+    if (over === null) hide();
+    else say(over.dataset.tip, event.clientX, event.clientY);
   };
   document.addEventListener("pointermove", show, { passive: true });
   document.addEventListener("pointerdown", show, { passive: true });
-  document.addEventListener("scroll", () => tip.classList.remove("on"), { passive: true, capture: true });
+  document.addEventListener("scroll", hide, { passive: true, capture: true });
+
+  // without a pointer: a picture takes the focus, and arrows walk from left to right over its marks
+  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  for (const picture of document.querySelectorAll("svg")) {
+    if (picture.querySelector("[data-tip]") === null) continue;
+    picture.tabIndex = 0;
+    let marks = null;
+    let at = -1;
+    const leave = () => { if (at >= 0) marks[at].classList.remove("at"); hide(); };
+    picture.addEventListener("blur", leave);
+    picture.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") leave();
+      const step = steps[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      if (marks === null) {
+        const places = new Map();
+        for (const mark of picture.querySelectorAll("[data-tip]")) places.set(mark, mark.getBoundingClientRect());
+        marks = [...places.keys()].sort((a, b) => places.get(a).x - places.get(b).x || places.get(a).y - places.get(b).y);
+      }
+      leave();
+      at = at < 0 && step < 0 ? marks.length - 1 : (at + step + marks.length) % marks.length;
+      marks[at].classList.add("at");
+      const box = marks[at].getBoundingClientRect();
+      say(marks[at].dataset.tip, box.x + box.width / 2, box.y);
+    });
+  }
 
   const value = (row, column) => {
     const cell = row.cells[column];
