@@ -102,7 +102,7 @@ def _vectors_among(estimator: Any, X: Any) -> tuple[int, int]:
 
 def _has_other_targets(model: Any, y: np.ndarray) -> bool:
     """Whether number or spread of targets differ from those a regressor was fitted to."""
-    outputs = getattr(model, "outputs_", ())
+    outputs = list(getattr(model, "outputs_", []))
     posterior = getattr(outputs[0], "posterior", None) if len(outputs) == 1 else None
     if posterior is None or y.dtype.kind != "f":
         return False
