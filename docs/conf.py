@@ -52,7 +52,15 @@ add_function_parentheses = False
 toc_object_entries_show_parents = "hide"
 
 # Pages
-WIDE = ["index", "comparison", "notation", "benchmarks", "reproduced", "guide/command_line"]
+WIDE = [
+    "index",
+    "comparison",
+    "notation",
+    "benchmarks",
+    "reproduced",
+    "results",
+    "guide/command_line",
+]
 html_theme = "pydata_sphinx_theme"
 html_title = "relvec"
 html_static_path = ["_static"]

@@ -14,6 +14,7 @@ Run it with ``python examples/source_separation.py [picture.png]``.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def main(picture: Path = PICTURE) -> None:
             f"source {everywhere:.3f}, in the half where that is {at_home:.3f}"
         )
     draw(picture, x[:, 0], y, truth, model, (steps, curve))
-    print(f"\npicture: {picture}")
+    print(f"\nPicture: {os.path.relpath(picture)}")
 
 
 def draw(

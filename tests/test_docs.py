@@ -5,12 +5,14 @@ from __future__ import annotations
 import doctest
 import importlib
 import importlib.util
+import inspect
 import re
 import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +36,16 @@ PUBLIC = (
     "relvec.solvers",
     "relvec.testing",
 )
+# small answers of functions that show them, and what is at home in files
+SHOWN_ELSEWHERE = {
+    "Decision",
+    "ModelFile",
+    "CoefficientRow",
+    "ReliabilityCurve",
+    "Report",
+    "inspect",
+    "load",
+}
 ENTRIES = re.compile(r"^\.\. currentmodule:: (\S+)$|^   ([A-Za-z]\w*)$", re.MULTILINE)
 TREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = [page for page in sorted(DOCS.rglob("*.md")) if "```console" in page.read_text("utf-8")]
@@ -82,6 +94,26 @@ def test_reference_lists_nothing_twice_and_nothing_that_is_not_there(
         assert len(names) == len(set(names)), module
         for name in names:
             assert hasattr(importlib.import_module(module), name), f"{module}.{name}"
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_class_and_function_has_an_example(module: str) -> None:
+    rooms = importlib.import_module(module)
+    lacking = []
+    for name in set(rooms.__all__) - SHOWN_ELSEWHERE:
+        item = getattr(rooms, name)
+        is_error = inspect.isclass(item) and issubclass(item, Exception)
+        if (inspect.isclass(item) or inspect.isfunction(item)) and not is_error:
+            lacking += [name] if ">>> " not in (item.__doc__ or "") else []
+    assert not lacking, f"{module}: add Examples to the docstrings of {sorted(lacking)}"
+
+
+def test_pages_ask_for_no_package_that_relvec_does_not_bring() -> None:
+    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    for page in pages:
+        if page.name != "command_line.md":  # writes tables for other programs to read
+            needs = re.findall(r"as_frame=True|import pandas|\"pandas\"", page.read_text("utf-8"))
+            assert not needs, f"{page.name} needs pandas, which `relvec[all]` does not install"
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:
@@ -151,6 +183,33 @@ def test_commands_print_what_the_page_says(
             f"If that is right: python docs/_tools/transcripts.py {page.relative_to(ROOT)}"
         )
         assert command.code == 0, command.line
+
+
+def test_commands_of_the_readme_run(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    pytest.importorskip("polars")
+    if not shutil.which("bash"):
+        pytest.skip("commands are run by bash")
+    transcripts = load(DOCS / "_tools" / "transcripts.py")
+    rng = np.random.default_rng(0)
+    area, rooms = rng.uniform(50, 200, size=60), rng.integers(1, 6, size=60)
+    price = 2.0 * area + 10.0 * rooms + rng.normal(size=60)
+    table = [f"{a:.1f},{r},{p:.1f}" for a, r, p in zip(area, rooms, price, strict=True)]
+    (tmp_path / "houses.csv").write_text("\n".join(["area,rooms,price", *table]), "utf-8")
+    (tmp_path / "new.csv").write_text("area,rooms\n100,3\n150,4\n", "utf-8")
+    lines = re.findall(r"^relvec .*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert len(lines) >= 4
+    for line in lines:
+        printed, code = transcripts.run(line, tmp_path)
+        assert code == 0, f"{line}\n{printed}"
+
+
+def test_targets_of_make_that_pages_name_exist() -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]
+    for page in pages:
+        named = re.findall(r"^make (?:\w+=\S+ )?(\w+)|`make (\w+)`", page.read_text("utf-8"), re.M)
+        assert {first or second for first, second in named} <= targets, page.name
 
 
 @pytest.mark.parametrize("line", ["relvec fit", "relvec frob"])

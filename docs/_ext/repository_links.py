@@ -24,6 +24,7 @@ PAGES = {
     "CONTRIBUTING.md": "extending.md",
     "bench/README.md": "benchmarks.md",
     "reproduce/README.md": "reproduced.md",
+    "reproduce/RESULTS.md": "results.md",
     "examples": "gallery/index.rst",
 }
 
