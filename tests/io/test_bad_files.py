@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relvec.io import ModelFileError, inspect, load, save
-from relvec.io.container import MAX_BYTES
+from relvec.io.bounded import MAX_BYTES
 from tests.io import zoo
 
 
@@ -51,8 +52,18 @@ def test_a_missing_file(tmp_path):
 
 def test_a_folder(tmp_path):
     for read in (load, inspect):
-        with pytest.raises(IsADirectoryError):
+        with pytest.raises(IsADirectoryError, match="is a folder; give the name of a model file"):
             read(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_pipe_and_a_device(tmp_path):
+    pipe = tmp_path / "pipe.relvec"
+    os.mkfifo(pipe)
+    for path in (pipe, "/dev/zero"):
+        for read in (load, inspect):
+            with pytest.raises(ModelFileError, match="is a device or a pipe; copy what it gives"):
+                read(path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
@@ -185,6 +196,67 @@ def test_a_header_that_unpacks_to_too_much(tmp_path):
     assert path.stat().st_size < 1 << 16
     with pytest.raises(ModelFileError, match="its part relvec.json claims 33554432 bytes"):
         inspect(path)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_parts_that_are_packed_too_well(tmp_path, packing):
+    """A thousand bytes can stand for a gigabyte, which would be unpacked before it is counted."""
+    path = tmp_path / "bomb.relvec"
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr("relvec.json", bytes(1 << 20))
+    for read in (load, inspect):
+        with pytest.raises(ModelFileError, match="relvec.json is packed in a way that model files"):
+            read(path)
+
+
+def test_a_part_that_is_larger_than_it_claims(tmp_path, good):
+    """No more is unpacked than a little beyond the claim."""
+    header, _ = parts(good)
+    text, size = json.dumps(header).encode(), 1 << 27
+    path = rebuilt(tmp_path, {"relvec.json": text + b" " * size, "model.skops": b""})
+    claimed = (len(text) + size).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(claimed, len(text).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="cannot be unpacked"):
+        inspect(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 24
+
+
+def test_a_model_larger_than_may_be_packed_is_stored(tmp_path, monkeypatch):
+    monkeypatch.setattr("relvec.io.container.MAX_PACKED", 1000)
+    path = save(zoo.fitted("linear_basis")[0], tmp_path / "m.relvec")
+    monkeypatch.setattr("relvec.io.bounded.MAX_PACKED", 1000)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.getinfo("model.skops").compress_type == zipfile.ZIP_STORED
+    load(path)
+
+
+@pytest.mark.parametrize("text", ['{"format": NaN}', '{"format": 1, "about": {"x": -Infinity}}'])
+def test_numbers_that_are_none(tmp_path, text):
+    path = rebuilt(tmp_path, {"relvec.json": text, "model.skops": b""})
+    with pytest.raises(ModelFileError, match="its header is not JSON .*is not a number of JSON"):
+        inspect(path)
+
+
+def test_a_header_that_takes_too_much_memory(tmp_path):
+    path = rebuilt(tmp_path, {"relvec.json": "[" + "[]," * 3_000_000 + "[]]", "model.skops": b""})
+    with pytest.raises(ModelFileError, match="its header holds 6000002 values, of which at most"):
+        inspect(path)
+
+
+def test_messages_are_short_and_plain(tmp_path, good):
+    loud = "\x1b[2J\n" + "9" * 100_000
+    for changes in (
+        {"format": 10**4000},
+        {"format": 7, "versions": {"relvec": loud}},
+        {"class_name": loud},
+    ):
+        with pytest.raises(ModelFileError) as error:
+            load(with_header(tmp_path, good, **changes))
+        assert str(error.value).isprintable()
+        assert len(str(error.value)) < 600
 
 
 def test_a_file_that_is_too_large(tmp_path):

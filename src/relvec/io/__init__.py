@@ -15,8 +15,9 @@ Examples
 True
 """
 
+from relvec.io.bounded import ModelFileError
 from relvec.io.c import export_c
-from relvec.io.container import ModelFile, ModelFileError
+from relvec.io.container import ModelFile
 from relvec.io.models import ModelFileWarning, inspect, load, save
 from relvec.io.onnx import export_onnx
 from relvec.io.profiles import ExportError

@@ -17,34 +17,48 @@ from typing import Any
 import numpy as np
 
 from relvec._compat import optional
-from relvec.io.container import MAX_BYTES, ModelFileError
-from relvec.io.trusted import CONTAINERS, OBJECTS, TRUSTED_TYPES, TUPLES
+from relvec.io.bounded import ModelFileError, parse_json, shown
+from relvec.io.own import NOTHING, OwnTypes
+from relvec.io.trusted import (
+    CONTAINERS,
+    KEYS,
+    OBJECTS,
+    SCALARS,
+    TRUSTED_TYPES,
+    TUPLES,
+    is_estimator,
+)
 
-__all__ = ["audit"]
+__all__ = ["SCHEMA", "audit", "read_schema"]
 
 SCHEMA = "schema.json"
 MAX_SCHEMA_BYTES = 1 << 26
+OLDEST_PROTOCOL = 2
+"""Of skops, when the first model files were made. Older ones name functions in another way."""
+MT19937_WORDS = 624
 _OURS = frozenset(TRUSTED_TYPES)
 
 # In which nodes of skops a type may occur; what is not ours is left to the list of skops.
 _MAY_BUILD: dict[str, Callable[[str], bool]] = {
     "JsonNode": lambda name: name == "builtins.str",
-    "ObjectNode": lambda name: name in OBJECTS or name not in _OURS,
+    "ObjectNode": lambda name: name in OBJECTS or (name not in _OURS and is_estimator(name)),
     "TupleNode": lambda name: name == "builtins.tuple" or name in TUPLES,
-    "NdArrayNode": lambda name: name not in _OURS,
+    "NdArrayNode": lambda name: name == "numpy.ndarray" or name in SCALARS,
     "FunctionNode": lambda name: name not in _OURS,
     "TypeNode": lambda name: name not in _OURS,
     **{loader: names.__contains__ for loader, names in CONTAINERS.items()},
 }
 
 
-def audit(payload: bytes) -> list[str]:
+def audit(payload: bytes, own: OwnTypes = NOTHING) -> list[str]:
     """Return the names of all types in a stored model that are not trusted; empty if it is safe.
 
     Parameters
     ----------
     payload : bytes
         A skops file.
+    own : OwnTypes, optional
+        What whoever loads it trusts besides.
 
     Raises
     ------
@@ -54,35 +68,56 @@ def audit(payload: bytes) -> list[str]:
     skops = optional("skops.io")
     try:
         with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-            schema = _schema(archive)
-            arrays = _arrays(archive)
+            schema = read_schema(archive, len(payload))
+            _check_arrays(archive)
         nodes = list(_nodes(schema))
         _check_repetition(schema, nodes)
-        _check_reading(nodes, arrays)
-        strange = {_name(node) for node in nodes if not _is_allowed(node)}
+        _check_reading(nodes)
+        strange = {_name(node) for node in nodes if not _is_allowed(node, own)}
+        strange |= {_name(key) for node in nodes for key in _strange_keys(node)}
         if not strange:
-            strange = set(skops.get_untrusted_types(data=payload)) - _OURS
+            _check_random_states(nodes)
+            strange = set(skops.get_untrusted_types(data=payload)) - _OURS - own.names
     except ModelFileError:
         raise
     except Exception as error:  # whatever it is, it is not a model
-        raise ModelFileError(f"the stored model is damaged ({error!r})") from error
+        raise ModelFileError(f"the stored model is damaged ({shown(repr(error))})") from error
     return sorted(strange)
 
 
-def _schema(archive: zipfile.ZipFile) -> Any:
-    info = archive.getinfo(SCHEMA)
-    total = sum(member.file_size for member in archive.infolist())
-    if info.file_size > MAX_SCHEMA_BYTES or total > MAX_BYTES:
+def read_schema(archive: zipfile.ZipFile, n_bytes: int) -> Any:
+    """Return the tree of a skops file that is not larger than it is.
+
+    Parameters
+    ----------
+    archive : ZipFile
+        The file.
+    n_bytes : int
+        Its size.
+    """
+    members, info = archive.infolist(), archive.getinfo(SCHEMA)
+    total = sum(member.file_size for member in members)
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members) or total > n_bytes:
         raise ModelFileError(
-            f"the stored model claims {total} bytes unpacked, {info.file_size} of them in its "
-            f"schema; at most {MAX_BYTES} and {MAX_SCHEMA_BYTES} are allowed"
+            f"the stored model has {n_bytes} bytes and claims {total}: it is packed twice, which "
+            "model files are not"
         )
-    return json.loads(archive.read(info))
+    if info.file_size > MAX_SCHEMA_BYTES:
+        raise ModelFileError(
+            f"the schema of the stored model claims {info.file_size} bytes, of which at most "
+            f"{MAX_SCHEMA_BYTES} are allowed"
+        )
+    try:
+        schema = parse_json(archive.read(info))
+    except ModelFileError as error:
+        raise ModelFileError(f"the schema of the stored model {error}") from error
+    if type(schema.get("protocol")) is not int or schema["protocol"] < OLDEST_PROTOCOL:
+        raise ModelFileError("the stored model is in a format of skops that model files never had")
+    return schema
 
 
-def _arrays(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Size of each stored array, none of which claims to be larger than what is there."""
-    sizes = {}
+def _check_arrays(archive: zipfile.ZipFile) -> None:
+    """Refuse arrays that claim to be larger than what is there, or hold more than numbers."""
     for info in archive.infolist():
         if info.filename == SCHEMA:
             continue
@@ -94,14 +129,12 @@ def _arrays(archive: zipfile.ZipFile) -> dict[str, int]:
             }[version]
             shape, _, dtype = read(file)
         if dtype.hasobject:
-            raise ModelFileError(f"the stored array {info.filename} holds a pickle")
+            raise ModelFileError(f"the stored array {shown(info.filename, 80)} holds a pickle")
         if np.prod(shape, dtype=object) * max(dtype.itemsize, 1) > info.file_size:
             raise ModelFileError(
-                f"the stored array {info.filename} claims the shape {shape}, which is more than "
-                f"its {info.file_size} bytes"
+                f"the stored array {shown(info.filename, 80)} claims the shape "
+                f"{shown(shape, 80)}, which is more than its {info.file_size} bytes"
             )
-        sizes[info.filename] = info.file_size
-    return sizes
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -117,44 +150,91 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_repetition(schema: Any, nodes: list[dict[str, Any]]) -> None:
-    """Refuse nodes that stand for larger ones.
+    """Refuse nodes that stand for others.
 
     An object that occurs often is written as often, and read once: skops recognises it by its
     number. Were fewer words enough for a repetition, a short file could describe a tree that has
-    no end or takes forever to walk.
+    no end or takes forever to walk; were other words allowed, what is checked here would not be
+    what is built. Numbers and names of arrays may differ, since they do for objects that are made
+    while a model is written.
     """
-    sizes: dict[int, int] = {}
+    forms: dict[Any, int] = {}
+    form_of: dict[int, int] = {}
 
-    def size(tree: Any) -> int:
-        parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-        total = 1 + sum(size(part) for part in parts)
-        sizes[id(tree)] = total
-        return total
+    def form(tree: Any) -> int:
+        """Return a number that is the same for equal trees."""
+        key: Any
+        if isinstance(tree, dict):
+            key = tuple(
+                (name, form(part)) for name, part in tree.items() if name not in ("__id__", "file")
+            )
+        elif isinstance(tree, list):
+            key = ("list", *(form(part) for part in tree))
+        else:
+            key = (type(tree), tree)
+        form_of[id(tree)] = number = forms.setdefault(key, len(forms))
+        return number
 
-    size(schema)
-    seen: dict[str, int] = {}
+    form(schema)
+    seen: dict[int, int] = {}
     for node in nodes:
-        number = repr(node.get("__id__"))
-        if "__id__" in node and seen.setdefault(number, sizes[id(node)]) != sizes[id(node)]:
-            raise ModelFileError(f"the stored model holds two different objects numbered {number}")
+        if "__id__" not in node:
+            continue
+        number = node["__id__"]
+        if type(number) is not int:  # 1 and 1.0 and true would be one number for skops
+            raise ModelFileError(f"the stored model numbers an object {shown(repr(number), 40)}")
+        if seen.setdefault(number, form_of[id(node)]) != form_of[id(node)]:
+            raise ModelFileError(
+                f"the stored model holds two different objects numbered {shown(number, 40)}"
+            )
 
 
-def _check_reading(nodes: list[dict[str, Any]], arrays: dict[str, int]) -> None:
+def _check_reading(nodes: list[dict[str, Any]]) -> None:
     """Refuse files that unpack the same array again and again."""
-    read = {
-        (repr(node.get("__id__", number)), str(node["file"]))
-        for number, node in enumerate(nodes)
-        if "file" in node
-    }
-    total = sum(arrays.get(file, 0) for _, file in read)
-    if total > MAX_BYTES:
-        raise ModelFileError(f"the stored model unpacks to {total} bytes; {MAX_BYTES} are allowed")
+    reader: dict[str, int] = {}
+    for place, node in enumerate(nodes):
+        if "file" in node:
+            number = node.get("__id__") or -1 - place
+            if reader.setdefault(str(node["file"]), number) != number:
+                raise ModelFileError(
+                    f"the stored array {shown(node['file'], 80)} is read by several objects"
+                )
 
 
-def _name(node: dict[str, Any]) -> str:
-    return f"{node.get('__module__')}.{node.get('__class__')}"
+def _check_random_states(nodes: list[dict[str, Any]]) -> None:
+    """Refuse random states that draw from memory beyond their own."""
+    for node in nodes:
+        if node.get("__loader__") == "RandomStateNode":
+            position = node["content"]["content"]["state"]["content"]["pos"]
+            value = json.loads(position["content"])
+            is_number = position["__loader__"] == "JsonNode" and type(value) is int
+            if not is_number or not 0 <= value <= MT19937_WORDS:
+                raise ModelFileError("the stored model holds a random state with a wrong position")
 
 
-def _is_allowed(node: dict[str, Any]) -> bool:
-    may_build = _MAY_BUILD.get(str(node.get("__loader__")))
-    return may_build is not None and may_build(_name(node))
+def _name(node: Any) -> str:
+    if not isinstance(node, dict):
+        return shown(repr(node), 80)
+    return shown(f"{node.get('__module__')}.{node.get('__class__')}", 120)
+
+
+def _is_allowed(node: dict[str, Any], own: OwnTypes) -> bool:
+    loader, name = str(node.get("__loader__")), f"{node.get('__module__')}.{node.get('__class__')}"
+    if name in own.names:
+        return own.may_build(loader, name)
+    may_build = _MAY_BUILD.get(loader)
+    return may_build is not None and may_build(name)
+
+
+def _strange_keys(node: dict[str, Any]) -> list[Any]:
+    """Return what would be called to make a key, and is not a plain type."""
+    if node.get("__loader__") != "DictNode":
+        return []
+    types = node["key_types"]
+    if types["__loader__"] != "ListNode":
+        return [types]
+    return [
+        each
+        for each in types["content"]
+        if each["__loader__"] != "TypeNode" or _name(each) not in KEYS
+    ]

@@ -18,12 +18,20 @@ from pathlib import Path
 from typing import Any
 
 import relvec
+from relvec.io.bounded import (
+    MAX_BYTES,
+    MAX_PACKED,
+    ModelFileError,
+    check_values,
+    parse_json,
+    read_regular,
+    shown,
+    unpacked,
+)
 
 __all__ = [
     "FORMAT",
-    "MAX_BYTES",
     "ModelFile",
-    "ModelFileError",
     "read_header",
     "read_payload",
     "write_file",
@@ -33,12 +41,6 @@ FORMAT = 1
 """Number of the format that is written, and the newest that is read."""
 HEADER, PAYLOAD = "relvec.json", "model.skops"
 MAX_HEADER_BYTES = 1 << 24
-MAX_BYTES = 1 << 31
-"""Most bytes that any part of a file may have, packed or unpacked: two gigabytes."""
-
-
-class ModelFileError(ValueError):
-    """A model file that cannot be read, or a model that cannot be written to one."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,15 @@ def write_file(path: Path, header: Mapping[str, Any], payload: bytes) -> None:
             f"model; these are {len(text)} and {len(payload)}. Give less to about, or fit a "
             "smaller model."
         )
+    try:
+        check_values(text.encode())
+    except ModelFileError as error:
+        raise ModelFileError(f"the header {error}. Give less to about.") from error
+    packing = zipfile.ZIP_DEFLATED if len(payload) <= MAX_PACKED else zipfile.ZIP_STORED
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr(HEADER, text)
-        archive.writestr(PAYLOAD, payload)
+        archive.writestr(PAYLOAD, payload, compress_type=packing)
     write_atomically(path, buffer.getvalue())
 
 
@@ -128,26 +135,23 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def read_header(path: Path) -> ModelFile:
     """Return what the file says of itself, without looking at the model."""
-    return _header(path, _members(path)[HEADER])
+    header, _ = _read(path, payload=False)
+    return header
 
 
 def read_payload(path: Path) -> tuple[ModelFile, bytes]:
     """Return the header and the stored model, whose checksum is right."""
-    members = _members(path, payload=True)
-    header = _header(path, members[HEADER])
-    if hashlib.sha256(members[PAYLOAD]).hexdigest() != header.sha256:
+    header, payload = _read(path, payload=True)
+    if hashlib.sha256(payload).hexdigest() != header.sha256:
         raise ModelFileError(
             f"{path} is damaged: the checksum of the stored model is not the one in its header. "
             "Copy or make the file again."
         )
-    return header, members[PAYLOAD]
+    return header, payload
 
 
-def _members(path: Path, *, payload: bool = False) -> dict[str, bytes]:
-    size = os.stat(path).st_size
-    if size > MAX_BYTES:
-        raise ModelFileError(f"{path} has {size} bytes; a model file has at most {MAX_BYTES}.")
-    data = Path(path).read_bytes()
+def _read(path: Path, *, payload: bool) -> tuple[ModelFile, bytes]:
+    data = read_regular(path)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception:
@@ -159,15 +163,12 @@ def _members(path: Path, *, payload: bool = False) -> dict[str, bytes]:
         raise ModelFileError(
             f"{path} is not a model file of relvec: those are zip archives, made by relvec.io.save."
         ) from None
-    limits = {HEADER: MAX_HEADER_BYTES, PAYLOAD: MAX_BYTES}
     with archive:
-        return {
-            name: _unpacked(path, archive, name, limits[name])
-            for name in ((HEADER, PAYLOAD) if payload else (HEADER,))
-        }
+        header = _header(path, _part(path, archive, HEADER, MAX_HEADER_BYTES), len(data))
+        return header, _part(path, archive, PAYLOAD, MAX_BYTES) if payload else b""
 
 
-def _unpacked(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
+def _part(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
     try:
         info = archive.getinfo(name)
     except KeyError:
@@ -180,28 +181,30 @@ def _unpacked(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> by
             f"most {limit} are allowed."
         )
     try:
-        # never more than it claims, whatever is packed
-        return archive.read(info)
+        return unpacked(archive, info)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} was not opened: its part {name} {error}.") from None
     except Exception as error:
         raise ModelFileError(
-            f"{path} is damaged: its part {name} cannot be unpacked ({error}). Copy or make the "
-            "file again."
+            f"{path} is damaged: its part {name} cannot be unpacked ({shown(error)}). Copy or make "
+            "the file again."
         ) from error
 
 
-def _header(path: Path, raw: bytes) -> ModelFile:
+def _header(path: Path, raw: bytes, n_bytes: int) -> ModelFile:
     try:
-        header = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path} is damaged: its header is not JSON ({error}).") from error
+        header = parse_json(raw)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} is damaged: its header {error}.") from error
     if not isinstance(header, dict) or type(header.get("format")) is not int:
         raise ModelFileError(f"{path} is damaged: its header has no format number.")
     versions = header.get("versions")
-    maker = versions.get("relvec", "?") if isinstance(versions, dict) else "?"
+    maker = str(versions.get("relvec", "?")) if isinstance(versions, dict) else "?"
     if header["format"] > FORMAT:
         raise ModelFileError(
-            f"{path} was made by relvec {maker} in file format {header['format']}; this is relvec "
-            f"{relvec.__version__}, which reads formats up to {FORMAT}. Upgrade relvec."
+            f"{path} was made by relvec {shown(maker, 20)} in file format "
+            f"{shown(header['format'], 20)}; this is relvec {relvec.__version__}, which reads "
+            f"formats up to {FORMAT}. Upgrade relvec."
         )
     kinds = {"class_name": str, "made": str, "versions": dict, "sha256": str, "about": dict}
     wrong = [name for name, kind in kinds.items() if not isinstance(header.get(name), kind)]
@@ -216,6 +219,6 @@ def _header(path: Path, raw: bytes) -> ModelFile:
         format=header["format"],
         versions={str(name): str(version) for name, version in header["versions"].items()},
         sha256=header["sha256"],
-        n_bytes=os.stat(path).st_size,
+        n_bytes=n_bytes,
         about=header["about"],
     )

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 import relvec
 from relvec._compat import optional
 from relvec.io.audit import audit
-from relvec.io.container import ModelFile, ModelFileError, read_header, read_payload, write_file
+from relvec.io.bounded import ModelFileError, shown
+from relvec.io.container import ModelFile, read_header, read_payload, write_file
+from relvec.io.history import renewed
+from relvec.io.own import OwnTypes, own_types
 from relvec.io.trusted import TRUSTED_TYPES
 
 __all__ = ["ModelFileWarning", "inspect", "load", "save"]
@@ -30,7 +33,11 @@ class ModelFileWarning(UserWarning):
 
 
 def save(
-    model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    about: Mapping[str, Any] | None = None,
+    trusted: Iterable[Any] = (),
 ) -> Path:
     """Write a fitted model to a file that anyone can load safely.
 
@@ -48,6 +55,10 @@ def save(
     about : mapping, optional
         What you want to know later: names of columns, where the data came from, scores. Anything
         that can be written as JSON.
+    trusted : iterable of classes and functions, default=()
+        Of your own that the model holds, such as the class of its kernel. The file keeps their
+        names and the attributes of their objects, never their code: whoever loads it must have
+        them, and give them to `load`.
 
     Returns
     -------
@@ -56,8 +67,8 @@ def save(
     Raises
     ------
     ModelFileError
-        If the model holds something that is not data, such as a kernel that is a function of
-        yours.
+        If the model holds something that is not data and was not given as `trusted`, such as a
+        kernel that is a function of yours.
 
     See Also
     --------
@@ -80,7 +91,7 @@ def save(
     True
     """
     _check_model(model)
-    payload = _dumped(model)
+    payload = _dumped(model, own_types(trusted))
     header = {
         "class_name": _class_name(model),
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -91,17 +102,22 @@ def save(
     return Path(path)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     """Read a fitted model.
 
     Safe with files from strangers: a file can only name types from a fixed list
-    (`relvec.io.TRUSTED_TYPES`, and what skops trusts by itself), and nothing else is imported or
-    run. What a model predicts is of course up to who made it.
+    (`relvec.io.TRUSTED_TYPES`, and those of NumPy's and scikit-learn's that do no harm), and
+    nothing else is imported or run. What a model predicts, and how much time and memory that
+    takes, is of course up to who made it.
 
     Parameters
     ----------
     path : str or path-like
         A file made by `save`.
+    trusted : iterable of classes and functions, default=()
+        Of your own that the file may name besides, as in ``trusted=[MyKernel]``. Their objects get
+        back their attributes from the file without `__init__`; `__new__` and `__setstate__` are
+        run if there are any.
 
     Returns
     -------
@@ -120,32 +136,32 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileWarning
         If it was made with another version of scikit-learn.
     """
-    path = Path(path)
+    path, own = Path(path), own_types(trusted)
     header, payload = read_payload(path)
     try:
-        strange = audit(payload)
+        payload = renewed(payload)
+        strange = audit(payload, own)
     except ModelFileError as error:
         raise ModelFileError(f"{path} was not loaded: {error}.") from error
     if strange:
         raise ModelFileError(
             f"{path} was not loaded: it names {_listed(strange)}, which a model file may not hold. "
-            "If you trust who made it, ask them for a model of relvec's and scikit-learn's own "
-            "parts."
+            "If these are your own, give them: load(path, trusted=[...]). If not, ask who made it "
+            "for a model of relvec's and scikit-learn's own parts."
         )
     _warn_of_versions(header)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, above
-            model = optional("skops.io").loads(payload, trusted=list(TRUSTED_TYPES))
+        model = _built(payload, own)
     except Exception as error:
         raise ModelFileError(
             f"{path} was not loaded: the stored model is damaged, or its parts are not those of "
-            f"relvec {relvec.__version__} (it was made by {header.relvec_version}): {error!r}."
+            f"relvec {relvec.__version__} (it was made by {shown(header.relvec_version, 20)}): "
+            f"{shown(repr(error))}."
         ) from error
     if not isinstance(model, BaseEstimator) or _class_name(model) != header.class_name:
         raise ModelFileError(
-            f"{path} was not loaded: its header announces {header.class_name}, but it holds "
-            f"{_class_name(model)}."
+            f"{path} was not loaded: its header announces {shown(header.class_name, 120)}, but it "
+            f"holds {_class_name(model)}."
         )
     return model
 
@@ -180,7 +196,13 @@ def _check_model(model: Any) -> None:
         ) from None
 
 
-def _dumped(model: Any) -> bytes:
+def _built(payload: bytes, own: OwnTypes) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, of the header
+        return optional("skops.io").loads(payload, trusted=[*TRUSTED_TYPES, *own.names])
+
+
+def _dumped(model: Any, own: OwnTypes) -> bytes:
     skops = optional("skops.io")
     try:
         payload: bytes = skops.dumps(model)
@@ -189,24 +211,50 @@ def _dumped(model: Any) -> bytes:
             f"this {type(model).__name__} cannot be saved: {error} Only data can be, not code or "
             "open files."
         ) from error
-    strange = audit(payload)
+    try:
+        strange = audit(payload, own)
+    except ModelFileError as error:
+        raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}.") from error
     if strange:
         raise ModelFileError(
             f"this {type(model).__name__} cannot be saved: it holds {_listed(strange)}. A model "
             "file holds no code and only types from a fixed list, so that files from strangers are "
-            f"safe to load. {_advice(strange)}"
+            f"safe to load. {_advice(strange, own)}"
         )
+    if own.names:
+        _check_return(model, payload, own)
     return payload
 
 
-def _advice(strange: list[str]) -> str:
+def _check_return(model: Any, payload: bytes, own: OwnTypes) -> None:
+    """Find out now whether classes that are not ours can be rebuilt."""
+    try:
+        _built(payload, own)
+    except Exception as error:
+        raise ModelFileError(
+            f"this {type(model).__name__} cannot be saved: it would not load again "
+            f"({shown(repr(error))}). Classes of your own must be rebuilt by their attributes, or "
+            "by __getstate__ and __setstate__."
+        ) from error
+
+
+def _advice(strange: list[str], own: OwnTypes) -> str:
+    if own.names.intersection(strange):
+        return (
+            "Of what was given as trusted, only functions, and classes whose objects consist of "
+            "their attributes, can be kept; subclasses of dict, list or ndarray cannot."
+        )
     if all(".callback." in name for name in strange):
         return "Call set_callbacks() without arguments first."
     if all(name.startswith(("sklearn.", "scipy.")) for name in strange):
-        return "Save the part that predicts, such as best_estimator_ of a search; or pickle it."
+        return (
+            "Save the part that predicts, such as best_estimator_ of a search. Or give classes as "
+            "trusted to save and load; or pickle it."
+        )
     return (
-        "Use the kernels of relvec.kernels or sklearn.gaussian_process.kernels, NumPy's universal "
-        'functions (np.sin), or kernel="precomputed"; or pickle it for yourself.'
+        "If it is your own, give it: save(..., trusted=[...]), and load it in the same way. Else "
+        "use the kernels of relvec.kernels or sklearn.gaussian_process.kernels, NumPy's universal "
+        'functions (np.sin), or kernel="precomputed".'
     )
 
 
@@ -241,8 +289,8 @@ def _warn_of_versions(header: ModelFile) -> None:
     theirs, ours = header.versions.get("scikit-learn", "unknown"), version("scikit-learn")
     if theirs != ours:
         warnings.warn(
-            f"{header.path} was made with scikit-learn {theirs} and is loaded with {ours}: check "
-            "a few predictions, or fit and save the model again.",
+            f"{header.path} was made with scikit-learn {shown(theirs, 20)} and is loaded with "
+            f"{ours}: check a few predictions, or fit and save the model again.",
             ModelFileWarning,
             stacklevel=3,
         )

@@ -1,15 +1,24 @@
 """Which types a model file may hold.
 
 A file that names anything else is refused before anything is imported. Besides what is listed
-here only what skops trusts by itself passes: scikit-learn's estimators, NumPy arrays and
-universal functions, and Python's plain containers. Types are grouped by how they are rebuilt,
-and none may be rebuilt in another way: those of `OBJECTS` get back their attributes without
-being called, `TUPLES` get back their fields.
+here only what skops trusts by itself passes, and not all of that: scikit-learn's estimators that
+predict in Python (`ESTIMATORS`), NumPy arrays, numbers and universal functions, and Python's plain
+containers. Types are grouped by how they are rebuilt, and none may be rebuilt in another way:
+those of `OBJECTS` get back their attributes without being called, `TUPLES` get back their fields.
 """
 
 from __future__ import annotations
 
-__all__ = ["CONTAINERS", "OBJECTS", "TRUSTED_TYPES", "TUPLES"]
+__all__ = [
+    "CONTAINERS",
+    "ESTIMATORS",
+    "KEYS",
+    "OBJECTS",
+    "SCALARS",
+    "TRUSTED_TYPES",
+    "TUPLES",
+    "is_estimator",
+]
 
 _RELVEC_OBJECTS = """
 bases.callable.FunctionAtoms bases.callable.FunctionBasis
@@ -65,6 +74,43 @@ gaussian_process.kernels.Sum gaussian_process.kernels.WhiteKernel
 metrics._scorer._PassthroughScorer
 model_selection._split.KFold model_selection._split.StratifiedKFold
 """
+
+_PREDICTING_IN_PYTHON = """
+calibration compose cross_decomposition decomposition._factor_analysis decomposition._fastica
+decomposition._incremental_pca decomposition._kernel_pca decomposition._pca
+decomposition._sparse_pca decomposition._truncated_svd discriminant_analysis dummy
+ensemble._bagging ensemble._stacking ensemble._voting ensemble._weight_boosting
+feature_extraction._dict_vectorizer feature_extraction.text feature_selection frozen
+gaussian_process impute kernel_approximation kernel_ridge linear_model mixture model_selection
+multiclass multioutput naive_bayes neural_network pipeline preprocessing random_projection
+"""
+ESTIMATORS = tuple(f"sklearn.{name}." for name in _PREDICTING_IN_PYTHON.split())
+"""Modules of scikit-learn whose estimators predict in Python and NumPy. Others (trees, support
+vectors, neighbours, clusters) hand stored numbers to compiled code that takes them as positions in
+memory without looking: a file made to do harm would crash the process or worse."""
+_COMPILED = frozenset({"sklearn.feature_extraction.text.HashingVectorizer"})
+
+
+def is_estimator(name: str) -> bool:
+    """Whether a type is an estimator of scikit-learn, if it is one, that may be in a file.
+
+    Examples
+    --------
+    >>> is_estimator("sklearn.pipeline.Pipeline"), is_estimator("sklearn.svm._classes.SVC")
+    (True, False)
+    """
+    return name.startswith(ESTIMATORS) and name not in _COMPILED
+
+
+_NUMBERS = """
+bool bool_ int8 int16 int32 int64 longlong uint8 uint16 uint32 uint64 ulonglong
+float16 float32 float64 longdouble complex64 complex128 clongdouble str_
+"""
+SCALARS = frozenset(f"numpy.{name}" for name in _NUMBERS.split())
+"""NumPy's numbers and text. Those left out make as many bytes as a number says."""
+
+KEYS = SCALARS | {f"builtins.{name}" for name in ("bool", "float", "int", "str")}
+"""What a key of a dict may be."""
 
 OBJECTS = frozenset(
     [f"relvec.{name}" for name in _RELVEC_OBJECTS.split()]
