@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 from sphinx_gallery.sorting import ExplicitOrder
@@ -129,18 +128,3 @@ sphinx_gallery_conf = {
     "reference_url": {"relvec": None},
     "backreferences_dir": "gallery/uses",
 }
-
-
-def skip_inherited(
-    app: Any, what: str, name: str, item: Any, skip: bool, options: Any
-) -> bool | None:
-    """Leave out what scikit-learn and the standard library add to every class."""
-    home = getattr(item, "__module__", None) or getattr(
-        getattr(item, "fget", None), "__module__", None
-    )
-    return True if home and not home.startswith("relvec") else None
-
-
-def setup(app: Any) -> None:
-    """Connect what is set up here."""
-    app.connect("autodoc-skip-member", skip_inherited)

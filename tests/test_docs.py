@@ -14,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -149,6 +150,18 @@ def test_examples_of_the_tools(name: str) -> None:
     assert failed == 0
 
 
+def test_attributes_that_have_no_value_are_in_the_reference() -> None:
+    docstrings = load(DOCS / "_ext" / "docstrings.py")
+
+    class Annotated:
+        """What autodoc hands over for ``kind: str`` with a docstring."""
+
+    Annotated.__module__ = "sphinx.ext.autodoc.importer"
+    assert docstrings.skip_inherited(None, "class", "kind", Annotated(), False, None) is None
+    assert docstrings.skip_inherited(None, "class", "index", tuple.index, False, None)
+    assert docstrings.skip_inherited(None, "class", "fit", BaseEstimator.get_params, False, None)
+
+
 def test_pictures_of_pages_are_made_by_an_example() -> None:
     for page in DOCS.rglob("*.md"):
         for name in re.findall(r"sphx_glr_(\w+)_\d{3}\.png", page.read_text("utf-8")):
@@ -158,6 +171,12 @@ def test_pictures_of_pages_are_made_by_an_example() -> None:
 def test_gallery_has_an_order_for_every_example() -> None:
     order = re.findall(r'^    "(\w+\.py)",$', (DOCS / "conf.py").read_text("utf-8"), re.MULTILINE)
     assert sorted(order) == sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+
+
+def test_every_room_is_in_the_table_of_rooms() -> None:
+    rooms = {path.parent.name for path in (ROOT / "src" / "relvec").glob("*/__init__.py")}
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert rooms <= set(re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE))
 
 
 def test_there_are_transcripts_to_check() -> None:

@@ -1,8 +1,8 @@
-"""Docstrings as reStructuredText wants them.
+"""Docstrings as reStructuredText wants them, and which members of a class have a place on its page.
 
 They are written to be read in a terminal: `ndarray of shape (n_features_in_,)` has what would be a
-link, `(*signal.shape, 2)` what would be emphasis, and the dot of a product what would be the end
-of a sentence.
+link, `(*signal.shape, 2)` what would be emphasis, the dot of a product what would be the end
+of a sentence, and the initial of a name what would be the letter of a list.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 
 MARKUP = re.compile(r"(?<=\w)_(?=\W|$)|\*")
 LITERAL = re.compile(r"``[^`]*``")
+INITIAL = re.compile(r"^(\s*[A-Z])\. (?=[A-Z])")
+FIELD = re.compile(r"Alias for field number \d+")
 
 
 def tidied(line: str) -> str:
@@ -23,19 +25,44 @@ def tidied(line: str) -> str:
     'names_ : ndarray of shape (n_features_in\\_,)'
     >>> tidied("The inner product ``x . z``.")
     'The inner product ``x · z``.'
+    >>> tidied("M. E. Tipping (2001), JMLR 1.")
+    'M\\. E. Tipping (2001), JMLR 1.'
     """
     name, colon, kind = line.partition(" : ")
     if colon and not line.startswith(" ") and "`" not in kind:
         return name + colon + MARKUP.sub(r"\\\g<0>", kind)
+    line = INITIAL.sub(r"\1\. ", line)
     return LITERAL.sub(lambda literal: literal[0].replace(" . ", " · "), line)
 
 
 def process(app: Any, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
-    """Tidy a docstring in place."""
-    lines[:] = [tidied(line) for line in lines]
+    """Tidy a docstring in place; that of a field without one says nothing."""
+    lines[:] = [tidied(line) for line in lines if not FIELD.fullmatch(line)]
+
+
+def skip_inherited(
+    app: Any, what: str, name: str, item: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what scikit-learn and the standard library add to every class.
+
+    Examples
+    --------
+    >>> skip_inherited(None, "class", "count", tuple.count, False, None)
+    True
+    >>> skip_inherited(None, "class", "tidied", tidied, False, None) is None
+    False
+    """
+    if type(item).__module__.startswith("sphinx"):
+        return None  # stands for an attribute that has a type and a docstring, but no value
+    home = getattr(item, "__module__", None) or getattr(
+        getattr(item, "fget", None), "__module__", None
+    )
+    is_foreign = bool(home) and not home.startswith("relvec")
+    return True if is_foreign or item is getattr(tuple, name, None) else None
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Listen to docstrings, before numpydoc does."""
     app.connect("autodoc-process-docstring", process, priority=400)
+    app.connect("autodoc-skip-member", skip_inherited)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
