@@ -37,6 +37,12 @@ def refused(cli):
     return run
 
 
+@pytest.fixture
+def fit_model():
+    """Fit a linear model without a word."""
+    return fit_quietly
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """Tables and models that no test changes."""

@@ -12,10 +12,11 @@ import pytest
 import relvec.io
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.kinds import Column
+from relvec.cli.models import make_model
 from relvec.cli.problem import Problem, state_problem
 from relvec.cli.sources import Source
 from relvec.cli.talk import Talk
-from relvec.cli.validation import cross_validate, make_folds
+from relvec.cli.validation import cross_validate, make_folds, relevance_of
 
 SOURCE = Source("table.csv", "csv")
 
@@ -306,3 +307,50 @@ def test_hints_in_words(cli, tmp_path):
     fit = ["fit", tmp_path / "noise.csv", "-t", "y", "-o", tmp_path / "m.relvec"]
     result = cli(*fit, "--model", "linear")
     assert "Nothing in the inputs is worth keeping" in result.stderr
+
+
+def test_large_targets_are_not_taken_for_missing():
+    values = np.random.default_rng(3).normal(size=40)
+    frame = pl.DataFrame({"x": values, "y": np.round(values * 1e20)})
+    assert state(frame, target="y").rows["used"] == 40
+
+
+def test_rows_are_not_drawn_with_the_numbers_that_made_them():
+    """The user may have shuffled his rows with the generator of the same seed."""
+    values = np.random.default_rng(0).choice(1000, 1000, replace=False) / 7.0
+    frame = pl.DataFrame({"x": values, "y": values})
+    chosen = np.isin(values, state(frame, target="y", max_rows=100).target)
+    ours = np.random.default_rng(0).choice(1000, 100, replace=False)
+    assert np.intersect1d(np.flatnonzero(chosen), ours).size < 30
+
+
+def test_relevance_is_measured_on_rows_from_everywhere():
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.normal(size=1200))
+    table, target = pl.DataFrame({"x": x, "junk": rng.normal(size=1200)}), 3.0 * x
+    columns = [Column("x", "number"), Column("junk", "number")]
+    fitted = build_pipeline(columns, 1200, make_model("linear", "regression", 1200, 0))
+    rises = relevance_of(fitted.fit(table, target), table, target, 0)
+    # a shuffled x is wrong by sqrt(2) times its deviation
+    assert rises["x"] == pytest.approx(3.0 * np.sqrt(2.0) * np.std(x), rel=0.15)
+    assert rises["junk"] == 0.0
+
+
+def test_classes_of_few_rows_are_named(cli, tmp_path):
+    rows = ["x,y", *(f"{i % 9}.5,{'odd' if i == 3 else 'even'}" for i in range(30))]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    result = cli("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m", "--model", "linear")
+    assert result.exit_code == 0
+    assert "fewer than 5 rows: 'odd'" in result.stderr
+
+
+@pytest.mark.parametrize("rows", ["3", "-1"])
+def test_too_few_rows_may_not_be_asked_for(refused, folder, tmp_path, rows):
+    arguments = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m"]
+    assert "--max-rows must be" in refused(*arguments, "--max-rows", rows, code=2)
+
+
+@pytest.mark.parametrize("option", ["--drop", "--categorical"])
+def test_the_target_is_no_input(refused, folder, tmp_path, option):
+    arguments = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m"]
+    assert "is the target" in refused(*arguments, option, "price", code=2)

@@ -64,7 +64,7 @@ DAY = datetime.date(2020, 1, 1)
         ([None] * 40, "all its values are missing"),
         (["", "NA"] * 20, "all its values are missing"),
         ([3.5] * 40, "same value in all rows (3.5)"),
-        ([1e-300, 2e-300] * 20, "same value in all rows (1e-300)"),
+        ([1e-300, 2e-300] * 20, "differ by less than 1e-100"),
         (["a"] * 40, "same value in all rows (a)"),
         (["2020-01-02", "2021-11-30 10:00"] * 20, "dates"),
         (["1.2.2020", "30/11/2021"] * 20, "dates"),
@@ -147,3 +147,18 @@ def test_rare_levels_are_pooled():
     assert [name for _, name in encoded_columns(encoder)] == ["l = a", "l is rare"]
     assert pooled_levels(encoder) == {"l": ["b", "c"]}
     assert encoder.transform(pl.DataFrame({"l": ["c"]})).tolist() == [[0.0, 1.0]]
+
+
+def test_whole_numbers_too_large_for_integers_are_not_missing():
+    assert as_levels(pl.Series([1e20, 2.0, float("nan")])).to_list() == ["1e+20", "2", None]
+
+
+def test_whole_numbers_are_the_same_level_however_they_are_written():
+    texts = as_levels(pl.Series(["1.0", "2.", "3", "007", "1.05"]))
+    assert texts.to_list() == ["1", "2", "3", "007", "1.05"]
+    assert as_levels(pl.Series([1.0, 2.5])).to_list() == ["1", "2.5"]
+
+
+def test_numbers_beyond_all_bounds_are_called_so():
+    found = describe_column(pl.Series("x", ["1e308", "-inf", "1e200"] * 5))
+    assert "infinite or beyond" in found.sentence()

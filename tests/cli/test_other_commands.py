@@ -274,3 +274,35 @@ def test_demo_shows_commands_and_runs_them(cli, tmp_path, monkeypatch):
 def test_demo_stops_where_a_command_fails(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("relvec.cli.demonstrating.COMMANDS", ("relvec inspect none.relvec",))
     assert cli("demo", "--folder", tmp_path).exit_code == 1
+
+
+def test_denoise_keeps_deep_images(cli, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    pixels = (1e6 * np.outer(np.linspace(0, 1, 40), np.ones(32))).astype(np.int32)
+    noisy = pixels + (1e4 * rng.normal(size=pixels.shape)).astype(np.int32)
+    image.fromarray(noisy).save(tmp_path / "deep.tif")
+    result = cli("denoise", tmp_path / "deep.tif", "-o", tmp_path / "clean.tif")
+    assert result.exit_code == 0, result.output
+    with image.open(tmp_path / "clean.tif") as clean:
+        assert np.std(np.asarray(clean) - pixels) < 0.6e4
+
+
+def test_denoise_turns_photographs_upright(cli, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    exif = image.Exif()
+    exif[0x0112] = 6
+    grey = np.add.outer(np.arange(40), np.arange(24)).astype(np.uint8)
+    image.fromarray(grey).save(tmp_path / "photo.jpg", exif=exif)
+    assert cli("denoise", tmp_path / "photo.jpg", "-o", tmp_path / "o.png").exit_code == 0
+    with image.open(tmp_path / "o.png") as turned:
+        assert turned.size == (40, 24)
+
+
+def test_denoise_keeps_complex_numbers(cli, tmp_path):
+    clock = np.arange(256) / 40
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=256) + 1j * rng.normal(size=256)
+    np.save(tmp_path / "z.npy", np.exp(1j * clock) + 0.1 * noise)
+    assert cli("denoise", tmp_path / "z.npy", "-o", tmp_path / "o.npy").exit_code == 0
+    assert np.std(np.load(tmp_path / "o.npy") - np.exp(1j * clock)) < 0.1

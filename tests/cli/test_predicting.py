@@ -271,3 +271,29 @@ def test_a_class_that_training_did_not_have(cli, folder, tmp_path):
     scores = json.loads(result.stdout)["scores"]
     assert scores["error"] == 1.0
     assert scores["log_loss"] > 30.0
+
+
+@pytest.mark.parametrize(
+    ("text", "values"), [(["True", "False"], [True, False]), (["1.0", "2.0"], [1, 2])]
+)
+def test_labels_are_the_same_from_all_files(cli, fit_model, tmp_path, text, values):
+    x = np.linspace(-1.0, 1.0, 40)
+    train = pl.DataFrame({"x": x, "y": np.where(x > 0.1, *text)})
+    train.write_csv(tmp_path / "train.csv")
+    fit_model(tmp_path / "train.csv", "y", tmp_path / "m.relvec", "--task", "classification")
+    test = pl.DataFrame({"x": x, "y": np.where(x > 0.1, *values)})
+    test.write_parquet(tmp_path / "test.parquet")
+    answers = [
+        json.loads(cli("score", tmp_path / "m.relvec", tmp_path / name, "--json").stdout)["scores"]
+        for name in ("train.csv", "test.parquet")
+    ]
+    assert answers[0] == answers[1]
+    assert answers[0]["accuracy"] > 0.9
+
+
+def test_classes_that_are_not_known_are_named(cli, folder, tmp_path):
+    loud = pl.col("kind").str.to_uppercase()
+    pl.read_csv(folder / "flowers.csv").with_columns(loud).write_csv(tmp_path / "t.csv")
+    result = cli("score", folder / "flowers.relvec", tmp_path / "t.csv")
+    assert "90 rows have a 'kind' that the model does not know: 'IRIS'" in result.stderr
+    assert "it knows 'iris', 'rose', 'tulip'" in result.stderr

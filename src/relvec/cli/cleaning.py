@@ -47,7 +47,7 @@ def denoise_command(talk: Talk, request: DenoiseRequest) -> None:
     if request.noise is not None and not request.noise > 0.0:
         raise UsageError(f"--noise must be a positive number; got {request.noise}.")
     talk.options = {"noise_std": "--noise"}
-    check_target(request.output)
+    check_target(request.output, request.source)
     source = find_source(
         request.source,
         format=request.format,
@@ -156,7 +156,8 @@ def _clean_signal(talk: Talk, request: DenoiseRequest, source: Source) -> dict[s
     signal = read_signal(source)
     with talk.progress("denoising", None) as advance:
         denoiser = _denoiser(request, advance, signal.channel_axis)
-        denoiser.fit(signal.samples.astype(np.float64))
+        samples = signal.samples
+        denoiser.fit(samples if np.iscomplexobj(samples) else samples.astype(np.float64))
     with replacing(request.output) as temporary:
         if kind == "npz":
             arrays: dict[str, Any] = {"signal": denoiser.signal_}

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import typer
 
-from relvec.cli.errors import CommandError
+from relvec.cli.errors import CommandError, listed
 from relvec.cli.talk import Talk
 
 __all__ = ["demo_command", "make_houses"]
@@ -26,6 +26,9 @@ COMMANDS = (
     "relvec denoise sensor.csv --column temperature --std -o clean.csv",
 )
 
+FILES = ("houses.csv", "test.csv", "new.csv", "sensor.csv", "houses.relvec", "clean.csv")
+"""What the tables and the commands leave in the folder."""
+
 
 def demo_command(talk: Talk, folder: str | None, seed: int) -> None:
     """Make the tables, then run the commands on them."""
@@ -37,6 +40,12 @@ def demo_command(talk: Talk, folder: str | None, seed: int) -> None:
             os.makedirs(where, exist_ok=True)
         except OSError as error:
             raise CommandError(f"'{where}' cannot be made: {error.strerror}.") from error
+        there = [name for name in FILES if (Path(where) / name).exists()]
+        if there:
+            raise CommandError(
+                f"'{where}' already has {listed(there)}, which would be overwritten. Give another "
+                "folder with --folder."
+            )
         with chdir(where):
             _write_tables(seed)
             print("# made for you: houses.csv, test.csv, new.csv, sensor.csv")
@@ -82,4 +91,3 @@ def _write_tables(seed: int) -> None:
     temperature = 20.0 + 4.0 * np.sin(6.0 * time) + 3.0 * (time > 0.6)
     noisy = temperature + 0.5 * rng.normal(size=len(time))
     pl.DataFrame({"time": time, "temperature": noisy.round(3)}).write_csv("sensor.csv")
-    Path("houses.relvec").unlink(missing_ok=True)

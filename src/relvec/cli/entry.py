@@ -21,6 +21,8 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-    from relvec.cli.app import app
-
+    try:
+        from relvec.cli.app import app
+    except KeyboardInterrupt:
+        sys.exit(130)
     app()

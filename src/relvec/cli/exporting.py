@@ -24,7 +24,7 @@ WRITERS = {".onnx": "export_onnx", ".c": "export_c", ".py": "export_python"}
 
 def export_command(talk: Talk, path: str, output: str) -> None:
     """Write the model in the language that the suffix of the file stands for."""
-    check_target(output)
+    check_target(output, path)
     suffix = Path(output).suffix.lower()
     if suffix not in WRITERS:
         raise UsageError(f"'{output}' must end in {', '.join(WRITERS)}, which says what to write.")

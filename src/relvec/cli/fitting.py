@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import relvec
 from relvec.cli import models
 from relvec.cli.encoding import build_pipeline, pooled_levels
-from relvec.cli.errors import listed
+from relvec.cli.errors import UsageError, listed
 from relvec.cli.kinds import MAX_LEVELS
 from relvec.cli.model_file import save_model
 from relvec.cli.problem import MAX_ROWS, Problem, state_problem
@@ -55,7 +55,9 @@ class FitRequest:
 
 def fit_command(talk: Talk, request: FitRequest) -> None:
     """Read, choose, cross-validate, fit, save, and say so."""
-    check_target(request.output)
+    if request.output == "-":
+        raise UsageError("A model does not go to the standard output; name a file with -o.")
+    check_target(request.output, request.source)
     if request.model != "auto":
         models.make_model(request.model, "regression", 0, 0)
     source = find_source(

@@ -14,7 +14,15 @@ import polars as pl
 
 from relvec.cli.errors import CommandError
 
-__all__ = ["Column", "Dropped", "as_levels", "as_numbers", "describe_column", "prepare"]
+__all__ = [
+    "Column",
+    "Dropped",
+    "as_levels",
+    "as_numbers",
+    "describe_column",
+    "nearly_numbers",
+    "prepare",
+]
 
 MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "?")
 """Texts that stand for a missing value."""
@@ -26,6 +34,8 @@ LARGEST = 1e100
 """Numbers beyond stand for missing values too, as infinity does."""
 
 ID_NAMES = ("id", "uuid", "guid", "index", "rowid", "row_id", "row")
+WHOLE = r"^(-?[0-9]+)\.0*$"
+"""A whole number as programs write it that take all numbers for fractions."""
 DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?$"
 
 
@@ -94,9 +104,19 @@ def as_numbers(series: pl.Series) -> tuple[pl.Series, int | None]:
 
 
 def as_levels(series: pl.Series, *, fold_truth: bool = True) -> pl.Series:
-    """The column as text with null for missing; True and TRUE are true, 3.0 is 3."""
+    """The column as text with null for missing; True and TRUE are true, 3.0 is 3.
+
+    Each value is read by itself, so that files and blocks of them agree.
+
+    Examples
+    --------
+    >>> as_levels(pl.Series(["3.0", "TRUE", "NA"])).to_list()
+    ['3', 'true', None]
+    >>> as_levels(pl.Series([3.0, 0.5])).to_list()
+    ['3', '0.5']
+    """
     if series.dtype == pl.String:
-        text = cleaned(series)
+        text = cleaned(series).str.replace(WHOLE, "$1")
         if fold_truth:
             lower = text.str.to_lowercase()
             text = text.set(lower.is_in(["true", "false"]), None).fill_null(
@@ -104,9 +124,11 @@ def as_levels(series: pl.Series, *, fold_truth: bool = True) -> pl.Series:
             )
         return text
     if series.dtype.is_float():
+        series = series.cast(pl.Float64)
         series = series.set(series.is_nan(), None)
-        if (series.drop_nulls() % 1 == 0).all():
-            series = series.cast(pl.Int64, strict=False)
+        is_whole = (series % 1 == 0) & (series.abs() < 2.0**53)
+        whole = series.set(~is_whole, None).cast(pl.Int64).cast(pl.String)
+        return whole.fill_null(series.cast(pl.String))
     if series.dtype in (pl.List, pl.Struct, pl.Object, pl.Binary):
         raise CommandError(f"Column '{series.name}' holds lists or objects, not single values.")
     return series.cast(pl.String)
@@ -142,12 +164,14 @@ def describe_column(
     n_missing = values.null_count()
     present = values.drop_nulls()
     if not len(present):
-        return Dropped(name, "all its values are missing")
+        why = "all its values are missing"
+        is_empty = not is_number or as_levels(series).null_count() == len(series)
+        return Dropped(name, why if is_empty else f"{why}, infinite or beyond {LARGEST:g}")
     n_different = present.n_unique()
-    if is_number and not n_missing and _spread(numbers) < 1.0 / LARGEST:
-        return Dropped(name, f"it has the same value in all rows ({_shown(present.item(0))})")
     if n_different == 1 and not n_missing:
         return Dropped(name, f"it has the same value in all rows ({_shown(present.item(0))})")
+    if is_number and not n_missing and _spread(numbers) < 1.0 / LARGEST:
+        return Dropped(name, f"its values differ by less than {1.0 / LARGEST:g}")
     if is_number:
         if not is_wanted and _counts_rows(numbers, name):
             return Dropped(
@@ -156,12 +180,13 @@ def describe_column(
         return Column(name, "number", n_missing=n_missing)
     if not as_level and _share(present.str.contains(DATE)) > 0.9:
         return Dropped(name, "it holds dates or times; make numbers of them (year, age) to use it")
-    if n_different == len(present) > max_levels:
-        return Dropped(name, f"all its {n_different} texts differ, as names and identifiers do")
     if n_different > max_levels:
-        hint = _hint(series, bad)
+        misspelt = nearly_numbers(series, bad)
+        if n_different == len(present) and not misspelt:
+            return Dropped(name, f"all its {n_different} texts differ, as names and identifiers do")
+        hint = misspelt or "--max-levels changes that"
         return Dropped(
-            name, f"it has {n_different} different texts (at most {max_levels} are used{hint})"
+            name, f"it has {n_different} different texts (at most {max_levels} are used; {hint})"
         )
     counts = present.value_counts(sort=True)
     return Column(name, "level", [str(each) for each in counts[name].to_list()], n_missing)
@@ -192,17 +217,23 @@ def _counts_rows(numbers: pl.Series, name: str) -> bool:
     return is_named and numbers.n_unique() == len(numbers)
 
 
-def _hint(series: pl.Series, bad: int | None) -> str:
-    """Help with columns that are nearly numbers."""
+def nearly_numbers(series: pl.Series, bad: int | None) -> str:
+    """Say what makes text of a column that is nearly one of numbers, or nothing.
+
+    Examples
+    --------
+    >>> nearly_numbers(pl.Series(["1", "2", "two"]), 2)
+    "most are numbers, but one is 'two': correct it or leave it empty"
+    """
     if series.dtype != pl.String or bad is None:
         return ""
     text = cleaned(series).drop_nulls()
     if _share(text.str.contains(r"^[-+]?[0-9.]*,[0-9]+$")) > 0.5:
-        return "; if these are numbers such as 1,5, add --decimal-comma"
+        return "if these are numbers such as 1,5, add --decimal-comma"
     wrong = text.cast(pl.Float64, strict=False).is_null()
     if _share(wrong) < 0.5:
-        return f"; most are numbers, but one is {series.item(bad)!r}: correct it or leave it empty"
-    return "; --max-levels changes that"
+        return f"most are numbers, but one is {series.item(bad)!r}: correct it or leave it empty"
+    return ""
 
 
 def prepare(frame: pl.DataFrame, columns: list[Column], *, first_row: int = 1) -> pl.DataFrame:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import relvec.io
-from relvec.cli.errors import CommandError, listed, suggestion
+from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import Column
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk, plain
+from relvec.cli.writing import replacing
 
 __all__ = ["StoredModel", "load_model", "match_columns", "save_model"]
 
@@ -41,6 +44,11 @@ class StoredModel:
         return self.pipeline[-1] if hasattr(self.pipeline, "steps") else self.pipeline
 
     @property
+    def classes(self) -> list[Any]:
+        """What a classifier tells apart."""
+        return np.asarray(getattr(self.pipeline, "classes_", ())).tolist()
+
+    @property
     def takes_tables(self) -> bool:
         """Whether columns are known by their names and kinds."""
         return bool(self.about.get("columns"))
@@ -48,14 +56,14 @@ class StoredModel:
 
 def save_model(pipeline: Any, path: str, about: dict[str, Any]) -> None:
     """Write a model file, whole or not at all."""
-    try:
-        relvec.io.save(pipeline, path, about=plain(about))
-    except OSError as error:
-        raise CommandError(f"'{path}' could not be written: {error.strerror or error}.") from error
+    with replacing(path) as temporary:
+        relvec.io.save(pipeline, temporary, about=plain(about))
 
 
 def load_model(path: str) -> StoredModel:
     """Read a model file."""
+    if path == "-":
+        raise UsageError("A model is read from a file, not from the standard input.")
     find_source(path, format="model", formats=("model",))
     about = relvec.io.inspect(path).about
     pipeline = relvec.io.load(path)

@@ -20,7 +20,9 @@ Delimiter = Annotated[
 DecimalComma = Annotated[
     bool, typer.Option("--decimal-comma", help="Numbers in the csv file are written as 1,5.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="For all that is done by chance.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=2**32 - 1, help="For all that is done by chance.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
+from relvec.cli.chance import stream
 from relvec.cli.metrics import Prediction, predict_table
 
 __all__ = ["GP_ROWS", "PEERS", "ask_peer", "size_of"]
@@ -40,7 +41,7 @@ class _OnSomeRows(BaseEstimator):
         """Fit to all rows, or to as many as are allowed."""
         rows = np.arange(len(X))
         if len(X) > self.max_rows:
-            rows = np.random.default_rng(self.seed).choice(rows, self.max_rows, replace=False)
+            rows = stream(self.seed, "process").choice(rows, self.max_rows, replace=False)
         self.model_ = clone(self.model).fit(X[rows], y[rows])
         return self
 

@@ -81,7 +81,9 @@ def predict_command(talk: Talk, request: PredictRequest) -> None:
         raise UsageError(
             f"--interval must be a share strictly between 0 and 1, as 0.95; got {request.interval}."
         )
-    writer = TableWriter(request.output, request.output_format)
+    writer = TableWriter(
+        request.output, request.output_format, inputs=(request.source, request.model)
+    )
     if talk.as_json and writer.path is None:
         raise UsageError(
             "--json answers on the standard output, where the predictions would go: give -o, or "

@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from relvec.cli.chance import stream
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
-from relvec.cli.kinds import MAX_LEVELS, Column, Dropped, as_levels, as_numbers, describe_column
+from relvec.cli.kinds import (
+    LARGEST,
+    MAX_LEVELS,
+    Column,
+    Dropped,
+    as_levels,
+    as_numbers,
+    describe_column,
+    nearly_numbers,
+)
 from relvec.cli.kinds import prepare as prepare_table
-from relvec.cli.sources import Source
+from relvec.cli.sources import Source, delimiter_hint
 from relvec.cli.talk import Talk
 
 __all__ = ["MAX_ROWS", "Problem", "find_column", "read_target", "state_problem"]
@@ -24,6 +34,9 @@ MIN_ROWS = 5
 CODES = 10
 """Whole numbers of at most so many different values are taken for classes."""
 MAX_CLASSES = 100
+FEW_ROWS = 5
+"""Of a class with fewer rows than usual folds the screen says so."""
+TRUTH = ("true", "false")
 TASKS = ("auto", "regression", "classification")
 
 
@@ -71,12 +84,10 @@ def find_column(name: str, columns: Sequence[str], source: Source, *, role: str)
     if name in columns:
         return
     if len(columns) == 1:
-        separator = next((each for each in ";\t|," if each in columns[0]), None)
-        if separator is not None:
-            shown = {"\t": "tab"}.get(separator, separator)
+        hint = delimiter_hint(columns[0], source)
+        if hint:
             raise CommandError(
-                f"{source.name} has one column, {columns[0]!r}, and no {role} {name!r}: is the "
-                f"delimiter '{shown}'? Try --delimiter '{shown}'"
+                f"{source.name} has one column, {columns[0]!r}, and no {role} {name!r}.{hint}"
             )
     hint = suggestion(name, columns)
     if all(_is_number(each) for each in columns):
@@ -118,8 +129,16 @@ def state_problem(
     for role, names in (("feature", features), ("dropped", drop), ("categorical", categorical)):
         for name in names:
             find_column(name, frame.columns, source, role=role)
-    if target in features:
-        raise UsageError(f"'{target}' is the target; it cannot be one of --features too.")
+    for option, names in (
+        ("--features", features),
+        ("--drop", drop),
+        ("--categorical", categorical),
+    ):
+        if target in names:
+            raise UsageError(
+                f"'{target}' is the target; it cannot be given with {option} too. --task says "
+                "whether it is a number or a class."
+            )
     rows = {"read": len(frame)}
     frame, rows["without_target"] = _rows_with_target(frame, target, source, talk)
     frame, rows["not_used"] = _rows_at_most(frame, max_rows, seed, talk)
@@ -143,18 +162,25 @@ def state_problem(
         described = describe(wanted)  # a column that counts up is time, if there is no other
     dropped = [each for each in described if isinstance(each, Dropped)]
     columns = [each for each in described if isinstance(each, Column)]
-    for each in dropped:
-        talk.note(each.sentence())
+    talk.notes_of_many("columns are left out", [each.sentence() for each in dropped])
     if not columns:
         raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
-    for column in columns:
-        if column.n_missing:
-            with_what = "the median and a mark" if column.kind == "number" else "a level of its own"
-            talk.note(
-                f"Column '{column.name}' misses {column.n_missing} of {len(values)} values; they "
-                f"get {with_what}."
-            )
+    talk.notes_of_many(
+        "columns have missing values",
+        [_gaps_of(column, frame[column.name]) for column in columns if column.n_missing],
+    )
     return Problem(prepare_table(frame, columns), values, target, task, columns, dropped, rows)
+
+
+def _gaps_of(column: Column, series: pl.Series) -> str:
+    """Say how many values are missing, and what they get."""
+    with_what = "the median and a mark" if column.kind == "number" else "a level of its own"
+    n_beyond = column.n_missing - as_levels(series).null_count()
+    infinite = f" ({n_beyond} of them infinite or beyond {LARGEST:g})" if n_beyond else ""
+    return (
+        f"Column '{column.name}' misses {column.n_missing} of {len(series)} values{infinite}; "
+        f"they get {with_what}."
+    )
 
 
 def _rows_with_target(
@@ -177,13 +203,15 @@ def _rows_with_target(
 def _rows_at_most(
     frame: pl.DataFrame, max_rows: int, seed: int, talk: Talk
 ) -> tuple[pl.DataFrame, int]:
+    if max_rows < 0 or 0 < max_rows < MIN_ROWS:
+        raise UsageError(f"--max-rows must be 0, for all, or at least {MIN_ROWS}; got {max_rows}.")
     surplus = len(frame) - max_rows
-    if max_rows <= 0 or surplus <= 0:
+    if max_rows == 0 or surplus <= 0:
         return frame, 0
     talk.note(
         f"Of {len(frame)} rows, {max_rows} drawn by chance are used; --max-rows changes that."
     )
-    chosen = np.random.default_rng(seed).choice(len(frame), max_rows, replace=False)
+    chosen = stream(seed, "rows").choice(len(frame), max_rows, replace=False)
     return frame[np.sort(chosen)], surplus
 
 
@@ -210,31 +238,48 @@ def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.
             )
     if task == "regression":
         return task, _as_quantities(series, numbers, bad)
+    return task, _as_classes(series, bad, talk)
+
+
+def _as_classes(series: pl.Series, bad: int | None, talk: Talk) -> np.ndarray:
+    name = series.name
     labels = as_levels(series, fold_truth=False)
-    n_classes = labels.n_unique()
+    counts = labels.value_counts(sort=True)
+    n_classes = len(counts)
     if n_classes == 1:
         raise CommandError(
             f"The target '{name}' is {labels.item(0)!r} in all rows; two classes are needed."
         )
-    if n_classes == len(labels):
+    if n_classes == len(labels) or n_classes > MAX_CLASSES:
+        misspelt = nearly_numbers(series, bad)
+        if misspelt:
+            raise CommandError(f"The target '{name}' is not a number everywhere: {misspelt}.")
+        quantities = "" if bad is not None else " If they are quantities, add --task regression."
+        if n_classes == len(labels):
+            raise CommandError(
+                f"All values of the target '{name}' differ, so there is nothing to learn about "
+                f"them as classes.{quantities}"
+            )
         raise CommandError(
-            f"All values of the target '{name}' differ, so there is nothing to learn about them as "
-            "classes; if they are quantities, add --task regression."
+            f"The target '{name}' has {n_classes} different values, such as {labels.item(0)!r}; at "
+            f"most {MAX_CLASSES} classes are possible.{quantities}"
         )
-    if n_classes > MAX_CLASSES:
-        nearly = "" if bad is None else f", as {series.item(bad)!r}"
-        raise CommandError(
-            f"The target '{name}' has {n_classes} different texts, too many for classes"
-            f"{nearly}. Are some of its numbers misspelt?"
+    rare = counts.filter(pl.col("count") < FEW_ROWS)[name].to_list()
+    if rare:
+        talk.note(
+            f"Classes with fewer than {FEW_ROWS} rows: {listed(rare)}. Little can be learnt about "
+            "them, and the figures hardly test it."
         )
-    return task, np.asarray(labels.to_list(), dtype=str)
+    return np.asarray(labels.to_list(), dtype=str)
 
 
 def _as_quantities(series: pl.Series, numbers: pl.Series, bad: int | None) -> np.ndarray:
     if bad is not None:
+        misspelt = nearly_numbers(series, bad)
+        hint = f" {misspelt[0].upper()}{misspelt[1:]}." if misspelt else ""
         raise CommandError(
             f"The target '{series.name}' must hold numbers for a regression, but one row has "
-            f"{str(series.item(bad))!r}."
+            f"{str(series.item(bad))!r}.{hint}"
         )
     if numbers.null_count():
         raise CommandError(f"The target '{series.name}' has values beyond 1e100 or infinite ones.")
@@ -246,12 +291,24 @@ def _as_quantities(series: pl.Series, numbers: pl.Series, bad: int | None) -> np
     return numbers.to_numpy()
 
 
-def read_target(series: pl.Series, task: str) -> tuple[np.ndarray, np.ndarray]:
-    """Targets of new rows as a model of this task knows them, and which rows have one."""
+def read_target(
+    series: pl.Series, task: str, classes: Sequence[Any] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Targets of new rows as a model of this task knows them, and which rows have one.
+
+    True and true are one class, in the spelling of `classes`: files differ in it.
+
+    Examples
+    --------
+    >>> read_target(pl.Series([True, None]), "classification", ["False", "True"])
+    (array(['True'], dtype='<U4'), array([ True, False]))
+    """
     if task == "classification":
         labels = as_levels(series, fold_truth=False)
         known = labels.is_not_null().to_numpy()
-        return np.asarray(labels.drop_nulls().to_list(), dtype=str), known
+        spelling = {str(c).lower(): str(c) for c in classes if str(c).lower() in TRUTH}
+        present = [spelling.get(label.lower(), label) for label in labels.drop_nulls().to_list()]
+        return np.asarray(present, dtype=str), known
     numbers, bad = as_numbers(series)
     if bad is not None:
         raise CommandError(

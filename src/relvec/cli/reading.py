@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -16,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from relvec.cli.errors import CommandError, listed
-from relvec.cli.sources import Source, open_text, read_bytes
+from relvec.cli.sources import Source, delimiter_hint, open_text, read_bytes
 
-__all__ = ["BLOCK", "read_blocks", "read_table"]
+__all__ = ["BLOCK", "join_blocks", "read_blocks", "read_table"]
 
 BLOCK = 20_000
 """Rows that are in memory at a time where a file is read in blocks."""
@@ -26,12 +29,30 @@ BLOCK = 20_000
 
 def read_table(source: Source) -> pl.DataFrame:
     """Read a whole table."""
-    blocks = list(read_blocks(source, 5 * BLOCK))
+    return join_blocks(list(read_blocks(source, 5 * BLOCK)))
+
+
+def join_blocks(blocks: list[pl.DataFrame]) -> pl.DataFrame:
+    """One table of blocks with the same columns; one that is not of one kind becomes text.
+
+    Examples
+    --------
+    >>> join_blocks([pl.DataFrame({"x": [1]}), pl.DataFrame({"x": ["one"]})])["x"].to_list()
+    ['1', 'one']
+    """
+    if len(blocks) == 1:
+        return blocks[0]
+    mixed = []
+    for name in blocks[0].columns:
+        kinds = {block[name].dtype for block in blocks} - {pl.Null()}
+        if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds):
+            mixed.append(name)
     try:
-        return blocks[0] if len(blocks) == 1 else pl.concat(blocks, how="diagonal_relaxed")
+        as_text = [block.with_columns(pl.col(mixed).cast(pl.String)) for block in blocks]
+        return pl.concat(as_text, how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
         raise CommandError(
-            f"A column of {source.name} changes its kind on the way: {str(error).splitlines()[0]}."
+            f"The values of {listed(mixed)} are of kinds that do not fit into one column."
         ) from error
 
 
@@ -59,7 +80,9 @@ def read_blocks(source: Source, rows: int = BLOCK) -> Iterator[pl.DataFrame]:
             "Convert it first, for instance: iconv -f latin1 -t utf-8 old.csv > new.csv"
         ) from error
     except csv.Error as error:
-        raise CommandError(f"{source.name} cannot be read as {source.format}: {error}.") from error
+        raise CommandError(
+            f"{source.name} cannot be read as {source.format}: {error}. Is every quote closed?"
+        ) from error
     except pl.exceptions.PolarsError as error:
         first = str(error).splitlines()[0]
         raise CommandError(f"{source.name} cannot be read as {source.format}: {first}.") from error
@@ -69,16 +92,18 @@ def read_blocks(source: Source, rows: int = BLOCK) -> Iterator[pl.DataFrame]:
 
 def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
     with open_text(source) as text:
-        lines = csv.reader(text, delimiter=source.delimiter)
+        lines = csv.reader(_without_nul(text, source), delimiter=source.delimiter, strict=True)
         header = next((line for line in lines if line), None)
         if header is None:
             raise CommandError(f"{source.name} is empty.")
         names = column_names([name.strip() for name in header], source)
         width, first = len(names), 1
+        short: list[int] = []
         # a blank line is nothing, except where it is the only column's missing value
         records = (line for line in lines if line or width == 1)
         while block := list(islice(records, rows)):
-            _check_widths(block, width, first, source)
+            _check_widths(block, names, first, source)
+            short += [row for row, line in enumerate(block, start=first) if len(line) < width]
             columns = [
                 [(line[i] or None) if i < len(line) else None for line in block]
                 for i in range(width)
@@ -88,14 +113,29 @@ def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
             )
             first += len(block)
             yield _with_points(frame) if source.decimal_comma else frame
+    if short and width > 1:
+        warnings.warn(
+            f"{len(short)} rows of {source.name} have fewer fields than the header, the first of "
+            f"them row {short[0]}; what they lack counts as missing.",
+            stacklevel=2,
+        )
 
 
-def _check_widths(block: list[list[str]], width: int, first: int, source: Source) -> None:
+def _without_nul(text: Iterable[str], source: Source) -> Iterator[str]:
+    """The lines of a text; bytes of value zero say that it is none."""
+    for line in text:
+        if "\0" in line:
+            raise CommandError(f"{source.name} is not text: it has bytes of value zero (NUL).")
+        yield line
+
+
+def _check_widths(block: list[list[str]], names: list[str], first: int, source: Source) -> None:
     for row, line in enumerate(block, start=first):
-        if len(line) > width:
+        if len(line) > len(names):
+            hint = delimiter_hint(names[0], source) if len(names) == 1 else ""
             raise CommandError(
-                f"Row {row} of {source.name} has {len(line)} fields, but the header has {width}. "
-                "Put quotes around text that contains the delimiter."
+                f"Row {row} of {source.name} has {len(line)} fields, but the header has "
+                f"{len(names)}." + (hint or " Put quotes around text that contains the delimiter.")
             )
 
 
@@ -110,7 +150,7 @@ def _with_points(frame: pl.DataFrame) -> pl.DataFrame:
 def column_names(names: list[str], source: Source) -> list[str]:
     """Names of all columns: nameless ones get one, equal ones are an error."""
     names = [name or f"unnamed_{i}" for i, name in enumerate(names, start=1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise CommandError(
             f"{source.name} has several columns named {listed(twice)}; names must differ."
@@ -129,20 +169,39 @@ def _json_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
                     io.BytesIO("".join(block).encode()), infer_schema_length=None
                 )
             except pl.exceptions.PolarsError as error:
+                reason = str(error).splitlines()[0]
                 raise CommandError(
-                    f"{source.name} is not JSON lines (one object per line) near row {first}: "
-                    f"{str(error).splitlines()[0]}."
+                    f"{source.name} is not JSON lines (one object per line): "
+                    f"{_first_bad_line(block, first) or reason}."
                 ) from error
             names = names or frame.columns
             absent = [pl.lit(None).alias(name) for name in names if name not in frame.columns]
+            late = [name for name in frame.columns if name not in names]
+            if late:
+                warnings.warn(
+                    f"{source.name} has columns that its first {rows} rows do not have; they are "
+                    f"not used: {listed(late)}.",
+                    stacklevel=2,
+                )
             first += len(block)
-            yield frame.with_columns(absent)
+            yield frame.with_columns(absent).select(names)
     if not names:
         raise CommandError(f"{source.name} is empty.")
 
 
+def _first_bad_line(block: list[str], first: int) -> str:
+    for row, line in enumerate(block, start=first):
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            return f"row {row} has an error ({error})"
+        if not isinstance(value, dict):
+            return f"row {row} holds no object with names"
+    return ""
+
+
 def _parquet_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
-    if source.path == "-":
+    if source.is_stream:
         frame = pl.read_parquet(io.BytesIO(read_bytes(source)))
         yield from (part for part in frame.iter_slices(rows))
         return
@@ -162,7 +221,7 @@ def _array_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
 
 def _load_arrays(source: Source) -> dict[str, np.ndarray]:
     """Arrays by name; a single one, which has none, stays in its file."""
-    if source.path == "-":
+    if source.is_stream:
         loaded = np.load(io.BytesIO(read_bytes(source)), allow_pickle=False)
     else:
         mode: Any = "r" if source.format == "npy" else None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from relvec.cli.chance import stream
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.inspecting import input_names
 from relvec.cli.kinds import as_levels
@@ -18,6 +19,7 @@ from relvec.cli.problem import find_column, read_target
 from relvec.cli.screens.parts import figure, pairs, size
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk
+from relvec.cli.writing import check_target, replacing
 from relvec.reporting import make_report
 
 __all__ = ["ReportRequest", "report_command"]
@@ -66,14 +68,11 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
             random_state=request.seed,
         )
         advance(1)
-    try:
-        path = report.save(request.output)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CommandError(f"'{request.output}' could not be written: {reason}.") from error
-    n_bytes = path.stat().st_size
+    with replacing(request.output) as temporary:
+        report.save(temporary)
+        n_bytes = Path(temporary).stat().st_size
     facts: dict[str, Any] = {
-        "output": str(path),
+        "output": request.output,
         "bytes": n_bytes,
         "rows": len(y),
         "metrics": report.metrics,
@@ -84,7 +83,7 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
     judged = list(report.metrics)[-1]
     key = "error" if stored.task == "classification" else "rmse"
     lines = [
-        ("saved", f"{path} ({size(n_bytes)})"),
+        ("saved", f"{request.output} ({size(n_bytes)})"),
         (key, f"{figure(report.metrics[judged][key])} ({judged})"),
     ]
     if talk.as_json or not talk.quiet:
@@ -101,9 +100,9 @@ def _check_request(request: ReportRequest) -> None:
         raise UsageError(f"--bootstrap must not be negative; got {request.n_bootstrap}.")
     if request.source == "-" and request.test == "-":
         raise UsageError("Only one of TABLE and --test can be read from the standard input.")
-    folder = Path(request.output).parent
-    if not folder.is_dir():
-        raise CommandError(f"The folder '{folder}' for the report does not exist.")
+    if request.output == "-":
+        raise UsageError("A report does not go to the standard output; name a file with -o.")
+    check_target(request.output, request.model, request.source, request.test or "-")
 
 
 def _rows_of(
@@ -122,7 +121,7 @@ def _rows_of(
     n_read = 0
     for frame, table in predict_blocks(stored, source, talk):
         find_column(name, frame.columns, source, role="target")
-        values, is_known = read_target(frame[name], stored.task)
+        values, is_known = read_target(frame[name], stored.task, stored.classes)
         n_read += len(frame)
         tables.append(table.filter(is_known))
         targets.append(values)
@@ -138,7 +137,7 @@ def _rows_of(
             f"Of {len(y)} rows, {request.max_rows} drawn by chance are used; --max-rows changes "
             "that."
         )
-        rng = np.random.default_rng([request.seed, len(y)])
+        rng = stream(request.seed, "report")
         chosen = np.sort(rng.choice(len(y), request.max_rows, replace=False))
         table, y = table[chosen], y[chosen]
     if stored.task == "classification":

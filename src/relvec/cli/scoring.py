@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from relvec.cli.errors import CommandError
+from relvec.cli.errors import CommandError, listed
 from relvec.cli.kinds import as_levels
 from relvec.cli.metrics import Prediction, measure
 from relvec.cli.model_file import load_model
@@ -44,14 +44,17 @@ def score_command(talk: Talk, model: str, source: Source, target: str | None) ->
     n_read = 0
     for frame, table in predict_blocks(stored, source, talk):
         find_column(name, frame.columns, source, role="target")
-        values, has_target = read_target(frame[name], stored.task)
+        values, has_target = read_target(frame[name], stored.task, stored.classes)
         n_read += len(frame)
         if len(values):
             known.append(values)
             said.append(ask(stored, table.filter(has_target), with_std=True))
     if not known:
         raise CommandError(f"No row of {source.name} has a known '{name}'.")
-    figures = measure(*_with_labels_as_text(np.concatenate(known), _joined(said)))
+    truth, answers = _with_labels_as_text(np.concatenate(known), _joined(said))
+    if answers.classes is not None:
+        _say_new_classes(truth, answers.classes, name, talk)
+    figures = measure(truth, answers)
     n_used = sum(map(len, known))
     if n_used < n_read:
         talk.note(f"{n_read - n_used} of {n_read} rows have no '{name}' and are not counted.")
@@ -63,6 +66,15 @@ def score_command(talk: Talk, model: str, source: Source, target: str | None) ->
         "notes": talk.notes,
     }
     talk.answer(facts, lambda: [pairs(_lines(facts))])
+
+
+def _say_new_classes(truth: np.ndarray, classes: np.ndarray, name: str, talk: Talk) -> None:
+    new = np.setdiff1d(truth, classes)
+    if len(new):
+        talk.note(
+            f"{int(np.isin(truth, new).sum())} rows have a '{name}' that the model does not know: "
+            f"{listed(new.tolist())}. They count as wrong; it knows {listed(classes.tolist())}."
+        )
 
 
 def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:

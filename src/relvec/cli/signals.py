@@ -13,8 +13,12 @@ from relvec.cli.sources import Source, format_of
 
 __all__ = ["Signal", "read_signal"]
 
-COLOURS = ("L", "RGB", "RGBA", "LA", "I;16", "F")
+COLOURS = ("L", "RGB", "RGBA", "LA", "I", "I;16", "F")
 """Kinds of images that are kept; others become RGB."""
+GREY = {"1": "L", "I;16B": "I", "I;16L": "I;16"}
+"""Kinds that have no colours."""
+QUALITY = 95
+"""Of jpeg files: what is saved should not bring noise of its own."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,13 @@ def _read_sound(source: Source) -> Signal:
 
 
 def _read_image(source: Source) -> Signal:
-    image_of = _pillow()
+    image_of, upright = _pillow()
     try:
         with image_of.open(source.path) as opened:
-            kept = opened.mode in COLOURS
-            image = opened.copy() if kept else opened.convert("RGB")
+            # cameras turn pictures by a mark, which the new file will not have
+            image = upright(opened)
+            if image.mode not in COLOURS:
+                image = image.convert(GREY.get(image.mode, "RGB"))
     except (OSError, ValueError) as error:
         raise CommandError(f"{source.name} is not an image that can be read: {error}.") from error
     pixels = np.asarray(image)
@@ -86,20 +92,20 @@ def _read_image(source: Source) -> Signal:
         painted = _like(values, pixels.dtype)
         if has_alpha and not name.lower().endswith((".jpg", ".jpeg", ".bmp")):
             painted = np.dstack([painted, pixels[..., -1]])
-        image_of.fromarray(painted).save(path)
+        image_of.fromarray(painted).save(path, quality=QUALITY)
 
     what = f"image of {image.width} × {image.height}"
     return Signal(colours, 2 if colours.ndim == 3 else None, write, what)
 
 
-def _pillow() -> Any:
+def _pillow() -> tuple[Any, Callable[[Any], Any]]:
     try:
-        from PIL import Image
+        from PIL import Image, ImageOps
     except ModuleNotFoundError as error:
         raise CommandError(
             "Images need Pillow, which is not installed. Install it with: pip install pillow"
         ) from error
-    return Image
+    return Image, ImageOps.exif_transpose
 
 
 def _like(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

@@ -6,11 +6,11 @@ import io
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 
-__all__ = ["TABLES", "Source", "find_source", "format_of", "open_text"]
+__all__ = ["TABLES", "Source", "delimiter_hint", "find_source", "format_of", "open_text"]
 
 SUFFIXES = {
     ".csv": "csv",
@@ -57,12 +57,17 @@ class Source:
     decimal_comma: bool = False
 
     @property
+    def is_stream(self) -> bool:
+        """Whether it can be read once only, from its beginning to its end."""
+        return self.path == "-" or not Path(self.path).is_file()
+
+    @property
     def name(self) -> str:
         """How sentences call it."""
         return "the standard input" if self.path == "-" else f"'{self.path}'"
 
 
-def format_of(path: str, formats: tuple[str, ...] = TABLES) -> str:
+def format_of(path: str, formats: tuple[str, ...] = TABLES, *, hint: str = "") -> str:
     """Format that the suffix of a path stands for.
 
     Examples
@@ -77,7 +82,7 @@ def format_of(path: str, formats: tuple[str, ...] = TABLES) -> str:
     known = [each for each, format in SUFFIXES.items() if format in formats]
     raise UsageError(
         f"The format of '{path}' is not known from its suffix {suffix!r}; it can be one of "
-        f"{', '.join(known)}."
+        f"{', '.join(known)}.{hint}"
     )
 
 
@@ -103,14 +108,26 @@ def find_source(
             raise CommandError(f"There is no file '{path}'." + _near(file))
         if file.is_dir():
             raise CommandError(f"'{path}' is a folder; a file is needed.")
-        found = format or format_of(path, formats)
-        if file.stat().st_size == 0:
+        hint = " Or name the format with --format."
+        found = format or format_of(path, formats, hint=hint)
+        if file.is_file() and file.stat().st_size == 0:
             raise CommandError(f"'{path}' is empty (0 bytes).")
     separator = delimiter or ("\t" if found == "tsv" else ",")
     separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
     if len(separator) != 1:
         raise UsageError(f"--delimiter must be one character; got {delimiter!r}.")
     return Source(path, found, separator, decimal_comma)
+
+
+def delimiter_hint(header: str, source: Source) -> str:
+    """Ask for another delimiter if a header of one name seems to be of several."""
+    found = next((each for each in ";\t|," if each in header and each != source.delimiter), None)
+    if found is None:
+        return ""
+    shown = {"\t": "tab"}.get(found, found)
+    return f" Is the delimiter '{shown}'? Try --delimiter '{shown}'" + (
+        ", with --decimal-comma if numbers are written as 1,5." if found == ";" else "."
+    )
 
 
 def _near(file: Path) -> str:
@@ -128,10 +145,20 @@ def _near(file: Path) -> str:
 def open_text(source: Source) -> IO[str]:
     """Open text for reading; a byte order mark is skipped."""
     if source.path != "-":
-        return open(source.path, encoding="utf-8-sig", newline="")
-    raw = getattr(sys.stdin, "buffer", None)
-    if raw is None:
-        return sys.stdin
+        raw: Any = open(source.path, "rb")  # noqa: SIM115  (closed with the text around it)
+    else:
+        raw = getattr(sys.stdin, "buffer", None)
+        if raw is None:
+            raise CommandError("There is no standard input to read from.")
+    if not hasattr(raw, "peek"):
+        raw = io.BufferedReader(raw)
+    begin = raw.peek(4)[:4]
+    if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in begin:
+        raw.close()
+        raise CommandError(
+            f"{source.name} is not UTF-8 text: it looks like UTF-16. Convert it first, for "
+            "instance: iconv -f utf-16 -t utf-8 old.csv > new.csv"
+        )
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 

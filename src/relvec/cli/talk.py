@@ -8,12 +8,18 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from relvec.cli.errors import CommandError
 
-__all__ = ["Advance", "Talk", "plain", "run"]
+__all__ = ["Advance", "Talk", "plain", "run", "visible"]
+
+MANY_NOTES = 5
+"""Sentences of one sort that are said one by one; of more, the first few and their number."""
+
+PLAINER = str.maketrans({"█": "#", "←": "<", "±": "+-", "–": "-", "─": "-", "²": "2", "×": "x"})
+"""Signs of screens, and what stands for them where they are not known."""
 
 
 class Advance(Protocol):
@@ -53,19 +59,31 @@ class Talk:
             return
         self.notes.append(sentence)
         if not self.quiet:
-            print(sentence, file=sys.stderr)
+            _say(sentence)
+
+    def notes_of_many(self, what: str, sentences: list[str]) -> None:
+        """Say all sentences of one sort, or of very many the first few."""
+        shown = sentences if len(sentences) <= MANY_NOTES else sentences[: MANY_NOTES - 1]
+        for sentence in shown:
+            self.note(sentence)
+        if len(shown) < len(sentences):
+            self.note(f"{len(sentences)} {what} in all; relvec inspect lists the columns in use.")
 
     def answer(self, facts: dict[str, Any], screen: Callable[[], list[Any]]) -> None:
         """Give the result: an object for machines, or what `screen` makes of it for people."""
+        if sys.stdout is None:
+            raise CommandError("There is no standard output to answer on.")
         if self.as_json:
-            print(json.dumps(plain(facts), ensure_ascii=False))
+            _print_json(plain(facts))
             return
         from rich.console import Console
 
         width = None if sys.stdout.isatty() else 100
-        console = Console(file=sys.stdout, width=width, highlight=False, markup=False)
-        for part in screen():
-            console.print(part)
+        console = Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+        with console.capture() as captured:
+            for part in screen():
+                console.print(part)
+        print(_encodable(captured.get(), sys.stdout), end="")
 
     @contextmanager
     def progress(self, label: str, total: int | None) -> Iterator[Advance]:
@@ -83,13 +101,13 @@ class Talk:
         )
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(label, total=total)
+            task = bar.add_task(visible(label), total=total)
 
             def advance(steps: int, total: int | None = None) -> None:
                 if total is not None:
@@ -97,6 +115,52 @@ class Talk:
                 bar.advance(task, steps)
 
             yield advance
+
+
+def visible(text: str) -> str:
+    r"""Text of one line that changes no terminal: control characters are written out.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[31m\nb"))
+    a\x1b[31m\nb
+    """
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def _say(sentence: str) -> None:
+    """Say a sentence on the standard error, if there is one."""
+    if sys.stderr is None:
+        return
+    print(_encodable(visible(sentence), sys.stderr), file=sys.stderr)
+
+
+def _encodable(text: str, stream: Any) -> str:
+    """Text in the characters that a stream knows, where it knows few of them."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        plainer = text.translate(PLAINER)
+        return plainer.encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def _print_json(facts: Any) -> None:
+    text = json.dumps(facts, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(facts)
+    print(text)
+
+
+def _drop_output() -> None:
+    """Write what is still waiting for the standard output nowhere, so that Python can end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def plain(value: Any) -> Any:
@@ -122,23 +186,28 @@ def run(
     try:
         with _warnings_in_words(talk):
             work(talk)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except typer.Exit:
         raise  # of a command inside this one, which has said why
     except BrokenPipeError:
-        # whoever read our output has enough; a second failure when Python flushes is avoided
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()  # whoever read it has enough
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        print("Stopped before the end; no file was written.", file=sys.stderr)
+        _say("Stopped before the end; no file was written.")
         raise typer.Exit(130) from None
     except Exception as error:
         if debug:
             raise
         sentence, code = _told(error)
-        print(f"relvec: {sentence}", file=sys.stderr)
-        if as_json:
-            print(json.dumps({"error": sentence}, ensure_ascii=False))
+        _say(f"relvec: {sentence}")
+        try:
+            if as_json and sys.stdout is not None:
+                _print_json({"error": sentence})
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError:
+            _drop_output()
         raise typer.Exit(code) from None
 
 
@@ -151,7 +220,7 @@ def _warnings_in_words(talk: Talk) -> Iterator[None]:
         warnings.simplefilter("ignore", FutureWarning)
 
         def show(message: Any, *where: Any, **more: Any) -> None:
-            sentence = str(message)
+            sentence = " ".join(str(message).split())
             for parameter, option in talk.options.items():
                 sentence = sentence.replace(parameter, option)
             talk.note(f"Note: {sentence}")
@@ -166,7 +235,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), error.exit_code
     if isinstance(error, OSError):
         where = f" '{error.filename}'" if error.filename else ""
-        return f"The system refused to work with the file{where}: {error.strerror or error}.", 1
+        return f"The system refused to read or write{where}: {error.strerror or error}.", 1
     if isinstance(error, MemoryError):
         return "There is not enough memory. Use fewer rows, for instance --max-rows 10000.", 1
     first = (str(error).strip() or "no reason was given").splitlines()[0]

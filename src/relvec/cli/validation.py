@@ -14,6 +14,7 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from relvec.cli.chance import stream
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.errors import UsageError
 from relvec.cli.metrics import Prediction, measure, predict_table
@@ -24,6 +25,8 @@ __all__ = ["Outcome", "cross_validate", "make_folds", "relevance_of"]
 Folds = list[tuple[np.ndarray, np.ndarray]]
 RELEVANCE_ROWS = 500
 """Held-out rows of a fold on which the relevance of columns is measured."""
+ROUNDING = 1e-9
+"""A smaller change of an error, relative to it, comes from the arithmetic alone."""
 
 
 @dataclass
@@ -34,7 +37,6 @@ class Outcome:
     relevance: list[dict[str, float]] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-
     """Of predictions for a thousand rows, one for each fold."""
 
     def summary(self) -> dict[str, dict[str, float]]:
@@ -122,13 +124,16 @@ def relevance_of(
 ) -> dict[str, float]:
     """How much the error rises when the values of one column are shuffled among rows.
 
-    The error is the root mean square, or for classes the log loss.
+    Of many rows some are drawn. The error is the root mean square, or for classes the log loss.
     """
-    table, target = table[:RELEVANCE_ROWS], target[:RELEVANCE_ROWS]
+    rng = stream(seed, "relevance")
+    if len(target) > RELEVANCE_ROWS:
+        # files are often sorted: the first rows would not speak for all
+        rows = np.sort(rng.choice(len(target), RELEVANCE_ROWS, replace=False))
+        table, target = table[rows], target[rows]
     encoder, model = fitted[0], fitted[-1]
     inputs = encoder.transform(table)
     seen = np.array([variable for variable, _ in encoded_columns(encoder)])
-    rng = np.random.default_rng(seed)
     repeats = 1 if len(target) > 100 or len(table.columns) > 100 else 3
 
     def error() -> float:
@@ -145,5 +150,6 @@ def relevance_of(
             inputs[:, where] = kept[rng.permutation(len(kept))]
             errors.append(error())
         inputs[:, where] = kept
-        rises[name] = float(np.mean(errors)) - before
+        rise = float(np.mean(errors)) - before
+        rises[name] = rise if abs(rise) > ROUNDING * before else 0.0
     return rises

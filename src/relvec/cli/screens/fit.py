@@ -6,6 +6,7 @@ from typing import Any
 
 from relvec.cli.models import MODELS, words_for
 from relvec.cli.screens.parts import bars, figure, pairs, size, table, with_error
+from relvec.cli.talk import visible
 
 __all__ = ["CV_COLUMNS", "cv_table", "fit_screen", "relevance_bars"]
 
@@ -42,7 +43,8 @@ def headline(facts: dict[str, Any]) -> str:
     kinds = [column["kind"] for column in facts["columns"]]
     asked = "a number" if facts["task"] == "regression" else f"{len(facts['classes'])} classes"
     return (
-        f"{facts['target']} ({asked}) from {len(kinds)} columns "
+        f"{visible(facts['target'])} ({asked}) from {len(kinds)} "
+        f"{'column' if len(kinds) == 1 else 'columns'} "
         f"({kinds.count('number')} of numbers, {kinds.count('level')} of levels), "
         f"{facts['rows']['used']} rows"
     )

@@ -8,6 +8,8 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from relvec.cli.talk import visible
+
 __all__ = ["bars", "figure", "pairs", "size", "table", "with_error"]
 
 
@@ -53,9 +55,9 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
     """Text on the left, figures on the right."""
     made = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
     for number, header in enumerate(headers):
-        made.add_column(header, justify="right" if number else "left", overflow="fold")
+        made.add_column(visible(header), justify="right" if number else "left", overflow="fold")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(visible, row))
     return made
 
 
@@ -65,7 +67,7 @@ def pairs(facts: Sequence[tuple[str, str]]) -> Table:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in facts:
-        grid.add_row(name, value)
+        grid.add_row(visible(name), visible(value))
     return grid
 
 

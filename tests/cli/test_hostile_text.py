@@ -1,0 +1,200 @@
+"""Texts that are not what they seem: encodings, quotes, control characters, changing columns."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from relvec.cli import predicting
+from relvec.cli.talk import Talk, visible
+
+NUMBERS = [f"{i},{i * i % 7}.5,{2 * i}.25" for i in range(40)]
+
+
+def text_of(header="a,b,y", lines=NUMBERS):
+    return "\n".join([header, *lines]) + "\n"
+
+
+@pytest.fixture
+def told(cli, tmp_path):
+    """Fit a table of these bytes; returns the exit code and all that was said."""
+
+    def run(content, *options):
+        table = tmp_path / "table.csv"
+        table.write_bytes(content if isinstance(content, bytes) else content.encode())
+        result = cli(
+            "fit", table, "-t", "y", "-o", tmp_path / "m.relvec", "--model", "linear", "--no-cv",
+            *options,
+        )  # fmt: skip
+        assert "Traceback" not in result.output
+        return result.exit_code, result.stderr
+
+    return run
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_called_by_its_name(told, encoding):
+    code, said = told(text_of().encode(encoding))
+    assert code == 1
+    assert "iconv -f utf-16" in said
+
+
+def test_bytes_of_value_zero_are_no_text(told):
+    code, said = told(text_of().replace("0.5", "0\0.5"))
+    assert code == 1
+    assert "value zero" in said
+
+
+def test_a_quote_that_is_not_closed(told):
+    code, said = told(text_of().replace("\n", '\n"', 1))
+    assert code == 1
+    assert "Is every quote closed?" in said
+
+
+def test_a_semicolon_is_suggested_where_commas_are_decimal(told):
+    content = text_of().replace(",", ";").replace(".", ",")
+    code, said = told(content)
+    assert code == 1
+    assert "--delimiter ';', with --decimal-comma" in said
+    code, said = told(content, "--delimiter", ";")
+    assert code == 1
+    assert "add --decimal-comma" in said
+    assert told(content, "--delimiter", ";", "--decimal-comma")[0] == 0
+
+
+def test_short_rows_are_counted(told):
+    code, said = told(text_of() + "1\n2,3\n")
+    assert code == 0
+    assert "2 rows of" in said
+    assert "fewer fields than the header, the first of them row 41" in said
+
+
+def test_one_text_among_numbers_is_shown(told):
+    code, said = told(text_of(lines=[*NUMBERS, "oops,1,2"]))
+    assert code == 0
+    assert "most are numbers, but one is 'oops'" in said
+    code, said = told(text_of(lines=[*NUMBERS, "1,1,oops"]))
+    assert code == 1
+    assert "most are numbers, but one is 'oops'" in said
+
+
+def test_names_change_no_terminal(cli, tmp_path):
+    names = "\x1b[31mred,[/bold]:heart:,y"
+    table = tmp_path / "table.csv"
+    table.write_text(text_of(names, [f"{i % 3 or ''},{i}.5,{i}.25" for i in range(40)]))
+    model = tmp_path / "m.relvec"
+    result = cli("fit", table, "-t", "y", "-o", model, "--model", "linear")
+    shown = cli("inspect", model).stdout + result.output
+    assert "\x1b" not in shown
+    assert r"\x1b[31mred" in shown
+    assert "[/bold]:heart:" in shown
+    assert model.exists()
+
+
+def test_bars_show_names_as_they_are(monkeypatch):
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr(
+        "rich.console.Console", lambda **_: Console(file=screen, force_terminal=True, width=80)
+    )
+    with Talk().progress("denoising [/b]", 2) as advance:
+        advance(2)
+    assert "denoising [/b]" in screen.getvalue()
+
+
+def test_visible_leaves_letters_alone():
+    assert visible("Größe 温度 ²") == "Größe 温度 ²"
+    assert visible("a\r\nb\x9b") == r"a\r\nb\x9b"
+
+
+def test_names_of_files_may_be_no_text(cli):
+    result = cli("inspect", "\udcff.relvec", "--json")
+    assert result.exit_code == 1
+    assert "There is no file" in json.loads(result.stdout)["error"]
+
+
+def test_many_columns_do_not_flood_the_screen(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(30, 20))
+    table = pl.DataFrame({f"x{i}": values[:, i] for i in range(20)})
+    gaps = table.with_columns(
+        pl.when(pl.int_range(30) == 3).then(None).otherwise(pl.all()).name.keep()
+    )
+    gaps.with_columns(y=values[:, 0]).write_csv(tmp_path / "t.csv")
+    result = cli(
+        "fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m", "--no-cv", "--model", "linear"
+    )
+    assert result.exit_code == 0
+    assert len(result.stderr.splitlines()) == 5
+    assert "20 columns have missing values in all" in result.stderr
+
+
+@pytest.fixture
+def lines_of(cli, fit_model, tmp_path, monkeypatch):
+    """Predict JSON lines in blocks of ten, with the columns they came with."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(30, 2))
+    train = pl.DataFrame({"a": values[:, 0], "b": values[:, 1], "y": values[:, 0] + 0.5})
+    train.write_csv(tmp_path / "train.csv")
+    fit_model(tmp_path / "train.csv", "y", tmp_path / "m.relvec")
+    monkeypatch.setattr(predicting, "BLOCK", 10)
+
+    def run(make, name):
+        rows = [make(i, float(values[i, 0]), float(values[i, 1])) for i in range(30)]
+        source = tmp_path / "new.jsonl"
+        source.write_text("\n".join(map(json.dumps, rows)))
+        result = cli("predict", tmp_path / "m.relvec", source, "--keep", "-o", tmp_path / name)
+        assert result.exit_code == 0, result.output
+        return result, values
+
+    return run
+
+
+def test_columns_of_json_lines_may_change_their_order(lines_of, tmp_path):
+    def make(i, a, b):
+        return {"a": a, "b": b} if i < 15 else {"b": b, "a": a}
+
+    _, values = lines_of(make, "out.csv")
+    kept = pl.read_csv(tmp_path / "out.csv")
+    np.testing.assert_allclose(kept.select("a", "b").to_numpy(), values)
+
+
+def test_columns_of_json_lines_that_come_late_are_named(lines_of, tmp_path):
+    def make(i, a, b):
+        return {"a": a, "b": b} | ({"late": i} if i > 15 else {})
+
+    result, _ = lines_of(make, "out.csv")
+    assert pl.read_csv(tmp_path / "out.csv").columns == ["a", "b", "y_predicted"]
+    assert result.stderr.count("'late'") == 1
+
+
+def test_columns_of_json_lines_may_change_their_kind(lines_of, tmp_path):
+    def make(i, a, b):
+        return {"a": a, "b": b, "empty": None if i < 15 else 3, "mixed": "q" if i < 15 else 3}
+
+    lines_of(make, "out.parquet")
+    kept = pl.read_parquet(tmp_path / "out.parquet")
+    assert kept["empty"].sum() == 45
+    assert kept["mixed"].unique().sort().to_list() == ["3", "q"]
+
+
+def test_the_line_of_bad_json_is_named(refused, tmp_path):
+    table = tmp_path / "t.jsonl"
+    table.write_text('{"a": 1, "y": 2}\n{"a": 1,\n')
+    assert "row 2 has an error" in refused("fit", table, "-t", "y", "-o", tmp_path / "m")
+    table.write_text("[1, 2]\n")
+    assert "row 1 holds no object" in refused("fit", table, "-t", "y", "-o", tmp_path / "m")
+
+
+def test_lists_do_not_go_into_csv(refused, folder, tmp_path):
+    table = tmp_path / "t.jsonl"
+    frame = pl.read_csv(folder / "new.csv").with_columns(tags=pl.lit([1, 2]))
+    frame.write_ndjson(table)
+    sentence = refused("predict", folder / "houses.relvec", table, "--keep")
+    assert "csv cannot hold the lists or objects of 'tags'" in sentence
