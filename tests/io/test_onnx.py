@@ -37,6 +37,22 @@ def test_answers_of_onnxruntime(name, dtype):
     assert all(found[what].dtype == dtype for what in found if what != "label")
 
 
+@pytest.mark.parametrize(
+    "name", ["softmax", "softmax_shared", "one_vs_rest", "classifier", "regressor"]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_far_from_the_data(name, dtype):
+    """Where all kernels are zero, and the covariance of logits may be as well."""
+    rng = np.random.default_rng(3)
+    X = np.vstack([scale * rng.normal(size=(20, 3)) for scale in (10.0, 30.0, 1e6, 1e15, 1e-40)])
+    X = X.astype(np.float32).astype(np.float64)
+    expected = exports.truth(name, X)
+    found = run(export_onnx(zoo.fitted(name)[0], dtype=dtype), X.astype(dtype))
+    shaped = {what: value.reshape(len(X), -1) for what, value in found.items() if what != "label"}
+    assert all(np.isfinite(value).all() for value in shaped.values())
+    exports.check(name, shaped, expected, dtype)
+
+
 def test_one_output_is_one_dimensional():
     X = zoo.NEW.astype(np.float32)
     assert run(export_onnx(zoo.fitted("regressor")[0]), X)["mean"].shape == (50,)

@@ -23,6 +23,9 @@ __all__ = ["export_onnx"]
 ROOT_STEPS = 40
 """Steps of the iteration for the root of a covariance. Each multiplies what is left of a small
 eigenvalue by 2.25: those that are not below 1e-12 of the trace arrive, the others do not matter."""
+LEAST_TRACE = 1e-30
+"""Of a covariance that is divided by its trace; it may be zero far from the data. A limit, since
+ONNX Runtime takes the addition of a tiny number for none."""
 
 
 def export_onnx(
@@ -218,7 +221,7 @@ class _Drawing:
         graph, eye = self.graph, np.eye(size)
         held, graph.dtype = graph.dtype, np.dtype(np.float64)
         wide = covariance.cast("float64")
-        trace = (wide * eye).summed(2, keep=True).summed(1, keep=True) + 1e-300
+        trace = graph.maximum((wide * eye).summed(2, keep=True).summed(1, keep=True), LEAST_TRACE)
         root = wide / trace
         inverse = 1.5 * eye - root * 0.5  # the first step, in which it is the identity
         root = root @ inverse
