@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from relvec import DRVMRegressor, RVMRegressor
+from relvec import DRVMRegressor, RVMClassifier, RVMRegressor
 from relvec.io import ExportError, export_c, export_onnx, export_python
 from relvec.io.extract import formula_of
 from tests.io import exports, zoo
@@ -48,6 +48,18 @@ def test_what_is_no_model_is_refused(export):
         export(make_pipeline(StandardScaler(), RVMRegressor()))
     with pytest.raises(TypeError, match="std must be True or False"):
         export(zoo.fitted("regressor")[0], std=1)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [["a", "b\0c"], ["a", "\ud800"], np.array([1, 2**63 + 5], np.uint64), [-(2**63), 1]],
+)
+@pytest.mark.parametrize("export", [export_onnx, export_c, export_python])
+def test_labels_that_other_languages_do_not_know(classes, export):
+    labels = np.array(classes, dtype=object if isinstance(classes[0], str) else None)
+    model = RVMClassifier(gamma=0.1).fit(zoo.X, labels[zoo.TWO])
+    with pytest.raises(ExportError, match="cannot be exported: classes must be numbers of 64 bits"):
+        export(model)
 
 
 def test_without_std_a_formula_is_smaller():

@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
+import pandas as pd
 import pytest
 
-from relvec import RVMClassifier
+from relvec import RVMClassifier, RVMRegressor
 from relvec.io import export_onnx
 from tests.io import exports, zoo
 
@@ -94,6 +95,13 @@ def test_the_file_says_where_it_comes_from(tmp_path):
     about = {each.key: each.value for each in model.metadata_props}
     assert about == {"model": "RVMRegressor", "kernel": "RBF", "features": "a, b, c"}
     assert path.stat().st_size < 10_000
+
+
+def test_names_that_are_no_text():
+    frame = pd.DataFrame(zoo.X, columns=["a", "\ud800", "c"])
+    model = onnx.load_from_string(export_onnx(RVMRegressor(gamma=0.1).fit(frame, zoo.Y)))
+    about = {each.key: each.value for each in model.metadata_props}
+    assert about["features"] == "a, ?, c"
 
 
 def test_unknown_dtype():

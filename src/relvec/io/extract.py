@@ -61,6 +61,7 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
         blocks = [writer.output(output, std) for output in outputs]
         return writer.formula(blocks, link="identity", has_std=std, **common)
     panel, classes = estimator.panel_, np.asarray(estimator.classes_)
+    _check_classes(classes)
     if isinstance(panel, Softmax):
         points = _normal_points(len(classes), POINTS)[:, : POINTS // 2]
         block = writer.softmax(panel)
@@ -128,6 +129,28 @@ def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
             "standard deviations that contain doubt about scales (propagate=True) cannot be "
             "exported; give std=False, or fit with propagate=False."
         )
+
+
+def _check_classes(classes: np.ndarray) -> None:
+    """Refuse labels that other languages would cut short or take for other ones."""
+    if classes.dtype.kind in "iu":
+        wrong = [each for each in classes.tolist() if abs(each) >= 2**63]
+    elif classes.dtype.kind in "OU":
+        wrong = [each for each in map(str, classes) if not _is_text(each)]
+    else:
+        wrong = []
+    if wrong:
+        raise ExportError(
+            f"the class {wrong[0]!r} cannot be exported: classes must be numbers of 64 bits, or "
+            "text that UTF-8 knows, without zeros in it. Fit with other labels, such as 0, 1, ..."
+        )
+
+
+def _is_text(label: str) -> bool:
+    try:
+        return b"\0" not in label.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 class _Writer:

@@ -118,7 +118,8 @@ class _Drawing:
             graph.give(probability, "probabilities", graph.dtype, ["n", len(classes)])
         about = {"model": formula.source, "kernel": formula.profile.name}
         if formula.feature_names is not None:
-            about["features"] = ", ".join(formula.feature_names)
+            names = ", ".join(formula.feature_names)
+            about["features"] = names.encode(errors="replace").decode()
         return graph.written(formula.n_features, about, relvec.__version__)
 
     def _kernels(self) -> Value:
