@@ -354,3 +354,19 @@ def test_too_few_rows_may_not_be_asked_for(refused, folder, tmp_path, rows):
 def test_the_target_is_no_input(refused, folder, tmp_path, option):
     arguments = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m"]
     assert "is the target" in refused(*arguments, option, "price", code=2)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_copies_of_rows_are_told(times):
+    values = np.random.default_rng(0).normal(size=(30, 2))
+    frame = pl.concat([pl.DataFrame({"x": values[:, 0], "y": values[:, 1]})] * times)
+    talk = Talk(quiet=True)
+    state(frame, talk, target="y")
+    assert any("60 of 90 rows are exact copies" in note for note in talk.notes) == (times == 3)
+
+
+def test_rows_of_counts_may_be_equal():
+    frame = pl.DataFrame({"x": [1, 2, 3] * 20, "y": ["a", "b"] * 30})
+    talk = Talk(quiet=True)
+    state(frame, talk, target="y")
+    assert not any("copies" in note for note in talk.notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import re
 import warnings
 
 import numpy as np
@@ -246,7 +247,7 @@ def test_export_to_python(cli, folder, tmp_path):
 def test_export_to_c_names_functions_after_the_file(cli, folder, tmp_path):
     result = cli("export", folder / "houses.relvec", "-o", tmp_path / "house-prices.c")
     assert result.exit_code == 0, result.output
-    assert "one column for each level" in result.stderr
+    assert "encodes levels and fills gaps" in result.stderr
     assert "house_prices_predict(" in (tmp_path / "house-prices.c").read_text()
 
 
@@ -306,3 +307,33 @@ def test_denoise_keeps_complex_numbers(cli, tmp_path):
     np.save(tmp_path / "z.npy", np.exp(1j * clock) + 0.1 * noise)
     assert cli("denoise", tmp_path / "z.npy", "-o", tmp_path / "o.npy").exit_code == 0
     assert np.std(np.load(tmp_path / "o.npy") - np.exp(1j * clock)) < 0.1
+
+
+def test_exported_programs_can_be_fed_by_their_rules(cli, folder, tmp_path):
+    """A table with levels and gaps, encoded by hand as the screen says."""
+    answer = cli("export", folder / "houses.relvec", "-o", tmp_path / "m.py", "--json")
+    facts = json.loads(answer.stdout)
+    table = pl.read_csv(folder / "new.csv")
+    columns = []
+    for name, rule in zip(facts["inputs"], facts["rules"], strict=True):
+        column = table[re.split(" = | is ", name)[0]]
+        if rule.startswith("the number; "):
+            columns.append(column.fill_null(float(rule.split()[2])))
+        elif rule == "1 if it is missing, else 0":
+            columns.append(column.is_null())
+        else:
+            columns.append(column.is_in(re.findall("'(.*?)'", rule)))
+    rows = np.column_stack([each.cast(pl.Float64).to_numpy() for each in columns])
+    space = {}
+    exec((tmp_path / "m.py").read_text(), space)
+    made = [space["predict"](row) for row in rows.tolist()]
+    asked = cli("predict", folder / "houses.relvec", folder / "new.csv").stdout
+    expected = pl.read_csv(io.StringIO(asked))["price_predicted"]
+    np.testing.assert_allclose(made, expected, rtol=1e-9)
+    shown = cli("export", folder / "houses.relvec", "-o", tmp_path / "m.c").stdout
+    assert "1 if it is 'Astad', else 0" in shown
+
+
+def test_plain_numbers_need_no_rules(cli, folder, tmp_path):
+    answer = cli("export", folder / "flowers.relvec", "-o", tmp_path / "m.py", "--json")
+    assert json.loads(answer.stdout)["rules"] == []

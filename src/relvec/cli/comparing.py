@@ -16,7 +16,7 @@ from relvec.cli.reading import read_table
 from relvec.cli.screens.parts import figure, table, with_error
 from relvec.cli.sources import Source
 from relvec.cli.talk import Talk
-from relvec.cli.validation import Outcome, cross_validate, make_folds
+from relvec.cli.validation import Folds, Outcome, cross_validate, make_folds
 
 __all__ = ["compare_command"]
 
@@ -63,6 +63,12 @@ def compare_command(
     )
     folds = make_folds(problem, n_folds, seed)
     wanted = tuple(dict.fromkeys(names)) or MENU
+    if "svm" in wanted and _smallest_class(problem, folds) < 2:
+        wanted = tuple(name for name in wanted if name != "svm")
+        talk.note(
+            "The support vector machine is left out: its probabilities need two rows of every "
+            "class in each fold."
+        )
     if "gp" in wanted and len(folds[0][0]) > peers.GP_ROWS:
         talk.note(
             f"The Gaussian process is fitted to {peers.GP_ROWS} of {len(folds[0][0])} rows, drawn "
@@ -89,6 +95,13 @@ def compare_command(
         "notes": talk.notes,
     }
     talk.answer(facts, lambda: _screen(facts))
+
+
+def _smallest_class(problem: Problem, folds: Folds) -> float:
+    """Rows of the rarest class that a fold learns from."""
+    if problem.task == "regression":
+        return np.inf
+    return min(np.unique(problem.target[train], return_counts=True)[1].min() for train, _ in folds)
 
 
 def _pipeline(name: str, problem: Problem, seed: int) -> Any:

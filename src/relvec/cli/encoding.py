@@ -22,6 +22,7 @@ __all__ = [
     "build_encoder",
     "build_pipeline",
     "encoded_columns",
+    "input_rules",
     "pooled_levels",
 ]
 
@@ -91,6 +92,38 @@ def encoded_columns(encoder: ColumnTransformer) -> list[tuple[str, str]]:
     return seen
 
 
+def input_rules(encoder: ColumnTransformer) -> list[str]:
+    """What to give for each column the model sees, for those who encode by themselves.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"rooms": [3.0, None, 4.0, 5.0], "town": ["A", "B", "A", "A"]})
+    >>> encoder = build_encoder([Column("rooms", "number"), Column("town", "level")], 4)
+    >>> for rule in input_rules(encoder.fit(table)):
+    ...     print(rule)
+    the number; 4.0 if it is missing
+    1 if it is missing, else 0
+    1 if it is 'A', else 0
+    1 if it is one of 'B', else 0
+    """
+    rules: list[str] = []
+    for kind, part, names in encoder.transformers_:
+        if kind == "numbers":
+            fill = part.statistics_.tolist()
+            rules += [f"the number; {value!r} if it is missing" for value in fill]
+            marked = part.indicator_.features_ if part.indicator_ is not None else []
+            rules += ["1 if it is missing, else 0"] * len(marked)
+        elif kind == "levels":
+            rare = getattr(part, "infrequent_categories_", None) or [None] * len(names)
+            for levels, pooled in zip(part.categories_, rare, strict=True):
+                rules += [f"1 if it is {_level_text(e)}, else 0" for e in _others(levels, pooled)]
+                if pooled is not None:
+                    texts = ", ".join(map(_level_text, pooled))
+                    rules.append(f"1 if it is one of {texts}, else 0")
+    return rules
+
+
 def pooled_levels(encoder: ColumnTransformer) -> dict[str, list[str]]:
     """Levels that share one column because they are rare, by variable."""
     found: dict[str, list[str]] = {}
@@ -106,6 +139,10 @@ def pooled_levels(encoder: ColumnTransformer) -> dict[str, list[str]]:
 def _others(levels: np.ndarray, pooled: np.ndarray | None) -> list[Any]:
     left = [] if pooled is None else list(pooled)
     return [level for level in levels if level not in left]
+
+
+def _level_text(level: Any) -> str:
+    return "missing" if level is None else repr(str(level))
 
 
 def _level_name(name: str, level: Any) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import relvec.io
+from relvec.cli.encoding import input_rules
 from relvec.cli.errors import UsageError
 from relvec.cli.inspecting import input_names
 from relvec.cli.model_file import StoredModel, load_model
-from relvec.cli.screens.parts import pairs, size
+from relvec.cli.screens.parts import pairs, size, table
 from relvec.cli.talk import Talk
 from relvec.cli.writing import check_target, replacing
 
@@ -29,47 +30,49 @@ def export_command(talk: Talk, path: str, output: str) -> None:
     if suffix not in WRITERS:
         raise UsageError(f"'{output}' must end in {', '.join(WRITERS)}, which says what to write.")
     stored = load_model(path)
-    model, inputs = _what_to_write(stored, talk)
+    inputs = input_names(stored)
+    model = copy.copy(stored.model)
+    model.feature_names_in_ = np.array(inputs, dtype=object)
     options = {"name": _identifier(output)} if suffix == ".c" else {}
     with replacing(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
+    rules = _rules(stored)
+    if rules:
+        talk.note(
+            "The program takes the numbers that the model sees, not the columns of the table: "
+            "whoever calls it encodes levels and fills gaps, as said for each input."
+        )
     facts: dict[str, Any] = {
         "output": output,
         "bytes": Path(output).stat().st_size,
         "inputs": inputs,
+        "rules": rules,
         "notes": talk.notes,
     }
     if talk.as_json or not talk.quiet:
-        talk.answer(
-            facts,
-            lambda: [
-                pairs(
-                    [
-                        ("saved", f"{output} ({size(facts['bytes'])})"),
-                        ("inputs", ", ".join(inputs)),
-                    ]
-                )
-            ],
+        talk.answer(facts, lambda: _screen(facts))
+
+
+def _rules(stored: StoredModel) -> list[str]:
+    """What to give for each input, if that is not simply the number in the table."""
+    is_plain = all(each.kind == "number" and not each.n_missing for each in stored.columns)
+    return [] if is_plain or not stored.takes_tables else input_rules(stored.pipeline[0])
+
+
+def _screen(facts: dict[str, Any]) -> list[Any]:
+    saved = ("saved", f"{facts['output']} ({size(facts['bytes'])})")
+    if not facts["rules"]:
+        return [pairs([saved, ("inputs", ", ".join(facts["inputs"]))])]
+    rows = [
+        [str(number), name, rule]
+        for number, (name, rule) in enumerate(
+            zip(facts["inputs"], facts["rules"], strict=True), start=1
         )
-
-
-def _what_to_write(stored: StoredModel, talk: Talk) -> tuple[Any, list[str]]:
-    """The model behind the encoder, and its inputs in order.
-
-    Programs take numbers. Where all columns are complete numbers the encoder does nothing; where
-    not, whoever calls the program does its work.
-    """
-    inputs = input_names(stored)
-    if stored.takes_tables and len(inputs) > len(stored.columns):
-        talk.note(
-            "The program takes numbers: for columns with levels or missing values, give it one "
-            "column for each level (0 or 1) and each mark of a missing value, in the order below."
-        )
-    elif any(column.kind == "level" for column in stored.columns):
-        talk.note("The program takes 1 or 0 for each level, in the order below.")
-    model = copy.copy(stored.model)
-    model.feature_names_in_ = np.array(inputs, dtype=object)
-    return model, inputs
+    ]
+    made = table(["", "input, in this order", "what to give"], rows)
+    for column in made.columns:
+        column.justify = "left"
+    return [pairs([saved]), made]
 
 
 def _identifier(output: str) -> str:

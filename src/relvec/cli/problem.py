@@ -34,6 +34,8 @@ MIN_ROWS = 5
 CODES = 10
 """Whole numbers of at most so many different values are taken for classes."""
 MAX_CLASSES = 100
+COPIES = 0.02
+"""Share of rows that are copies of others from which on the screen says so."""
 FEW_ROWS = 5
 """Of a class with fewer rows than usual folds the screen says so."""
 TRUTH = ("true", "false")
@@ -169,7 +171,24 @@ def state_problem(
         "columns have missing values",
         [_gaps_of(column, frame[column.name]) for column in columns if column.n_missing],
     )
-    return Problem(prepare_table(frame, columns), values, target, task, columns, dropped, rows)
+    table = prepare_table(frame, columns)
+    _say_copies(table, values, talk)
+    return Problem(table, values, target, task, columns, dropped, rows)
+
+
+def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
+    """Warn of rows that are in the table twice: a fold then tests what another one has seen.
+
+    Rows of levels and counts are often equal by chance; fractions are not.
+    """
+    whole = table.with_columns(pl.Series("", target))
+    measured = any(each.dtype.is_float() and not (each % 1 == 0).all() for each in whole)
+    n_copies = len(whole) - whole.n_unique()
+    if measured and n_copies >= COPIES * len(whole):
+        talk.note(
+            f"{n_copies} of {len(whole)} rows are exact copies of others. If they are the same "
+            "things twice, remove them first: errors on unseen rows come out too small."
+        )
 
 
 def _gaps_of(column: Column, series: pl.Series) -> str:
