@@ -320,6 +320,25 @@ def test_the_usual_permissions(tmp_path):
     assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_permissions_of_a_file_that_is_replaced(tmp_path, mode):
+    path = save(zoo.fitted("linear_basis")[0], tmp_path / "m.relvec")
+    path.chmod(mode)
+    save(zoo.fitted("linear_basis")[0], path, about={"number": 2})
+    assert path.stat().st_mode & 0o777 == mode
+    assert inspect(path).about == {"number": 2}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_pipe_or_device_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="pipe is a device or a pipe; give the name of a file"):
+        save(zoo.fitted("linear_basis")[0], pipe)
+    assert pipe.is_fifo()
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_a_folder_is_not_a_file(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file in it"):
         save(zoo.fitted("linear_basis")[0], tmp_path)

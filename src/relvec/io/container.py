@@ -11,6 +11,7 @@ import io
 import json
 import os
 import secrets
+import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -115,18 +116,26 @@ def write_file(path: Path, header: Mapping[str, Any], payload: bytes) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file beside `path` and give it that name when it is complete."""
+    """Write a file beside `path` and give it that name when it is complete.
+
+    It has the permissions of the file that it replaces, if there is one.
+    """
     path = Path(os.path.realpath(path))  # a link stays a link
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
+    if path.exists() and not path.is_file():
+        # it would be replaced by a file, for everyone
+        raise OSError(f"{path} is a device or a pipe; give the name of a file.")
     unfinished = path.with_name(f".{secrets.token_hex(6)}.part")
     try:
         with open(unfinished, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, unfinished)  # what was private stays so
         os.replace(unfinished, path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
