@@ -48,6 +48,7 @@ SHOWN_ELSEWHERE = {
     "load",
 }
 ENTRIES = re.compile(r"^\.\. currentmodule:: (\S+)$|^   ([A-Za-z]\w*)$", re.MULTILINE)
+CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = [page for page in sorted(DOCS.rglob("*.md")) if "```console" in page.read_text("utf-8")]
 
@@ -110,11 +111,13 @@ def test_every_public_class_and_function_has_an_example(module: str) -> None:
 
 
 def test_pages_ask_for_no_package_that_relvec_does_not_bring() -> None:
-    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md"), *(ROOT / "examples").glob("*.py")]
-    for page in pages:
+    scripts = {path.name: path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py")}
+    for page in [ROOT / "README.md", *DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md")]:
         if page.name != "command_line.md":  # writes tables for other programs to read
-            needs = re.findall(r"as_frame=True|import pandas|\"pandas\"", page.read_text("utf-8"))
-            assert not needs, f"{page.name} needs pandas, which `relvec[all]` does not install"
+            scripts[page.name] = "\n".join(CODE.findall(page.read_text("utf-8")))
+    for name, code in scripts.items():
+        needs = re.findall(r"as_frame=True|import pandas|\"pandas\"", code)
+        assert not needs, f"{name} needs pandas, which `relvec[all]` does not install"
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:
@@ -237,6 +240,13 @@ def test_a_transcript_that_is_not_true_is_noticed(line: str, tmp_path: Path) -> 
     (command,) = transcripts.play(f"```console\n$ {line}\nall is well\n```\n", tmp_path)[0]
     assert not transcripts.agrees(command.promised, command.printed)
     assert command.code == 2
+
+
+def test_classes_of_a_page_can_be_found_by_name(tmp_path: Path) -> None:
+    transcripts = load(DOCS / "_tools" / "transcripts.py")
+    page = "```python\nimport pickle\nclass Own: ...\npickle.dumps(Own())\n```\n"
+    assert transcripts.play(page, tmp_path) == []
+    assert "documentation_page" not in sys.modules
 
 
 def test_commands_of_the_table_are_those_that_exist() -> None:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 BLOCK = re.compile(r"^```(?P<kind>python|console)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,:TZ+e-]*")
@@ -72,17 +73,22 @@ def run(line: str, folder: Path) -> tuple[str, int]:
 
 def play(text: str, folder: Path) -> list[list[Command]]:
     """Run a page from top to bottom; one list of commands for each block of a console."""
-    namespace: dict[str, object] = {"__name__": "documentation_page"}
+    # a module that can be found by name, so that classes of the page can be saved
+    module = ModuleType("documentation_page")
+    sys.modules[module.__name__] = module
     played = []
-    for block in BLOCK.finditer(text):
-        if block["kind"] == "python":
-            exec(compile(block["body"], "page", "exec"), namespace)
-            continue
-        commands = []
-        for part in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]:
-            line, _, promised = part.partition("\n")
-            commands.append(Command(line, promised, *run(line, folder)))
-        played.append(commands)
+    try:
+        for block in BLOCK.finditer(text):
+            if block["kind"] == "python":
+                exec(compile(block["body"], "page", "exec"), module.__dict__)
+                continue
+            commands = []
+            for part in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]:
+                line, _, promised = part.partition("\n")
+                commands.append(Command(line, promised, *run(line, folder)))
+            played.append(commands)
+    finally:
+        del sys.modules[module.__name__]
     return played
 
 
