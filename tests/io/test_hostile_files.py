@@ -296,6 +296,13 @@ def test_a_random_state_that_draws_from_elsewhere(stored, position):
         load(stored(packed(schema, files)))
 
 
+@pytest.mark.parametrize("memory", [text("//evil/share"), many("ListNode", "builtins.list", [])])
+def test_a_folder_of_pickles_for_the_next_fit(stored, memory):
+    schema = node("ObjectNode", "sklearn.pipeline.Pipeline", content=mapping(memory=memory))
+    with pytest.raises(ModelFileError, match="was not loaded: it holds a pipeline with a folder"):
+        load(stored(packed(schema)))
+
+
 def test_formats_of_skops_that_name_functions_in_another_way(stored):
     content = {"module_path": "relvec.bases.kernel", "function": "KernelBasis"}
     schema = node("FunctionNode", "numpy.sin", content=content)

@@ -22,7 +22,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import relvec
 from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
@@ -250,6 +250,14 @@ def test_callbacks_are_not_saved(tmp_path):
     with pytest.raises(ModelFileError, match=r"ProgressBar.*Call set_callbacks\(\) without"):
         save(model, tmp_path / "m.relvec")
     save(model.set_callbacks(), tmp_path / "m.relvec")
+
+
+def test_folders_of_caches_are_not_saved(tmp_path):
+    model = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1), memory=str(tmp_path / "cache"))
+    model.fit(zoo.X, zoo.Y)
+    with pytest.raises(ModelFileError, match=r"call set_params\(memory=None\) before it is saved"):
+        save(model, tmp_path / "m.relvec")
+    load(save(model.set_params(memory=None), tmp_path / "m.relvec"))
 
 
 @pytest.mark.parametrize("model", [None, RVMRegressor, "model", np.zeros(3), [RVMRegressor()]])

@@ -98,7 +98,7 @@ def test_named_tuples_come_back(tmp_path):
 
 def test_estimators_that_are_refused_can_be_given(tmp_path):
     model = SVR().fit(zoo.X, zoo.Y)
-    with pytest.raises(ModelFileError, match=r"SVR.*give classes as trusted"):
+    with pytest.raises(ModelFileError, match=r"SVR.*give classes and functions as trusted"):
         save(model, tmp_path / "m.relvec")
     again = load(save(model, tmp_path / "m.relvec", trusted=[SVR]), trusted=[SVR])
     np.testing.assert_array_equal(again.predict(zoo.NEW), model.predict(zoo.NEW))

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from relvec.io import ModelFileWarning, inspect, load
+from tests.io import zoo
 
 DATA = Path(__file__).parent / "data"
 RELEASES = sorted(path.stem for path in DATA.glob("model-*.json"))
+KINDS = sorted(path.stem for path in DATA.glob("kinds-*-*.relvec"))
 
 
 def stored(release, kind):
@@ -24,6 +26,7 @@ def stored(release, kind):
 
 def test_there_are_files():
     assert "model-0.1" in RELEASES
+    assert sum(kind.startswith("kinds-0.1-") for kind in KINDS) == 8
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -44,3 +47,19 @@ def test_classifier(release):
     X = np.array(expected["X"])
     assert model.predict(X).tolist() == expected["label"]
     np.testing.assert_allclose(model.predict_proba(X), expected["probability"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(kind):
+    _, release, name = kind.split("-")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelFileWarning)
+        model = load(DATA / f"{kind}.relvec")
+    expected = json.loads((DATA / f"kinds-{release}.json").read_text())[name]
+    said = zoo.answers(model, np.array(expected["X"]))[:2]
+    assert len(said) == len(expected["answers"])
+    for now, then in zip(said, expected["answers"], strict=True):
+        if now.dtype.kind == "f":
+            np.testing.assert_allclose(now, then, rtol=1e-7, atol=1e-9)
+        else:
+            assert now.tolist() == then

@@ -77,6 +77,7 @@ def audit(payload: bytes, own: OwnTypes = NOTHING) -> list[str]:
         strange |= {_name(key) for node in nodes for key in _strange_keys(node)}
         if not strange:
             _check_random_states(nodes)
+            _check_caches(nodes)
             strange = set(skops.get_untrusted_types(data=payload)) - _OURS - own.names
     except ModelFileError:
         raise
@@ -210,6 +211,18 @@ def _check_random_states(nodes: list[dict[str, Any]]) -> None:
             is_number = position["__loader__"] == "JsonNode" and type(value) is int
             if not is_number or not 0 <= value <= MT19937_WORDS:
                 raise ModelFileError("the stored model holds a random state with a wrong position")
+
+
+def _check_caches(nodes: list[dict[str, Any]]) -> None:
+    """Refuse folders of caches: they hold pickles, which would be opened by the next fit."""
+    for node in nodes:
+        if _name(node) == "sklearn.pipeline.Pipeline" and "content" in node:
+            memory = node["content"]["content"].get("memory")
+            if memory is not None and memory.get("content") != "null":
+                raise ModelFileError(
+                    "it holds a pipeline with a folder for its cache, which would be read by the "
+                    "next fit, wherever that is; call set_params(memory=None) before it is saved"
+                )
 
 
 def _name(node: Any) -> str:

@@ -248,8 +248,8 @@ def _advice(strange: list[str], own: OwnTypes) -> str:
         return "Call set_callbacks() without arguments first."
     if all(name.startswith(("sklearn.", "scipy.")) for name in strange):
         return (
-            "Save the part that predicts, such as best_estimator_ of a search. Or give classes as "
-            "trusted to save and load; or pickle it."
+            "Save the part that predicts, such as best_estimator_ of a search. Or give classes and "
+            "functions as trusted to save and load; or pickle it."
         )
     return (
         "If it is your own, give it: save(..., trusted=[...]), and load it in the same way. Else "
