@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -311,3 +312,12 @@ def test_long_names_are_cut_where_there_is_no_room():
     below = re.findall(r'text-anchor="middle">(a very[^<]*)</text>', html)
     assert len(below) == 6
     assert max(map(len, below)) <= 8
+
+
+def test_a_pipeline_that_fills_gaps():
+    holes = X.copy()
+    holes[4, 1] = np.nan
+    model = make_pipeline(SimpleImputer(), RVMRegressor(gamma=0.2)).fit(holes, Y)
+    report = make_report(model, holes, Y, **FAST)
+    assert list(report.metrics) == ["training rows", "2-fold cross-validation"]
+    assert Page(report.html).open == []

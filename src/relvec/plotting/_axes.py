@@ -15,6 +15,7 @@ __all__ = [
     "MODEL",
     "OTHER",
     "STYLES",
+    "check_finite",
     "check_line",
     "finish",
     "legend_above",
@@ -23,6 +24,13 @@ __all__ = [
 
 INK, DATA, MODEL, OTHER = "0.15", "0.5", "#1f5a99", "#c2410c"
 """Truth and text, observations, what was fitted, and what is to stand out from it."""
+LIGHTNESS = (0.2126, 0.7152, 0.0722)
+ORDINARY_WIDTH = 3.2
+"""Inches; words of the usual size fit on axes that are at least as wide."""
+LEAST_SIZE = 0.65
+ROOM_ABOVE, ROOM_IN_ALL = 1.08, 1.25
+"""Widths of a legend above axes, and of it with all that is left of them, in widths that axes
+begin with: layouts make these wider."""
 STYLES = (
     (MODEL, "-"),
     (OTHER, "--"),
@@ -60,24 +68,141 @@ def take_axes(ax: Any, n_axes: int, what: str, **layout: Any) -> tuple[Any, list
     return axes[0].figure, axes
 
 
+def tone(axes: Any, colour: Any) -> Any:
+    """Return a colour as it is, or so that it can be seen if the axes are dark.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Whose background counts.
+    colour : colour of matplotlib
+        Chosen for white paper: greys are turned round, others made lighter.
+    """
+    if not is_dark(axes):
+        return colour
+    red, green, blue = optional("matplotlib.colors").to_rgb(colour)
+    if red == green == blue:
+        return str(round(1.0 - 0.9 * red, 3))
+    return tuple(round(0.4 + 0.6 * part, 3) for part in (red, green, blue))
+
+
+def is_dark(axes: Any) -> bool:
+    """Whether the background is nearer to black than to white."""
+    to_rgba = optional("matplotlib.colors").to_rgba
+    *paper, alpha = to_rgba(axes.get_facecolor())
+    if alpha < 0.5:
+        paper = to_rgba(axes.figure.get_facecolor())[:3]
+    return bool(np.dot(paper, LIGHTNESS) < 0.5)
+
+
+def plain(name: Any) -> str:
+    """Return a name from data so that matplotlib writes it as it is, and not as mathematics."""
+    return str(name).replace("$", r"\$")
+
+
+def smallness(axes: Any) -> float:
+    """How much smaller than usual words must be to fit: 1 unless the axes are narrow."""
+    spec = axes.get_subplotspec()
+    place = axes.get_position() if spec is None else spec.get_position(axes.figure)
+    width = place.width * axes.figure.bbox.width / axes.figure.dpi
+    return float(np.clip(width / ORDINARY_WIDTH, LEAST_SIZE, 1.0))
+
+
 def finish(axes: Any, *, legend: str | None = None, grid: bool = False) -> None:
-    """Take away what says nothing, and add a legend at a place unless that is None."""
+    """Take away what says nothing, make words fit, and add a legend at a place unless None."""
     axes.spines[["top", "right"]].set_visible(False)
     if grid:
-        axes.grid(color="0.92", lw=0.8)
-        axes.set_axisbelow(True)
-    if legend is not None:
+        draw_grid(axes)
+    size = smallness(axes)
+    if size < 1.0:
+        for each in (axes, *axes.child_axes):
+            _shrink(each, size)
+    if legend is None:
+        return
+    if size < 1.0:
+        legend_above(axes)
+    else:
         axes.legend(frameon=False, fontsize=9, loc=legend)
 
 
-def legend_above(axes: Any) -> None:
-    """Put a legend in one line above the axes, where it hides nothing."""
-    legend = axes.legend(
-        frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=4
-    )
+def draw_grid(axes: Any, axis: str = "both") -> None:
+    """Draw faint lines below everything else."""
+    axes.grid(axis=axis, color=tone(axes, "0.92"), lw=0.8)
+    axes.set_axisbelow(True)
+
+
+def add_colorbar(axes: Any, drawn: Any, label: str = "", **options: Any) -> Any:
+    """Explain colours at the right of axes."""
+    size = smallness(axes)
+    bar = axes.figure.colorbar(drawn, ax=axes, pad=0.02, **options)
+    bar.outline.set_visible(False)
+    bar.set_label(label)
+    if size < 1.0:
+        _shrink(bar.ax, size)
+    return bar
+
+
+def legend_above(axes: Any, most_columns: int = 4) -> Any:
+    """Put a legend above the axes, where it hides nothing, in as many columns as there is room."""
+    count = len(axes.get_legend_handles_labels()[1])
+    if not count:
+        return None
+    # the place the axes have, of which equal units may take a part only
+    width = axes.get_position(original=True).width * axes.figure.bbox.width
+    left = axes.get_window_extent().x0 - axes.get_tightbbox().x0  # long names of rows
+    room, size = min(ROOM_ABOVE * width, ROOM_IN_ALL * width - left), smallness(axes)
+    for columns in range(min(count, most_columns), 0, -1):
+        n_rows = -(-count // columns)
+        legend = axes.legend(
+            frameon=False,
+            fontsize=9.0 * size,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=-(-count // n_rows),
+            columnspacing=1.4 * size,
+            handlelength=2.0 * size**2,
+            handletextpad=0.7 * size,
+            borderaxespad=0.2,
+        )
+        if legend.get_window_extent().width <= room:
+            break
     for handle in legend.legend_handles:
         if hasattr(handle, "set_markersize"):
-            handle.set_markersize(5)
+            handle.set_markersize(min(handle.get_markersize(), 6) or 5)
+            if is_dark(axes):
+                _lighten(handle)
+    return legend
+
+
+def _lighten(handle: Any) -> None:
+    """Make a mark that is black, because it is drawn on a light surface, seen in a dark legend."""
+    to_rgb = optional("matplotlib.colors").to_rgb
+    for read, write in (
+        (handle.get_color, handle.set_color),
+        (handle.get_markeredgecolor, handle.set_markeredgecolor),
+    ):
+        colour = read()
+        is_drawn = not isinstance(colour, str) or colour.lower() not in ("none", "auto")
+        if is_drawn and max(to_rgb(colour)) < 0.3:
+            write("0.9")
+
+
+def _shrink(axes: Any, size: float) -> None:
+    """Make words as small as the axes need, but none larger than it was."""
+    for axis in (axes.xaxis, axes.yaxis):
+        now = min((each.get_fontsize() for each in axis.get_ticklabels()), default=10.0)
+        axis.set_tick_params(labelsize=min(now, 9.5 * size))
+    for text in (
+        axes.xaxis.label,
+        axes.yaxis.label,
+        axes.xaxis.get_offset_text(),
+        axes.yaxis.get_offset_text(),
+        *axes.texts,
+    ):
+        text.set_fontsize(min(text.get_fontsize(), 10.0 * size))
+    for side in ("left", "center") if hasattr(axes, "get_title") else ():
+        if axes.get_title(loc=side):
+            axes.set_title(axes.get_title(loc=side), loc=side, fontsize=10.0 * size)
 
 
 def check_line(name: str, values: Any, length: int | None = None) -> Vector:
@@ -99,3 +224,13 @@ def check_line(name: str, values: Any, length: int | None = None) -> Vector:
             f"{name} must hold {length} values, as many as the denoised signal; got {len(array)}."
         )
     return array.astype(np.float64)
+
+
+def check_finite(name: str, values: Vector) -> None:
+    """Raise if some of the values are NaN or infinite."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(
+            f"{name} must be finite; the value at position {bad[0]} is {values[bad[0]]} "
+            f"({len(bad)} of {len(values)} are not finite). Remove these rows."
+        )

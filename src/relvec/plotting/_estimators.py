@@ -85,7 +85,10 @@ def centers_of(estimator: Any) -> Matrix | None:
         before = estimator[:-1]
         if not hasattr(before, "inverse_transform"):
             return None
-        centers = before.inverse_transform(centers)
+        try:
+            centers = before.inverse_transform(centers)
+        except (AttributeError, NotImplementedError, TypeError, ValueError):
+            return None  # a step that has the method but not always an answer: SimpleImputer
     return np.asarray(centers)
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.plotting._axes import INK, check_line
+from relvec.plotting._axes import INK, check_line, plain, tone
 from relvec.plotting._estimators import predictor
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "label_rows",
     "names_of",
     "row_figure",
+    "row_font",
     "shorten",
     "spread_apart",
 ]
@@ -115,6 +116,12 @@ def row_figure(n_rows: int, width: float) -> dict[str, Any]:
     return {"figsize": (width, 0.9 + 0.26 * max(n_rows, 3))}
 
 
+def row_font(axes: Any, n_rows: int) -> float:
+    """Size of letters, in points, with which so many rows of words do not overlap."""
+    room = axes.get_window_extent().height / axes.figure.dpi * 72.0
+    return float(np.clip(0.85 * room / max(n_rows, 1), 4.0, 9.0))
+
+
 def label_rows(axes: Any, names: Sequence[str], is_faint: Any, note: str | None) -> Any:
     """Name the rows of a picture from the top, with a note below them; return the note.
 
@@ -131,10 +138,10 @@ def label_rows(axes: Any, names: Sequence[str], is_faint: Any, note: str | None)
     """
     n_rows = len(names) + (note is not None)
     axes.set_ylim(n_rows - 0.4, -0.6)
-    shown = [shorten(name) for name in names]
-    axes.set_yticks(np.arange(len(names)), shown, fontsize=9)
+    shown = [plain(shorten(name)) for name in names]
+    axes.set_yticks(np.arange(len(names)), shown, fontsize=row_font(axes, n_rows))
     for label, faint in zip(axes.get_yticklabels(), is_faint, strict=True):
-        label.set_color(FAINT if faint else INK)
+        label.set_color(tone(axes, FAINT if faint else INK))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     if note is None:
@@ -146,10 +153,10 @@ def label_rows(axes: Any, names: Sequence[str], is_faint: Any, note: str | None)
         xytext=(4, 0),
         textcoords="offset points",
         va="center",
-        fontsize=9,
-        color=FAINT,
+        fontsize=row_font(axes, n_rows),
+        color=tone(axes, FAINT),
         style="italic",
-        bbox={"fc": "white", "ec": "none", "pad": 1.0},
+        bbox={"fc": axes.get_facecolor(), "ec": "none", "pad": 1.0},
         zorder=5,
     )
 

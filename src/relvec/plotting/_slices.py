@@ -9,7 +9,15 @@ import numpy as np
 from relvec._typing import Matrix, Vector
 from relvec.plotting._features import check_names
 
-__all__ = ["InputSlice", "column_of", "like_table", "numbers_of", "slice_along", "table_names"]
+__all__ = [
+    "InputSlice",
+    "column_of",
+    "like_table",
+    "numbers_of",
+    "slice_along",
+    "span_of",
+    "table_names",
+]
 
 MARGIN = 0.1
 """Drawn beyond the inputs, as a share of their range."""
@@ -82,13 +90,34 @@ def like_table(rows: Matrix, X: Any) -> Any:
     return type(X)(dict(zip(list(X.columns), rows.T, strict=True)))
 
 
+def span_of(values: Vector, margin: float = MARGIN) -> tuple[float, float]:
+    """Ends of what is drawn of an input: its range and a little more; gaps do not count.
+
+    Examples
+    --------
+    >>> span_of(np.array([0.0, np.nan, 10.0]))
+    (-1.0, 11.0)
+    """
+    known = _known(values)
+    low, high = float(known.min()), float(known.max())
+    room = margin * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _known(values: Vector) -> Vector:
+    known = values[np.isfinite(values)]
+    if not len(known):
+        raise ValueError("X has a column without a single finite value; there is nothing to draw.")
+    return known
+
+
 def slice_along(X: Any, feature: Any, n_points: int, feature_names: Any = None) -> InputSlice:
     """Return inputs along one of them, a little beyond its range."""
     inputs, names = numbers_of(X), table_names(X, feature_names)
     place = column_of(feature, names)
-    low, high = float(inputs[:, place].min()), float(inputs[:, place].max())
-    margin = MARGIN * (high - low) or 0.5
-    values = np.linspace(low - margin, high + margin, n_points)
-    rows = np.tile(np.median(inputs, axis=0), (n_points, 1))
+    values = np.linspace(*span_of(inputs[:, place]), n_points)
+    # what is missing is left to a pipeline that knows what to do about it
+    middle = [np.median(_known(column)) for column in inputs.T]
+    rows = np.tile(middle, (n_points, 1))
     rows[:, place] = values
     return InputSlice(names[place], values, like_table(rows, X))

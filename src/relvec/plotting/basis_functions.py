@@ -14,9 +14,20 @@ from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis
 from relvec.bases.base import Basis
 from relvec.bases.union import UnionBasis
-from relvec.plotting._axes import INK, MODEL, OTHER, finish, take_axes
+from relvec.plotting._axes import (
+    INK,
+    MODEL,
+    OTHER,
+    add_colorbar,
+    finish,
+    legend_above,
+    plain,
+    take_axes,
+    tone,
+)
 from relvec.plotting._estimators import predictor, seen_by
-from relvec.plotting._slices import MARGIN, like_table, numbers_of, table_names
+from relvec.plotting._features import shorten
+from relvec.plotting._slices import like_table, numbers_of, span_of, table_names
 
 __all__ = ["BasisFunctionsDisplay"]
 
@@ -121,7 +132,7 @@ class BasisFunctionsDisplay:
         inputs = _one_or_two(numbers_of(X))
         axes = _grid(inputs, grid_resolution)
         values = _at(basis.bind(inputs).atoms, _points(axes), axes)
-        names = table_names(X)
+        names = [plain(shorten(name)) for name in table_names(X)]
         return cls(x0=axes[0], x1=_second(axes), values=values, names=names).plot(ax)
 
     @classmethod
@@ -174,7 +185,7 @@ class BasisFunctionsDisplay:
             x1=_second(axes),
             values=_at(candidates, points, axes),
             kept=kept,
-            names=table_names(X),
+            names=[plain(shorten(name)) for name in table_names(X)],
             is_weighted=weighted,
         )
         return display.plot(ax)
@@ -204,9 +215,7 @@ class BasisFunctionsDisplay:
             self._draw_surface(colorbar)
         finish(self.ax_)
         if legend:
-            box = self.ax_.legend(
-                frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=2
-            )
+            box = legend_above(self.ax_, 2)
             for handle in box.legend_handles:
                 handle.set_alpha(1.0)  # thin lines are pale because there are many
         return self
@@ -217,7 +226,7 @@ class BasisFunctionsDisplay:
         collection = optional("matplotlib.collections").LineCollection
         self.candidates_ = collection(
             [np.column_stack([self.x0, self.values[:, i]]) for i in shown],
-            colors="0.55",
+            colors=tone(self.ax_, "0.55"),
             linewidths=0.6,
             alpha=float(np.clip(20.0 / max(len(shown), 1), 0.15, 0.8)),
             label=f"{n_atoms} candidates",
@@ -227,7 +236,7 @@ class BasisFunctionsDisplay:
             n_kept = self.kept.shape[1]
             self.kept_ = collection(
                 [np.column_stack([self.x0, column]) for column in self.kept.T],
-                colors=MODEL,
+                colors=tone(self.ax_, MODEL),
                 linewidths=1.9,
                 label=f"{n_kept} kept" + (", times weight" if self.is_weighted else ""),
             )
@@ -260,11 +269,8 @@ class BasisFunctionsDisplay:
         self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
         if colorbar:
             what = "candidates" if self.kept is None else "functions kept"
-            bar = self.figure_.colorbar(self.surface_, ax=self.ax_, pad=0.02)
-            bar.set_label(
-                f"sum of {what} times weight" if self.is_weighted else f"largest of {what}"
-            )
-            bar.outline.set_visible(False)
+            label = f"sum of {what} times weight" if self.is_weighted else f"largest of {what}"
+            add_colorbar(self.ax_, self.surface_, label)
 
     def _peaks(self, functions: Matrix) -> tuple[Vector, Vector]:
         """Where each function is largest."""
@@ -297,6 +303,11 @@ def _one_or_two(inputs: Matrix) -> Matrix:
             "BasisFunctionsDisplay draws functions of one input or two; X has "
             f"{inputs.shape[1]} columns."
         )
+    if not np.isfinite(inputs).all():
+        raise ValueError(
+            "BasisFunctionsDisplay needs finite inputs, at which functions have their places; X "
+            "holds NaN or infinity. Remove these rows."
+        )
     return inputs
 
 
@@ -305,9 +316,7 @@ def _grid(inputs: Matrix, resolution: int | None) -> list[Vector]:
     count = check_integer("grid_resolution", resolution or default, minimum=2)
     axes = []
     for column in inputs.T:
-        low, high = float(column.min()), float(column.max())
-        margin = MARGIN * (high - low) or 0.5
-        axes.append(np.linspace(low - margin, high + margin, count))
+        axes.append(np.linspace(*span_of(column), count))
     return axes
 
 

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from relvec._checks import check_choice, check_integer
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
-from relvec.plotting._axes import MODEL, OTHER, finish, take_axes
+from relvec.plotting._axes import MODEL, OTHER, finish, plain, take_axes, tone
 from relvec.plotting._estimators import check_labels, label_name, named
 
 __all__ = ["ReliabilityCurve", "ReliabilityDisplay"]
@@ -257,7 +257,7 @@ class ReliabilityDisplay:
                     str(each), predicted, happened, n_bins=n_bins, strategy=strategy
                 )
             )
-        event = label_name(known[1]) if len(known) == 2 else "the most probable class"
+        event = plain(label_name(known[1])) if len(known) == 2 else "the most probable class"
         return cls(curves, event=event).plot(ax)
 
     def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:
@@ -285,7 +285,7 @@ class ReliabilityDisplay:
             sharex=True,
             height_ratios=[3.2, 1.0],
         )
-        self.ax_.plot([0.0, 1.0], [0.0, 1.0], color="0.75", lw=1.2, zorder=0)
+        self.ax_.plot([0.0, 1.0], [0.0, 1.0], color=tone(self.ax_, "0.75"), lw=1.2, zorder=0)
         self.lines_, self.histograms_ = {}, {}
         for place, curve in enumerate(self.curves):
             colour, marker, dashes = STYLES[place % len(STYLES)]
@@ -294,19 +294,19 @@ class ReliabilityDisplay:
                 curve.mean,
                 curve.frequency,
                 yerr=[curve.frequency - low, high - curve.frequency],
-                color=colour,
+                color=tone(self.ax_, colour),
                 marker=marker,
                 ls=dashes,
                 ms=5,
                 lw=1.6,
                 elinewidth=1.1,
                 capsize=2.5,
-                label=f"{curve.name}, ECE {curve.expected_error:.3f}",
+                label=f"{plain(curve.name)}, ECE {curve.expected_error:.3f}",
             )
             self.histograms_[curve.name] = self.histogram_ax_.hist(
                 curve.predicted,
                 bins=HISTOGRAM_EDGES.tolist(),
-                color=colour,
+                color=tone(self.ax_, colour),
                 ls=dashes,
                 **({"alpha": 0.75} if len(self.curves) == 1 else {"histtype": "step", "lw": 1.5}),
             )[2]

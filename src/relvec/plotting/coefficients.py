@@ -14,13 +14,15 @@ from relvec._typing import BoolArray, Vector
 from relvec.denoising.plain import PlainModel
 from relvec.dictionaries import WaveletDictionary
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import DATA, MODEL, finish, legend_above, take_axes
+from relvec.plotting._axes import DATA, MODEL, finish, legend_above, take_axes, tone
 from relvec.plotting._plain import plain_model
 from relvec.solvers.orthonormal import entry_threshold
 
 __all__ = ["CoefficientDisplay", "CoefficientRow"]
 
 KINDS = ("auto", "place", "size")
+TWO_LINES = 0.33
+"""Inches that a row needs to have its name in two lines."""
 MOST_DROPPED = 2000
 """Dropped coefficients of a row that are drawn at most; kept ones are all drawn."""
 
@@ -155,8 +157,10 @@ class CoefficientDisplay:
             self._draw_places()
         else:
             self._draw_sizes()
+        inches = self.ax_.get_window_extent().height / self.figure_.dpi
+        form = "{}\n{} of {} kept" if inches / len(self.rows) > TWO_LINES else "{}: {} of {}"
         names = [
-            f"{row.name}\n{np.count_nonzero(row.kept)} of {len(row.size)} kept" for row in self.rows
+            form.format(row.name, np.count_nonzero(row.kept), len(row.size)) for row in self.rows
         ]
         baselines = -np.arange(len(names))
         self.ax_.set_yticks(baselines, names, fontsize=9)
@@ -176,15 +180,17 @@ class CoefficientDisplay:
         for number, row in enumerate(self.rows):
             top = unit * np.sign(row.size) * np.sqrt(np.abs(row.size)) - number
             label = "below the threshold" if number == 0 else None
-            self.ax_.axhspan(-number - zone, -number + zone, color="0.94", lw=0, label=label)
+            self.ax_.axhspan(
+                -number - zone, -number + zone, color=tone(self.ax_, "0.94"), lw=0, label=label
+            )
             for fate in (False, True):
                 which = row.kept == fate
                 ends = np.empty((np.count_nonzero(which), 2, 2))
                 ends[:, :, 0] = row.place[which, None]
                 ends[:, 0, 1], ends[:, 1, 1] = -number, top[which]
                 stems[fate].append(ends)
-        self.dropped_ = self._lines(stems[False], "dropped", color=DATA, lw=0.6)
-        self.kept_ = self._lines(stems[True], "kept", color=MODEL, lw=1.6)
+        self.dropped_ = self._lines(stems[False], "dropped", color=tone(self.ax_, DATA), lw=0.6)
+        self.kept_ = self._lines(stems[True], "kept", color=tone(self.ax_, MODEL), lw=1.6)
         self.ax_.set(xlim=(-0.01, 1.01), xlabel=self.xlabel)
 
     def _lines(self, ends: list[Any], label: str, **style: Any) -> Any:
@@ -206,14 +212,23 @@ class CoefficientDisplay:
         for fate, colour, label in ((False, DATA, "dropped"), (True, MODEL, "kept")):
             across, upwards = np.concatenate(dots[fate], axis=1)
             (drawn,) = self.ax_.plot(
-                across, upwards, "o", color=colour, ms=2.2, mew=0, alpha=0.6, label=label
+                across,
+                upwards,
+                "o",
+                color=tone(self.ax_, colour),
+                ms=2.2,
+                mew=0,
+                alpha=0.6,
+                label=label,
             )
             drawn.set_rasterized(True)
             if fate:
                 self.kept_ = drawn
             else:
                 self.dropped_ = drawn
-        self.ax_.axvline(self.threshold, color="0.15", lw=1.0, ls="--", label="threshold")
+        self.ax_.axvline(
+            self.threshold, color=tone(self.ax_, "0.15"), lw=1.0, ls="--", label="threshold"
+        )
         self.ax_.set(xscale="log", xlabel="size / noise")
         self.ax_.set_xlim(left=max(0.1, self.ax_.get_xlim()[0]))
 

@@ -10,12 +10,34 @@ import numpy as np
 from relvec._checks import check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, finish, take_axes
+from relvec.plotting._axes import (
+    INK,
+    MODEL,
+    OTHER,
+    add_colorbar,
+    finish,
+    legend_above,
+    plain,
+    take_axes,
+)
 from relvec.plotting._estimators import centers_of, check_classifier, check_labels, label_name
+from relvec.plotting._features import shorten
+from relvec.plotting._slices import span_of
 
 __all__ = ["DecisionSurfaceDisplay"]
 
-COLOURS = (MODEL, OTHER, "#00795c", "#8c3a6b", "#b8860b", "#4b9cd3")
+COLOURS = (
+    MODEL,
+    OTHER,
+    "#00795c",
+    "#8c3a6b",
+    "#b8860b",
+    "#4b9cd3",
+    "#6b7280",
+    "#e78ac3",
+    "#7c4a1e",
+    "#93a66b",
+)
 """Of the classes; they also differ in lightness, and classes in their markers."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARGIN = 0.12
@@ -180,7 +202,7 @@ class DecisionSurfaceDisplay:
             y=y,
             relevance_vectors=centers_of(estimator),
             truth=None if truth is None else _on_grid(truth(grid), shape),
-            names=names,
+            names=[plain(shorten(name)) for name in names],
         )
         return display.plot(ax)
 
@@ -222,13 +244,7 @@ class DecisionSurfaceDisplay:
         n_entries = len(self.ax_.get_legend_handles_labels()[1])
         if legend and n_entries:
             # In two rows: one would be wider than the axes, and push the colour bar away.
-            self.ax_.legend(
-                frameon=False,
-                fontsize=9,
-                loc="lower left",
-                bbox_to_anchor=(0, 1),
-                ncols=-(-n_entries // 2),
-            )
+            legend_above(self.ax_, -(-n_entries // 2))
         return self
 
     def _draw_two(self, colorbar: bool) -> None:
@@ -241,9 +257,8 @@ class DecisionSurfaceDisplay:
         )
         self.boundary_ = [self._line(second - 0.5, lw=2.0)] if _crosses(second - 0.5) else []
         if colorbar:
-            self.colorbar_ = self.figure_.colorbar(self.surface_, ax=self.ax_, pad=0.02)
-            self.colorbar_.set_label(f"probability of {label_name(self.classes[1])}")
-            self.colorbar_.outline.set_visible(False)
+            name = plain(label_name(self.classes[1]))
+            self.colorbar_ = add_colorbar(self.ax_, self.surface_, f"probability of {name}")
 
     def _draw_several(self) -> None:
         best = self.probability.argmax(axis=2)
@@ -287,7 +302,7 @@ class DecisionSurfaceDisplay:
                 mew=0.6,
                 ms=5.5,
                 ls="",
-                label=label_name(label),
+                label=plain(label_name(label)),
             )
         if self.relevance_vectors is not None:
             (self.relevance_,) = self.ax_.plot(
@@ -323,9 +338,7 @@ def _plane(name: str, values: Any) -> Matrix:
 
 def _range(values: Vector, n_points: int) -> Vector:
     """Values of the grid along one input."""
-    low, high = float(values.min()), float(values.max())
-    margin = MARGIN * (high - low) or 0.5
-    return np.linspace(low - margin, high + margin, n_points)
+    return np.linspace(*span_of(values, MARGIN), n_points)
 
 
 def _edges(axis: Vector) -> tuple[float, float]:

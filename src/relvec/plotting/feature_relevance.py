@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_bool, check_choice, check_integer
+from relvec._compat import optional
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.plotting._axes import INK, MODEL, finish, take_axes
+from relvec.plotting._axes import INK, MODEL, draw_grid, finish, take_axes, tone
 from relvec.plotting._estimators import predictor
 from relvec.plotting._features import (
     FAINT,
@@ -19,6 +20,7 @@ from relvec.plotting._features import (
     label_rows,
     names_of,
     row_figure,
+    row_font,
 )
 
 __all__ = ["FeatureRelevanceDisplay"]
@@ -171,12 +173,18 @@ class FeatureRelevanceDisplay:
         axes, rows = self.ax_, np.arange(len(self.shown_))
         relevance = self.relevance[self.shown_]
         kept = relevance > 0.0
-        axes.hlines(rows, 0.0, 1.0, transform=axes.get_yaxis_transform(), color="0.92", lw=0.8)
-        (self.points_,) = axes.plot(relevance[kept], rows[kept], "o", color=MODEL, ms=6, zorder=3)
+        axes.hlines(
+            rows, 0.0, 1.0, transform=axes.get_yaxis_transform(), color=tone(axes, "0.92"), lw=0.8
+        )
+        (self.points_,) = axes.plot(
+            relevance[kept], rows[kept], "o", color=tone(axes, MODEL), ms=6, zorder=3
+        )
         ends = self._ends(scale)
         self.whiskers_ = None
         if self.std is not None and kept.any():
-            self.whiskers_ = axes.hlines(rows[kept], *ends, color=MODEL, lw=1.8, zorder=2)
+            self.whiskers_ = axes.hlines(
+                rows[kept], *ends, color=tone(axes, MODEL), lw=1.8, zorder=2
+            )
         axes.set_xscale(scale)
         self._set_limits(relevance[kept], ends, scale)
         self.dropped_ = None
@@ -185,7 +193,7 @@ class FeatureRelevanceDisplay:
                 np.full(np.count_nonzero(~kept), 0.015),
                 rows[~kept],
                 "x",
-                color=FAINT,
+                color=tone(axes, FAINT),
                 ms=5,
                 mew=1.2,
                 transform=axes.get_yaxis_transform(),
@@ -197,8 +205,7 @@ class FeatureRelevanceDisplay:
         self._write_probabilities(kept)
         axes.set_xlabel("relevance (inverse squared length scale)")
         finish(axes)
-        axes.grid(axis="x", color="0.92", lw=0.8)
-        axes.set_axisbelow(True)
+        draw_grid(axes, "x")
         return self
 
     def _choose(self, max_features: int, sort: bool) -> str | None:
@@ -245,6 +252,7 @@ class FeatureRelevanceDisplay:
         missing = max(1.5 - np.log10(high / low), 0.0)
         margin = 10.0 ** (0.06 * np.log10(high / low) + 0.5 * missing + 0.05)
         axes.set_xlim(low / margin, high * margin)
+        axes.xaxis.set_minor_formatter(optional("matplotlib.ticker").NullFormatter())
 
     def _write_probabilities(self, kept: Any) -> None:
         if self.inclusion_probability is None:
@@ -253,10 +261,12 @@ class FeatureRelevanceDisplay:
             "xycoords": ("axes fraction", "data"),
             "textcoords": "offset points",
             "ha": "right",
-            "fontsize": 9,
+            "fontsize": row_font(self.ax_, len(self.shown_)),
         }
         axes = self.ax_
-        axes.annotate("included", (1.0, -0.5), xytext=(40, 3), va="bottom", color=INK, **options)
+        axes.annotate(
+            "included", (1.0, -0.5), xytext=(40, 3), va="bottom", color=tone(axes, INK), **options
+        )
         for row, (each, is_kept) in enumerate(zip(self.shown_, kept, strict=True)):
             probability = self.inclusion_probability[each]
             if np.isfinite(probability):
@@ -265,7 +275,7 @@ class FeatureRelevanceDisplay:
                     (1.0, row),
                     xytext=(40, 0),
                     va="center",
-                    color=INK if is_kept else FAINT,
+                    color=tone(axes, INK if is_kept else FAINT),
                     **options,
                 )
 

@@ -11,7 +11,7 @@ from relvec._checks import check_bool, check_positive
 from relvec._signals import resolve_channel_axis
 from relvec._typing import ArrayLike
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import take_axes
+from relvec.plotting._axes import add_colorbar, smallness, take_axes
 
 __all__ = ["ImageDisplay"]
 
@@ -228,12 +228,12 @@ class ImageDisplay:
             image = self.ax_[3].imshow(spread, cmap="viridis", vmin=0.0)
             shown.append((self.ax_[3], image, "standard deviation / noise"))
         for axes, image, title in shown:
-            axes.set_title(title, fontsize=10, loc="left")
+            axes.set_title(title, fontsize=10 * smallness(axes), loc="left")
             axes.set(xticks=[], yticks=[])
             if axes in self.ax_[2:]:
-                bar = self.figure_.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
-                bar.ax.tick_params(labelsize=8)
-                bar.outline.set_visible(False)
+                # in a place of its own it is as high as the image, whatever the shape of the axes
+                bar = add_colorbar(axes, image, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
+                bar.ax.tick_params(labelsize=8 * smallness(axes))
         self.images_ = [image for _, image, _ in shown]
         return self
 

@@ -10,7 +10,17 @@ from scipy.special import logit
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, legend_above, take_axes
+from relvec.plotting._axes import (
+    INK,
+    MODEL,
+    OTHER,
+    check_line,
+    finish,
+    legend_above,
+    plain,
+    take_axes,
+    tone,
+)
 from relvec.plotting._estimators import (
     centers_of,
     check_classifier,
@@ -19,6 +29,8 @@ from relvec.plotting._estimators import (
     predictor,
     seen_by,
 )
+from relvec.plotting._features import shorten
+from relvec.plotting._slices import span_of
 
 __all__ = ["LogOddsDisplay"]
 
@@ -156,9 +168,7 @@ class LogOddsDisplay:
         if inputs.ndim != 2 or inputs.shape[1] != 1:
             raise ValueError(f"X must have shape (n_samples, 1); got shape {inputs.shape}.")
         column = inputs[:, 0]
-        low, high = column.min(), column.max()
-        margin = MARGIN * (high - low)
-        x = np.linspace(low - margin, high + margin, grid_resolution)
+        x = np.linspace(*span_of(column, MARGIN), grid_resolution)
         names = list(getattr(estimator, "feature_names_in_", ["x0"]))
         grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
         model, seen = predictor(estimator), seen_by(estimator, grid)
@@ -183,7 +193,7 @@ class LogOddsDisplay:
             samples=samples,
             relevance=None if centers is None else centers[:, 0],
             classes=estimator.classes_,
-            xlabel=names[0],
+            xlabel=plain(shorten(str(names[0]))),
         )
         return display.plot(ax, n_std=n_std, limit=limit)
 
@@ -210,7 +220,7 @@ class LogOddsDisplay:
         if limit is None:
             limit = min(ROOM * max(float(np.abs(self.mean).max()), 1.0), CERTAIN)
         limit = check_positive("limit", limit)
-        axes.axhline(0.0, color="0.8", lw=1.0, zorder=0)
+        axes.axhline(0.0, color=tone(axes, "0.8"), lw=1.0, zorder=0)
         self.band_ = None
         if self.std is not None:
             half = n_std * self.std
@@ -218,19 +228,21 @@ class LogOddsDisplay:
                 self.x,
                 self.mean - half,
                 self.mean + half,
-                color=MODEL,
+                color=tone(axes, MODEL),
                 alpha=0.22,
                 lw=0,
                 label=f"± {n_std:g} std",
             )
-        (self.line_,) = axes.plot(self.x, self.mean, color=MODEL, lw=1.8, label="log odds")
+        (self.line_,) = axes.plot(
+            self.x, self.mean, color=tone(axes, MODEL), lw=1.8, label="log odds"
+        )
         self.truth_ = None
         if self.truth is not None:
             # Infinite odds leave the picture; matplotlib would leave them out.
             (self.truth_,) = axes.plot(
                 self.x,
                 self.truth.clip(-4.0 * limit, 4.0 * limit),
-                color=INK,
+                color=tone(axes, INK),
                 lw=1.4,
                 ls=(0, (5, 2)),
                 label="truth",
@@ -241,14 +253,14 @@ class LogOddsDisplay:
                 self.relevance,
                 np.zeros(len(self.relevance)),
                 "o",
-                mfc="white",
-                mec=INK,
+                mfc=tone(axes, "white"),
+                mec=tone(axes, INK),
                 ms=8,
                 mew=1.5,
                 label="relevance vectors",
             )
         axes.set(xlim=(self.x[0], self.x[-1]), ylim=(-limit, limit), xlabel=self.xlabel)
-        second = label_name(self.classes[1])
+        second = plain(label_name(self.classes[1]))
         axes.set_ylabel(f"log odds of {second}")
         self._draw_samples(limit)
         self._mark_probabilities(limit, f"probability of {second}")
@@ -265,20 +277,20 @@ class LogOddsDisplay:
                 values,
                 np.full(len(values), at * limit),
                 "|",
-                color=colour,
+                color=tone(self.ax_, colour),
                 ms=9,
                 mew=0.7,
                 alpha=0.6,
             )
             self.ax_.annotate(
-                label_name(label),
+                plain(label_name(label)),
                 (0.01, at * limit),
                 xycoords=("axes fraction", "data"),
                 xytext=(0, -9 if at > 0 else 9),
                 textcoords="offset points",
                 va="top" if at > 0 else "bottom",
                 fontsize=9,
-                color=colour,
+                color=tone(self.ax_, colour),
             )
             self.samples_.append(artist)
 
@@ -287,7 +299,7 @@ class LogOddsDisplay:
         right = self.ax_.secondary_yaxis("right")
         right.set_yticks([float(logit(p)) for p in shown], [f"{p:g}" for p in shown])
         right.set_ylabel(label)
-        right.spines["right"].set_color("0.7")
+        right.spines["right"].set_color(tone(self.ax_, "0.7"))
 
 
 def _curve(name: str, values: ArrayLike, x: Vector) -> Vector:

@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.estimators import OptimaReport
-from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, take_axes
+from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, take_axes, tone
 
 __all__ = ["OptimaDisplay"]
 
@@ -110,12 +110,12 @@ class OptimaDisplay:
             gap,
             report.errors,
             s=16,
-            c=np.where(bad, OTHER, MODEL),
+            c=[tone(axes, OTHER if each else MODEL) for each in bad],
             alpha=0.45,
             lw=0,
         )
         (self.chosen_,) = axes.plot(
-            chosen_gap, report.chosen.error, "*", color=INK, ms=13, zorder=3
+            chosen_gap, report.chosen.error, "*", color=tone(axes, INK), ms=13, zorder=3
         )
         axes.annotate(
             "chosen",
@@ -123,7 +123,7 @@ class OptimaDisplay:
             xytext=(0, 10),
             textcoords="offset points",
             fontsize=9,
-            color=INK,
+            color=tone(axes, INK),
         )
         axes.set_xscale("symlog", linthresh=NEAR)
         axes.set_xlim(left=-0.3 * NEAR)
@@ -136,7 +136,7 @@ class OptimaDisplay:
             f"{100 * report.share_bad:.3g} % bad",
             fontsize=10,
             loc="left",
-            color=INK,
+            color=tone(axes, INK),
         )
 
     def _draw_histogram(self, gap: Vector) -> None:
@@ -144,12 +144,14 @@ class OptimaDisplay:
         edges = np.concatenate([[0.0], np.geomspace(NEAR / 10, max(gap.max(), NEAR) * 1.01, 25)])
         for mask, colour, label in ((~report.is_bad, MODEL, "good"), (report.is_bad, OTHER, "bad")):
             if mask.any():
-                axes.hist(gap[mask], bins=edges.tolist(), color=colour, label=label)
+                axes.hist(gap[mask], bins=edges.tolist(), color=tone(axes, colour), label=label)
         axes.set_xscale("symlog", linthresh=NEAR)
         axes.set_xlim(left=0.0)
         axes.set_xlabel("nats below the best")
         axes.set_ylabel("runs")
-        axes.set_title("how far below the best runs end", fontsize=10, loc="left", color=INK)
+        axes.set_title(
+            "how far below the best runs end", fontsize=10, loc="left", color=tone(axes, INK)
+        )
         if report.is_bad.any():
             axes.legend(frameon=False, fontsize=9)
 
@@ -162,11 +164,16 @@ class OptimaDisplay:
         shown = list(rows.items())[:MAX_ROWS]
         for row, (atoms, bad) in enumerate(shown):
             axes.plot(
-                atoms, np.full(len(atoms), row), "|", color=OTHER if bad else MODEL, ms=4, mew=1.2
+                atoms,
+                np.full(len(atoms), row),
+                "|",
+                color=tone(axes, OTHER if bad else MODEL),
+                ms=4,
+                mew=1.2,
             )
         for atom in report.chosen.active:
-            axes.axvline(atom, color=DATA, lw=0.6, alpha=0.6, zorder=0)
+            axes.axvline(atom, color=tone(axes, DATA), lw=0.6, alpha=0.6, zorder=0)
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set_xlabel("relevant atoms (lines: chosen)")
         axes.set_ylabel("solutions, best on top")
-        axes.set_title("which atoms they use", fontsize=10, loc="left", color=INK)
+        axes.set_title("which atoms they use", fontsize=10, loc="left", color=tone(axes, INK))

@@ -9,7 +9,16 @@ from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
-from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting._axes import (
+    INK,
+    MODEL,
+    OTHER,
+    check_finite,
+    check_line,
+    finish,
+    take_axes,
+    tone,
+)
 from relvec.plotting.regression_fit import predicted
 
 __all__ = ["PredictedObservedDisplay"]
@@ -72,6 +81,8 @@ class PredictedObservedDisplay:
                 )
         if not len(self.y_true):
             raise ValueError("y_true is empty: there is nothing to draw.")
+        check_finite("y_true", self.y_true)
+        check_finite("y_pred", self.y_pred)
 
     @classmethod
     def from_estimator(
@@ -106,7 +117,7 @@ class PredictedObservedDisplay:
         display : PredictedObservedDisplay
         """
         check_is_fitted(estimator)
-        mean, std, _ = predicted(estimator, X)
+        mean, std, _ = predicted(estimator, X, cls.__name__)
         return cls(y, mean, std=std, name=name).plot(ax, coverage=coverage)
 
     @classmethod
@@ -156,7 +167,7 @@ class PredictedObservedDisplay:
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the predictions", figsize=(5.2, 5.0))
         ends = np.concatenate([self.y_true, self.y_pred])
         low, high = float(ends.min()), float(ends.max())
-        self.ax_.plot([low, high], [low, high], color=INK, lw=1.2, zorder=1)
+        self.ax_.plot([low, high], [low, high], color=tone(self.ax_, INK), lw=1.2, zorder=1)
         held = np.ones(len(self.y_true), dtype=bool)
         self.bars_, self.covered_ = None, None
         if self.std is not None:
@@ -168,7 +179,7 @@ class PredictedObservedDisplay:
                     self.y_true,
                     self.y_pred - reach,
                     self.y_pred + reach,
-                    colors=[MODEL if each else OTHER for each in held],
+                    colors=[tone(self.ax_, MODEL if each else OTHER) for each in held],
                     lw=0.9,
                     alpha=0.4,
                     zorder=2,
@@ -176,13 +187,19 @@ class PredictedObservedDisplay:
         percent = f"{100.0 * coverage:g} %"
         label = None if self.covered_ is None else f"within {percent} ({100 * self.covered_:.1f} %)"
         (self.points_,) = self.ax_.plot(
-            self.y_true[held], self.y_pred[held], "o", color=MODEL, ms=4, zorder=3, label=label
+            self.y_true[held],
+            self.y_pred[held],
+            "o",
+            color=tone(self.ax_, MODEL),
+            ms=4,
+            zorder=3,
+            label=label,
         )
         (self.missed_,) = self.ax_.plot(
             self.y_true[~held],
             self.y_pred[~held],
             "s",
-            color=OTHER,
+            color=tone(self.ax_, OTHER),
             ms=4,
             zorder=3,
             label="outside" if (~held).any() else None,

@@ -7,12 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import ndtri
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import DATA, INK, MODEL, OTHER, check_line, finish, take_axes
-from relvec.plotting._estimators import centers_of
+from relvec.plotting._axes import (
+    DATA,
+    INK,
+    MODEL,
+    OTHER,
+    check_line,
+    finish,
+    legend_above,
+    plain,
+    take_axes,
+    tone,
+)
+from relvec.plotting._estimators import centers_of, predictor
+from relvec.plotting._features import shorten
 from relvec.plotting._slices import column_of, numbers_of, slice_along, table_names
 
 __all__ = ["RegressionFitDisplay"]
@@ -150,12 +163,7 @@ class RegressionFitDisplay:
         inputs, names = numbers_of(X), table_names(X)
         place = column_of(feature, names)
         along = slice_along(X, place, n_points)
-        mean, std, function_std = predicted(estimator, along.X)
-        if mean.ndim != 1:
-            raise ValueError(
-                f"RegressionFitDisplay draws one target; the model has {mean.shape[1]}. Fit one "
-                "model for each, or use from_predictions."
-            )
+        mean, std, function_std = predicted(estimator, along.X, cls.__name__)
         is_only = inputs.shape[1] == 1
         vectors = centers_of(estimator) if is_only else None
         rings: tuple[Any, Any] = (None, None)
@@ -171,7 +179,7 @@ class RegressionFitDisplay:
             x_vectors=rings[0],
             y_vectors=rings[1],
             truth=None if truth is None else np.asarray(truth(along.X)),
-            names=(along.name, target_name),
+            names=(plain(shorten(along.name)), target_name),
             note=None if is_only else "other inputs at their medians",
         )
         return display.plot(ax, coverage=coverage)
@@ -243,19 +251,27 @@ class RegressionFitDisplay:
         self.points_ = self.relevance_ = self.truth_ = None
         if self.observed is not None:
             (self.points_,) = self.ax_.plot(
-                *self.observed, "o", color=DATA, ms=3.6, mec="none", alpha=0.8, label="data"
+                *self.observed,
+                "o",
+                color=tone(self.ax_, DATA),
+                ms=3.6,
+                mec="none",
+                alpha=0.8,
+                label="data",
             )
-        (self.mean_,) = self.ax_.plot(self.x, self.mean, color=MODEL, lw=2.0, label="mean")
+        (self.mean_,) = self.ax_.plot(
+            self.x, self.mean, color=tone(self.ax_, MODEL), lw=2.0, label="mean"
+        )
         if self.truth is not None:
             (self.truth_,) = self.ax_.plot(
-                self.x, self.truth, color=INK, lw=1.3, ls=(0, (4, 2)), label="truth"
+                self.x, self.truth, color=tone(self.ax_, INK), lw=1.3, ls=(0, (4, 2)), label="truth"
             )
         if self.vectors is not None:
             (self.relevance_,) = self.ax_.plot(
                 *self.vectors,
                 "o",
                 mfc="none",
-                mec=OTHER,
+                mec=tone(self.ax_, OTHER),
                 mew=1.8,
                 ms=9,
                 label="relevance vectors",
@@ -271,13 +287,11 @@ class RegressionFitDisplay:
                 textcoords="offset points",
                 ha="right",
                 fontsize=8,
-                color="0.4",
+                color=tone(self.ax_, "0.4"),
             )
         finish(self.ax_)
         if legend:
-            self.ax_.legend(
-                frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=3
-            )
+            legend_above(self.ax_, 3)
         return self
 
     def _band(self, std: Vector | None, coverage: float, alpha: float, label: str) -> Any:
@@ -288,15 +302,31 @@ class RegressionFitDisplay:
             self.x,
             self.mean - reach,
             self.mean + reach,
-            color=MODEL,
+            color=tone(self.ax_, MODEL),
             alpha=alpha,
             lw=0,
             label=label,
         )
 
 
-def predicted(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
+def predicted(estimator: Any, X: Any, display: str) -> tuple[Vector, Vector | None, Vector | None]:
     """Mean, standard deviation of a target and of the function; None for what is not known."""
+    check_is_fitted(estimator)
+    if is_classifier(estimator):
+        raise TypeError(
+            f"{display} draws models that predict numbers; {type(predictor(estimator)).__name__} "
+            "predicts classes. Use DecisionSurfaceDisplay, LogOddsDisplay or ReliabilityDisplay."
+        )
+    mean, std, function_std = _answers(estimator, X)
+    if mean.ndim != 1:
+        raise ValueError(
+            f"{display} draws one target; the model has {mean.shape[1]}. Fit one model for each, "
+            "or use from_predictions."
+        )
+    return mean, std, function_std
+
+
+def _answers(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
     try:
         mean, std = estimator.predict(X, return_std=True)
     except TypeError:  # a regressor without error bars

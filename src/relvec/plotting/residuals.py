@@ -10,7 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting._axes import (
+    INK,
+    MODEL,
+    OTHER,
+    check_finite,
+    check_line,
+    finish,
+    take_axes,
+    tone,
+)
 from relvec.plotting.regression_fit import predicted
 
 __all__ = ["ResidualDisplay", "normal_quantiles", "quantile_band"]
@@ -68,6 +77,8 @@ class ResidualDisplay:
                 )
         if not len(self.y_pred):
             raise ValueError("y_pred is empty: there is nothing to draw.")
+        check_finite("y_pred", self.y_pred)
+        check_finite("residuals", self.residuals)
         if self.std is not None and not (self.std > 0.0).all():
             raise ValueError("std must be positive everywhere to standardise residuals by it.")
 
@@ -104,7 +115,7 @@ class ResidualDisplay:
         display : ResidualDisplay
         """
         check_is_fitted(estimator)
-        mean, std, _ = predicted(estimator, X)
+        mean, std, _ = predicted(estimator, X, cls.__name__)
         return cls.from_predictions(y, mean, std if standardise else None, kind=kind, ax=ax)
 
     @classmethod
@@ -139,6 +150,7 @@ class ResidualDisplay:
             raise ValueError(
                 f"y_pred must hold {len(observed)} values, as many as y_true; got {len(mean)}."
             )
+        check_finite("y_true", observed)
         return cls(mean, observed - mean, std=std).plot(ax, kind=kind)
 
     def plot(self, ax: Any = None, *, kind: str = "both") -> Self:
@@ -172,10 +184,16 @@ class ResidualDisplay:
 
     def _draw_predicted(self, label: str) -> None:
         spread = 1.0 if self.std is not None else float(np.std(self.values_)) or 1.0
-        self.ax_.axhspan(-2.0 * spread, 2.0 * spread, color=MODEL, alpha=0.08, lw=0)
-        self.ax_.axhline(0.0, color=INK, lw=1.2)
+        self.ax_.axhspan(-2.0 * spread, 2.0 * spread, color=tone(self.ax_, MODEL), alpha=0.08, lw=0)
+        self.ax_.axhline(0.0, color=tone(self.ax_, INK), lw=1.2)
         (self.points_,) = self.ax_.plot(
-            self.y_pred, self.values_, "o", color=MODEL, ms=4, alpha=0.75, mec="none"
+            self.y_pred,
+            self.values_,
+            "o",
+            color=tone(self.ax_, MODEL),
+            ms=4,
+            alpha=0.75,
+            mec="none",
         )
         self.ax_.set(xlabel="predicted", ylabel=label)
         finish(self.ax_, grid=True)
@@ -185,11 +203,13 @@ class ResidualDisplay:
         expected = normal_quantiles(len(ordered))
         scale = 1.0 if self.std is not None else float(np.std(ordered)) or 1.0
         band = scale * quantile_band(len(ordered))
-        axes.fill_between(expected, *band, color=MODEL, alpha=0.12, lw=0)
-        axes.plot(expected, scale * expected, color=INK, lw=1.2)
+        axes.fill_between(expected, *band, color=tone(axes, MODEL), alpha=0.12, lw=0)
+        axes.plot(expected, scale * expected, color=tone(axes, INK), lw=1.2)
         is_out = (ordered < band[0]) | (ordered > band[1])
-        (self.quantile_points_,) = axes.plot(expected, ordered, "o", color=MODEL, ms=4, mec="none")
-        axes.plot(expected[is_out], ordered[is_out], "s", color=OTHER, ms=4, mec="none")
+        (self.quantile_points_,) = axes.plot(
+            expected, ordered, "o", color=tone(axes, MODEL), ms=4, mec="none"
+        )
+        axes.plot(expected[is_out], ordered[is_out], "s", color=tone(axes, OTHER), ms=4, mec="none")
         axes.set(xlabel="normal quantile", ylabel=label)
         finish(axes, grid=True)
 

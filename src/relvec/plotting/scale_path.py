@@ -9,7 +9,7 @@ import numpy as np
 from relvec._checks import check_bool, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, take_axes
+from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, plain, take_axes, tone
 from relvec.plotting._estimators import predictor
 from relvec.plotting._features import (
     FAINT,
@@ -178,7 +178,10 @@ class ScalePathDisplay:
         order = order[last[order] > 0.0]
         self._draw_lines(order[:n_labels])
         self.ax_.set_title(
-            f"{len(order)} of {count_of(len(last))} kept", fontsize=10, loc="left", color=INK
+            f"{len(order)} of {count_of(len(last))} kept",
+            fontsize=10,
+            loc="left",
+            color=tone(self.ax_, INK),
         )
         axes[-1].set_xlabel("iteration")
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
@@ -203,7 +206,7 @@ class ScalePathDisplay:
             is_kept = np.isfinite(values[-1, others])
             paths = [np.column_stack([steps, values[:, each]]) for each in others]
             self.others_ = optional("matplotlib.collections").LineCollection(
-                paths, colors=FAINT, lw=0.9, alpha=np.where(is_kept, *_alphas(is_kept))
+                paths, colors=tone(axes, FAINT), lw=0.9, alpha=np.where(is_kept, *_alphas(is_kept))
             )
             axes.add_collection(self.others_)
         self.lines_ = {}
@@ -212,7 +215,7 @@ class ScalePathDisplay:
             (self.lines_[int(each)],) = axes.plot(
                 steps,
                 values[:, each],
-                color=colour,
+                color=tone(axes, colour),
                 ls=dashes,
                 lw=1.7,
                 marker="o" if n_steps == 1 else "",
@@ -234,7 +237,7 @@ class ScalePathDisplay:
                 last,
                 values[last, dropped],
                 "x",
-                color=INK,
+                color=tone(self.ax_, INK),
                 ms=5 if len(dropped) <= MANY else 3,
                 mew=1.1 if len(dropped) <= MANY else 0.6,
                 alpha=_alpha(len(dropped)),
@@ -245,7 +248,7 @@ class ScalePathDisplay:
         axes = self.objective_ax_
         assert axes is not None
         assert self.objective is not None
-        axes.plot(np.arange(len(self.objective)), self.objective, color=INK, lw=1.3)
+        axes.plot(np.arange(len(self.objective)), self.objective, color=tone(axes, INK), lw=1.3)
         axes.set_ylabel("objective\n(nats)")
         axes.yaxis.get_major_locator().set_params(nbins=3)
 
@@ -270,7 +273,7 @@ class ScalePathDisplay:
             name = self.feature_names[chosen[number]]
             self.labels_.append(
                 axes.annotate(
-                    shorten(name),
+                    plain(shorten(name)),
                     xy=ends[number],
                     xytext=(1.04, place),
                     textcoords="axes fraction",
@@ -280,7 +283,7 @@ class ScalePathDisplay:
                     arrowprops={
                         "arrowstyle": "-",
                         "lw": 0.6,
-                        "color": FAINT,
+                        "color": tone(axes, FAINT),
                         "shrinkA": 1,
                         "shrinkB": 1,
                         "relpos": (0, 0.5),

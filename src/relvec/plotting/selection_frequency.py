@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, Matrix, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, finish, take_axes
+from relvec.plotting._axes import INK, MODEL, OTHER, draw_grid, finish, take_axes, tone
 from relvec.plotting._estimators import predictor
 from relvec.plotting._features import (
     attribute_of,
@@ -291,6 +291,7 @@ class SelectionFrequencyDisplay:
             self.relevance_ax_.set_ylim(self.ax_.get_ylim())
             self.relevance_ax_.tick_params(axis="y", left=False, labelleft=False)
             self.relevance_ax_.spines["left"].set_visible(False)
+        finish(self.ax_)
         return self
 
     def _choose(self, max_features: int, sort: bool) -> str | None:
@@ -311,13 +312,13 @@ class SelectionFrequencyDisplay:
     def _draw_shares(self, reference: float | None) -> None:
         axes, rows = self.ax_, np.arange(len(self.shown_))
         share = 100.0 * self.frequency[self.shown_]
-        self.bars_ = axes.barh(rows, share, height=0.62, color=MODEL, alpha=0.55, lw=0)
+        self.bars_ = axes.barh(rows, share, height=0.62, color=tone(axes, MODEL), alpha=0.55, lw=0)
         ends = 100.0 * self.frequency_interval[:, self.shown_]
-        axes.hlines(rows, *ends, color=INK, lw=1.3)
+        axes.hlines(rows, *ends, color=tone(axes, INK), lw=1.3)
         self.reference_ = None
         if reference is not None:
             at = 100.0 * reference
-            self.reference_ = axes.axvline(at, color=OTHER, ls="--", lw=1.2, zorder=3)
+            self.reference_ = axes.axvline(at, color=tone(axes, OTHER), ls="--", lw=1.2, zorder=3)
             axes.annotate(
                 f"{at:.3g} %",
                 (at, 1.0),
@@ -327,7 +328,7 @@ class SelectionFrequencyDisplay:
                 ha="center",
                 va="bottom",
                 fontsize=9,
-                color=OTHER,
+                color=tone(axes, OTHER),
             )
         axes.set_xlim(0.0, 103.0)
         axes.set_xticks([0, 25, 50, 75, 100])
@@ -337,11 +338,15 @@ class SelectionFrequencyDisplay:
     def _draw_relevances(self, axes: Any, values: Matrix) -> None:
         rows = np.arange(values.shape[1])
         mean = values.mean(axis=0)
-        self.relevance_bars_ = axes.barh(rows, mean, height=0.62, color=MODEL, alpha=0.55, lw=0)
+        self.relevance_bars_ = axes.barh(
+            rows, mean, height=0.62, color=tone(axes, MODEL), alpha=0.55, lw=0
+        )
         error = np.zeros_like(mean)
         if len(values) > 1:
             error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-            axes.hlines(rows, np.maximum(mean - error, 0.0), mean + error, color=INK, lw=1.3)
+            axes.hlines(
+                rows, np.maximum(mean - error, 0.0), mean + error, color=tone(axes, INK), lw=1.3
+            )
         axes.set_xlim(0.0, 1.05 * (mean + error).max() or 1.0)
         axes.set_xlabel("mean relevance (0 if dropped)")
         _tidy(axes)
@@ -349,8 +354,7 @@ class SelectionFrequencyDisplay:
 
 def _tidy(axes: Any) -> None:
     finish(axes)
-    axes.grid(axis="x", color="0.92", lw=0.8)
-    axes.set_axisbelow(True)
+    draw_grid(axes, "x")
 
 
 def _kept(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[Any, Any, list[str]]:

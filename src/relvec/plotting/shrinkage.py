@@ -12,7 +12,7 @@ from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.plain import PlainModel
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import DATA, INK, MODEL, check_line, finish, take_axes
+from relvec.plotting._axes import DATA, INK, MODEL, check_line, finish, take_axes, tone
 from relvec.plotting._plain import plain_model
 from relvec.priors import Prior, resolve_prior
 from relvec.solvers.orthonormal import entry_threshold, shrinkage
@@ -174,13 +174,13 @@ class ShrinkageDisplay:
         """
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the rules", figsize=(5.4, 5.0))
         z = np.linspace(-self.limit, self.limit, 2001)
-        self.ax_.plot(z, z, color="0.85", lw=1.0, zorder=0)
+        self.ax_.plot(z, z, color=tone(self.ax_, "0.85"), lw=1.0, zorder=0)
         self.lines_ = {}
         for place, (name, c) in enumerate(self.prices.items()):
             label = f"{name}, c = {c:.3g}"
             colour = MODEL if len(self.prices) == 1 else COLOURS[place % len(COLOURS)]
             (self.lines_[name],) = self.ax_.plot(
-                z, z * shrinkage(z * z, c), color=colour, lw=1.8, label=label
+                z, z * shrinkage(z * z, c), color=tone(self.ax_, colour), lw=1.8, label=label
             )
         if self.threshold is not None:
             at = f"threshold {self.threshold:.3g}"
@@ -190,12 +190,18 @@ class ShrinkageDisplay:
             hard[np.flatnonzero(np.diff(np.abs(z) > self.threshold))] = np.nan
             for name, values, style in (("soft", soft, "--"), ("hard", hard, ":")):
                 (self.lines_[name],) = self.ax_.plot(
-                    z, values, style, color=INK, lw=1.2, label=f"{name} {at}"
+                    z, values, style, color=tone(self.ax_, INK), lw=1.2, label=f"{name} {at}"
                 )
         self.points_ = None
         if self.points is not None:
             (self.points_,) = self.ax_.plot(
-                *self.points, "o", ms=4, mew=0, color=DATA, alpha=0.6, label="coefficients"
+                *self.points,
+                "o",
+                ms=4,
+                mew=0,
+                color=tone(self.ax_, DATA),
+                alpha=0.6,
+                label="coefficients",
             )
         self.ax_.set(
             xlabel="coefficient of the data / noise",

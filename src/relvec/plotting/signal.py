@@ -20,6 +20,7 @@ from relvec.plotting._axes import (
     finish,
     legend_above,
     take_axes,
+    tone,
 )
 
 __all__ = ["SignalDisplay"]
@@ -251,24 +252,29 @@ class SignalDisplay:
                 x,
                 mean - half,
                 mean + half,
-                color=MODEL,
+                color=tone(self.ax_, MODEL),
                 alpha=0.3,
                 lw=0,
                 label=f"{100 * coverage:.4g} % band",
             )
         (self.line_,) = self.ax_.plot(
-            x, self.denoised[order], color=MODEL, lw=1.3, label="denoised"
+            x, self.denoised[order], color=tone(self.ax_, MODEL), lw=1.3, label="denoised"
         )
         self.truth_ = None
         if self.truth is not None:
             (self.truth_,) = self.ax_.plot(
-                x, self.truth[order], color=OTHER, lw=1.0, ls=(0, (4, 2)), label="truth"
+                x,
+                self.truth[order],
+                color=tone(self.ax_, OTHER),
+                lw=1.0,
+                ls=(0, (4, 2)),
+                label="truth",
             )
         for axes, part, name in zip(
             self.component_axes_, self.components, self.component_names, strict=True
         ):
-            axes.plot(x, part[order], color=MODEL, lw=1.2)
-            axes.set_title(name, fontsize=10, loc="left", color=INK)
+            axes.plot(x, part[order], color=tone(axes, MODEL), lw=1.2)
+            axes.set_title(name, fontsize=10, loc="left", color=tone(axes, INK))
             finish(axes)
         self.ax_.margins(x=0.01)
         finish(self.ax_)
@@ -279,10 +285,17 @@ class SignalDisplay:
     def _draw_noisy(self, x: Any, noisy: Any) -> Any:
         n = len(noisy)
         if n > MANY:
-            style = {"lw": 0.5, "color": "0.75", "rasterized": True}
+            style = {"lw": 0.5, "color": tone(self.ax_, "0.75"), "rasterized": True}
         else:
             size = float(np.clip(90.0 / np.sqrt(n), 2.0, 5.0))
-            style = {"ls": "", "marker": "o", "ms": size, "mew": 0, "color": DATA, "alpha": 0.7}
+            style = {
+                "ls": "",
+                "marker": "o",
+                "ms": size,
+                "mew": 0,
+                "color": tone(self.ax_, DATA),
+                "alpha": 0.7,
+            }
         return self.ax_.plot(x, noisy, label="observed", **style)[0]
 
 

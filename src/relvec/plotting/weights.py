@@ -8,8 +8,8 @@ import numpy as np
 
 from relvec._checks import check_bool, check_integer
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import INK, MODEL, check_line, finish, take_axes
-from relvec.plotting._features import count_of, label_rows, row_figure
+from relvec.plotting._axes import INK, MODEL, check_line, draw_grid, finish, take_axes, tone
+from relvec.plotting._features import count_of, label_rows, row_figure, row_font
 from relvec.plotting._weights import weights_of
 
 __all__ = ["WeightDisplay"]
@@ -142,19 +142,23 @@ class WeightDisplay:
         )
         rows = np.arange(len(chosen))
         mean = self.mean[self.shown_]
-        self.ax_.axvline(0.0, color="0.75", lw=1.2, zorder=0)
+        self.ax_.axvline(0.0, color=tone(self.ax_, "0.75"), lw=1.2, zorder=0)
         self.bars_ = None
         if self.std is not None:
             reach = self.std[self.shown_]
-            self.bars_ = self.ax_.hlines(rows, mean - reach, mean + reach, color=MODEL, lw=2.0)
-        (self.points_,) = self.ax_.plot(mean, rows, "o", color=MODEL, ms=6, zorder=3)
+            self.bars_ = self.ax_.hlines(
+                rows, mean - reach, mean + reach, color=tone(self.ax_, MODEL), lw=2.0
+            )
+        (self.points_,) = self.ax_.plot(
+            mean, rows, "o", color=tone(self.ax_, MODEL), ms=6, zorder=3
+        )
         faint = np.zeros(len(chosen), dtype=bool)
         self.note_ = label_rows(self.ax_, [self.names[i] for i in self.shown_], faint, note)
         self._write_gamma()
+        self.ax_.ticklabel_format(axis="x", scilimits=(-3, 4))
         self.ax_.set_xlabel("weight (mean ± one standard deviation)")
         finish(self.ax_)
-        self.ax_.grid(axis="x", color="0.92", lw=0.8)
-        self.ax_.set_axisbelow(True)
+        draw_grid(self.ax_, "x")
         return self
 
     def _write_gamma(self) -> None:
@@ -164,8 +168,8 @@ class WeightDisplay:
             "xycoords": ("axes fraction", "data"),
             "textcoords": "offset points",
             "ha": "right",
-            "fontsize": 9,
-            "color": INK,
+            "fontsize": row_font(self.ax_, len(self.shown_)),
+            "color": tone(self.ax_, INK),
         }
         self.ax_.annotate("γ", (1.0, -0.5), xytext=(30, 3), va="bottom", **options)
         for row, place in enumerate(self.shown_):
