@@ -9,9 +9,13 @@ import onnx
 import onnxruntime
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from relvec import RVMClassifier, RVMRegressor
+from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
+from relvec.bases import LinearBasis
 from relvec.io import export_onnx
+from relvec.kernels import Linear
 from tests.io import exports, zoo
 
 
@@ -52,6 +56,17 @@ def test_far_from_the_data(name, dtype):
     shaped = {what: value.reshape(len(X), -1) for what, value in found.items() if what != "label"}
     assert all(np.isfinite(value).all() for value in shaped.values())
     exports.check(name, shaped, expected, dtype)
+
+
+@pytest.mark.parametrize("model", [SparseBayesRegressor(LinearBasis()), RVMRegressor(Linear())])
+def test_one_input_and_one_vector_in_double_precision(model):
+    """A number times a matrix is computed in single precision by ONNX Runtime."""
+    x = zoo.X[:, :1]
+    model = make_pipeline(StandardScaler(), model).fit(x, 3.0 * x[:, 0] + 0.1 * zoo.Y)
+    found = run(export_onnx(model, dtype="float64"), zoo.NEW[:, :1])
+    mean, std = model[-1].predict(model[:-1].transform(zoo.NEW[:, :1]), return_std=True)
+    np.testing.assert_allclose(found["mean"], mean, rtol=1e-12)
+    np.testing.assert_allclose(found["std"], std, rtol=1e-12)
 
 
 def test_one_output_is_one_dimensional():

@@ -132,10 +132,11 @@ class _Drawing:
         x = Value(graph, "X")
         if len(formula.inputs) != formula.n_features:
             x = x.picked(formula.inputs, 1)
-        u = (x - formula.shift) * formula.factor
+        # a number times a matrix: ONNX Runtime joins both in single precision, so there is none
         if formula.profile.measure == "product":
-            t = u @ formula.vectors.T
+            t = (x - formula.shift) @ (formula.vectors * formula.factor).T
         else:
+            u = (x - formula.shift) * formula.factor
             difference = u.widened(1) - formula.vectors
             is_squared = formula.profile.measure == "squared"
             each = difference * difference if is_squared else graph.node("Abs", difference)
@@ -151,15 +152,16 @@ class _Drawing:
     def _moments(self, block: Block, phi: Value) -> tuple[Value, Value]:
         """Mean (n, k) and covariance (n, k, k) of a block; for one value, its variance (n, 1)."""
         graph = self.graph
-        a = (phi.picked(self.formula.places(block), 1) - block.centre) * block.scale
+        a = phi.picked(self.formula.places(block), 1) - block.centre
         white_map = _inverse(block.factor).T
         if len(block.offset) == 1:
-            mean = a @ (block.design[0] * block.weights)[:, None] + block.offset
-            white = a @ white_map
+            scale = (block.design[0] * block.scale)[:, None]
+            mean = a @ (scale * block.weights[:, None]) + block.offset
+            white = a @ (scale * white_map)
             variance = (white * white).summed(1, keep=True) * block.spread + block.constant
             doubt = self._doubt(block.doubt, phi)
             return mean, variance if doubt is None else variance + doubt
-        rows = a.widened(1) * block.design
+        rows = (a * block.scale).widened(1) * block.design
         mean = (rows @ block.weights[:, None]).narrowed(2) + block.offset
         white = rows @ white_map
         turned = graph.node("Transpose", white, perm=[0, 2, 1])
