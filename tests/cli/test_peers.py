@@ -63,7 +63,7 @@ def test_log_densities_of_peers_by_hand(cli, folder, name):
             lever = np.einsum("ij,ji->i", centred, hat) + 1.0 / len(train)
             left = (y[train] - last.predict(inputs)) / (1.0 - lever)
         else:
-            inner = KFold(3, shuffle=True, random_state=0)
+            inner = KFold(5, shuffle=True, random_state=0)
             left = np.zeros(len(train))
             for learn, rest in inner.split(inputs):
                 model = clone(last.model_).fit(inputs[learn], y[train][learn])

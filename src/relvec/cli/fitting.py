@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 import relvec
 from relvec.cli import models
@@ -23,12 +21,11 @@ from relvec.cli.reading import read_table
 from relvec.cli.screens.fit import fit_screen
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk
+from relvec.cli.tuning import linear_steps
 from relvec.cli.validation import Outcome, cross_validate, make_folds, relevance_of
 from relvec.cli.writing import check_target
 
 __all__ = ["FitRequest", "fit_command"]
-
-RIDGE_ALPHAS = tuple(10.0**k for k in range(-3, 5))
 
 
 @dataclass(frozen=True)
@@ -109,18 +106,13 @@ def candidates_for(problem: Problem, names: Sequence[str], seed: int) -> dict[st
     }
 
 
-def baselines_for(problem: Problem) -> dict[str, Pipeline]:
+def baselines_for(problem: Problem, seed: int) -> dict[str, Pipeline]:
     """What every model has to beat: no inputs at all, and a linear model of all of them."""
+    linear = linear_steps(problem.task, seed)
     if problem.task == "regression":
-        steps = {
-            "mean": [DummyRegressor()],
-            "ridge": [StandardScaler(), RidgeCV(RIDGE_ALPHAS)],
-        }
+        steps = {"mean": [DummyRegressor()], "ridge": linear}
     else:
-        steps = {
-            "class shares": [DummyClassifier(strategy="prior")],
-            "logistic": [StandardScaler(), LogisticRegression(max_iter=1000)],
-        }
+        steps = {"class shares": [DummyClassifier(strategy="prior")], "logistic": linear}
     return {
         name: build_pipeline(problem.columns, problem.n_rows, *parts)
         for name, parts in steps.items()
@@ -137,7 +129,7 @@ def _fit_problem(
     ours = candidates_for(problem, names, request.seed)
     facts: dict[str, Any] = {"model": names[0]}
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
-    baselines = baselines_for(problem)
+    baselines = baselines_for(problem, request.seed)
     steps = len(folds) * (len(ours) + len(baselines)) + 1
     with talk.progress("fitting", steps) as advance:
         if folds:

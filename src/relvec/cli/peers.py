@@ -11,13 +11,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import RidgeCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from relvec.cli.fitting import RIDGE_ALPHAS
 from relvec.cli.metrics import Prediction, predict_table
-from relvec.cli.tuning import Process, Tuned
+from relvec.cli.tuning import Process, Tuned, linear_steps
 
 __all__ = ["GP_ROWS", "PEERS", "ask_peer", "size_of"]
 
@@ -25,15 +24,8 @@ Grid = dict[str, list[Any]]
 GP_ROWS = 500
 """Rows that a Gaussian process is fitted to at most: its cost is their cube."""
 
-LOGISTIC_GRID: Grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 SVM_GRID: Grid = {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": ["scale", 0.003, 0.02, 0.1, 1.0, 10.0]}
 BOOSTING_GRID: Grid = {"max_leaf_nodes": [4, 15], "learning_rate": [0.03, 0.1]}
-
-
-def _ridge(task: str, seed: int) -> list[Any]:
-    if task == "regression":
-        return [StandardScaler(), RidgeCV(RIDGE_ALPHAS)]
-    return [StandardScaler(), Tuned(LogisticRegression(max_iter=1000), LOGISTIC_GRID, seed)]
 
 
 def _svm(task: str, seed: int) -> list[Any]:
@@ -61,7 +53,7 @@ def _boosting(task: str, seed: int) -> list[Any]:
 
 
 PEERS: dict[str, Callable[[str, int], list[Any]]] = {
-    "ridge": _ridge,
+    "ridge": linear_steps,
     "svm": _svm,
     "gp": _process,
     "boosting": _boosting,

@@ -9,19 +9,32 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteKernel
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+from sklearn.preprocessing import StandardScaler
 
 from relvec.cli.chance import stream
 from relvec.cli.metrics import measure, predict_table
 
-__all__ = ["Process", "Tuned"]
+__all__ = ["Process", "Tuned", "linear_steps"]
 
 SEARCH_ROWS = 1_000
 """Rows on which parameters are searched at most; the model itself is fitted to all."""
 
-INNER_FOLDS = 3
+INNER_FOLDS = 5
 ARD_INPUTS = 20
 """Inputs up to which a Gaussian process learns a length scale for each."""
+
+
+RIDGE_ALPHAS = tuple(10.0**k for k in range(-3, 5))
+LOGISTIC_GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+
+def linear_steps(task: str, seed: int) -> list[Any]:
+    """Ridge or logistic regression of scaled inputs, its penalty chosen on the rows of the fit."""
+    if task == "regression":
+        return [StandardScaler(), RidgeCV(RIDGE_ALPHAS)]
+    return [StandardScaler(), Tuned(LogisticRegression(max_iter=1000), LOGISTIC_GRID, seed)]
 
 
 class _Follower(BaseEstimator):
@@ -72,8 +85,10 @@ class Tuned(_Follower):
     def fit(self, X: Any, y: Any) -> Self:
         """Search, then fit to all rows."""
         for_classes = is_classifier(self.model)
+        counts = np.unique(y, return_counts=True)[1] if for_classes else np.array([len(y)])
+        n_folds = int(np.clip(counts.max(), 2, INNER_FOLDS))
         split = (StratifiedKFold if for_classes else KFold)(
-            INNER_FOLDS, shuffle=True, random_state=self.seed
+            n_folds, shuffle=True, random_state=self.seed
         )
         rows = _some(len(X), SEARCH_ROWS, self.seed, "search")
         search = GridSearchCV(self.model, dict(self.grid), scoring=_merit, cv=split, refit=False)
@@ -82,8 +97,7 @@ class Tuned(_Follower):
             left = y - cross_val_predict(best, X, y, cv=split)
             self.std_ = float(np.sqrt(np.mean(left**2)))
         elif not hasattr(self.model, "predict_proba"):
-            smallest = int(np.unique(y, return_counts=True)[1].min())
-            folds = min(INNER_FOLDS, smallest)
+            folds = min(INNER_FOLDS, int(counts.min()))
             best = CalibratedClassifierCV(best, ensemble=False, cv=folds)
         self.model_ = best.fit(X, y)
         return self

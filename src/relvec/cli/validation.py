@@ -25,6 +25,8 @@ __all__ = ["Outcome", "cross_validate", "make_folds", "relevance_of"]
 Folds = list[tuple[np.ndarray, np.ndarray]]
 RELEVANCE_ROWS = 500
 """Held-out rows of a fold on which the relevance of columns is measured."""
+SHUFFLED_ROWS = 6_000
+"""Predictions of shuffled rows in a fold; the fewer its rows and columns, the more shuffles."""
 ROUNDING = 1e-9
 """A smaller change of an error, relative to it, comes from the arithmetic alone."""
 
@@ -52,8 +54,9 @@ class Outcome:
 
 
 def _mean_and_error(values: list[float]) -> dict[str, float]:
+    mean = float(np.mean(values))
     error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
-    return {"mean": float(np.mean(values)), "se": float(error)}
+    return {"mean": mean, "se": 0.0 if error < ROUNDING * abs(mean) else error}
 
 
 def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:
@@ -134,7 +137,7 @@ def relevance_of(
     encoder, model = fitted[0], fitted[-1]
     inputs = encoder.transform(table)
     seen = np.array([variable for variable, _ in encoded_columns(encoder)])
-    repeats = 1 if len(target) > 100 or len(table.columns) > 100 else 3
+    repeats = int(np.clip(SHUFFLED_ROWS // (len(target) * len(table.columns)), 1, 10))
 
     def error() -> float:
         figures = measure(target, predict_table(model, inputs, with_std=False))
