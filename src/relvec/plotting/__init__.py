@@ -19,6 +19,7 @@ from relvec.plotting.log_odds import LogOddsDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.predicted_observed import PredictedObservedDisplay
 from relvec.plotting.regression_fit import RegressionFitDisplay
+from relvec.plotting.regression_surface import RegressionSurfaceDisplay
 from relvec.plotting.residuals import ResidualDisplay
 from relvec.plotting.scale_path import ScalePathDisplay
 from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
@@ -39,6 +40,7 @@ __all__ = [
     "OptimaDisplay",
     "PredictedObservedDisplay",
     "RegressionFitDisplay",
+    "RegressionSurfaceDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "ResidualDisplay",
