@@ -317,7 +317,7 @@ def test_a_schema_that_takes_too_much_memory(stored):
         archive.writestr("schema.json", '{"protocol": 2, "a": [' + "[]," * 3_000_000 + "[]]}")
     path = stored(buffer.getvalue())
     assert path.stat().st_size < 1 << 15
-    with pytest.raises(ModelFileError, match="holds 600000. values, of which at most 4194304"):
+    with pytest.raises(ModelFileError, match="holds 600000. values, of which at most 1048576"):
         load(path)
 
 

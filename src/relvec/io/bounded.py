@@ -29,8 +29,9 @@ MAX_BYTES = 1 << 31
 MAX_PACKED = 1 << 28
 """Most bytes of a part that is compressed. What is larger is stored as it is, so that nobody needs
 more memory for a file than a few times its size or this."""
-MAX_VALUES = 1 << 22
-"""Most values in a text of JSON: each takes about a hundred bytes when it is read."""
+MAX_VALUES = 1 << 20
+"""Most values in a text of JSON: each takes a few hundred bytes, and time, when it is checked and
+built."""
 CHUNK = 1 << 20
 
 
