@@ -73,3 +73,10 @@ def test_the_parts_of_the_bar_add_up(mse, variance, noise):
     values = [float(each) for each in re.findall(r"<b>([\d.]+)</b> \(", html)]
     assert sum(values) == pytest.approx(mse)
     assert ("the model takes it for" in html) == (mse - variance < noise)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_what_flatters_is_said(held):
+    html = split_bar(BiasVariance(1.0, 0.2, 0.5, 10, 50, scales_held=held))
+    assert ("which has seen all rows: that flatters" in html) == held
+    assert "cross-validation" not in html  # with kernels held it can be less than there

@@ -105,12 +105,14 @@ def split_bar(split: BiasVariance) -> str:
         f"({100.0 * value / total:.0f} %)</span>"
         for kind, value, words in parts
     )
-    held = " Kernels were held at those of the model." if split.scales_held else ""
+    held = ""
+    if split.scales_held:
+        held = " Kernels were held at those of the model, which has seen all rows: that flatters."
     return (
         f'<p class="caption">MSE of rows left out of {split.n_fits} fits to rows drawn with '
         f"replacement: <b>{number(split.mse, 4)}</b>, over {split.n_rows} rows. Such a fit sees "
-        "about two thirds of the rows, so this is more than in a cross-validation. Bias and noise "
-        f"are not seen apart without the truth; the noise is the model's own estimate.{held}</p>"
+        "about two thirds of the rows, so it errs more than the model does. Bias and noise are not "
+        f"seen apart without the truth; the noise is the model's own estimate.{held}</p>"
         f'<div class="split">{spans}</div><div class="key">{keys}</div>'
     )
 
