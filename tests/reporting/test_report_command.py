@@ -91,7 +91,7 @@ def test_models_of_numbers_and_their_labels(tmp_path):
         (["--rows", "old"], 2, "--rows must be one of 'auto', 'training', 'new'; got 'old'"),
         (["--folds", 1], 2, "--folds must be 0 for none, or at least 2; got 1"),
         (["--bootstrap", -1], 2, "--bootstrap must not be negative"),
-        (["-o", "no/such/folder/r.html"], 1, "folder 'no/such/folder' .* does not exist"),
+        (["-o", "no/such/folder/r.html"], 1, "folder 'no/such/folder'.* does not exist"),
         (["--target", "prize"], 1, "Did you mean 'price'"),
     ],
 )
