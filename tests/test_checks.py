@@ -14,6 +14,7 @@ from relvec._checks import (
     check_choice,
     check_dense,
     check_finite_block,
+    check_finite_input,
     check_integer,
     check_positive,
     nearest,
@@ -114,3 +115,20 @@ def test_check_finite_block_counts_and_locates_in_any_dimension():
     cube[1, 0, 1] = np.nan
     with pytest.raises(ValueError, match=r"index \(1, 0, 1\) is NaN \(1 value is not finite\)"):
         check_finite_block(cube, "t")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_data_frames_are_named(library):
+    frames = pytest.importorskip(library)
+    text = frames.DataFrame({"age": [1.0, 2.0], "city": ["Wien", "Graz"]})
+    with pytest.raises(ValueError, match=r"X must hold numbers; column 'city' holds 'Wien'\."):
+        check_finite_input(text, "X")
+    gaps = frames.DataFrame({"age": [1.0, 2.0], "height": [1.8, float("nan")]})
+    with pytest.raises(ValueError, match=r"the value at row 1, column 'height' is NaN"):
+        check_finite_input(gaps, "X")
+    check_finite_input(frames.DataFrame({"age": [1, 2], "yes": [True, False]}), "X")
+
+
+def test_text_in_arrays_is_left_to_scikit_learn():
+    check_finite_input(np.array([["a", "b"]]), "X")
+    check_finite_input(np.array([["1.5", "2.5"]]), "X")

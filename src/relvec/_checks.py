@@ -132,20 +132,41 @@ def check_dense(X: Any, owner: str) -> None:
 
 
 def check_finite_input(values: Any, name: str) -> None:
-    """Say where an input is not finite; leave everything else to scikit-learn's checks."""
+    """Say where an input is not finite, and which column of a data frame holds text.
+
+    Everything else is left to scikit-learn's checks.
+    """
     if issparse(values):
         values = values.tocoo().data
+    columns = getattr(values, "columns", None)
+    names = None if columns is None else [repr(str(column)) for column in columns]
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "fO" or array.ndim not in (1, 2):
+        if array.dtype.kind not in "fOUT" or array.ndim not in (1, 2):
             return
         array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
+        if names is not None and array.ndim == 2:
+            _refuse_text(array, name, names)
         return
-    check_finite_block(array, name)
+    check_finite_block(array, name, names)
 
 
-def check_finite_block(array: np.ndarray, what: str) -> None:
+def _refuse_text(array: np.ndarray, what: str, names: list[str]) -> None:
+    """Name the first column that is not made of numbers."""
+    for column, column_name in zip(array.T, names, strict=True):
+        for value in column:
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"{what} must hold numbers; column {column_name} holds {value!r}. Leave it "
+                    "out, or encode it first, for example by scikit-learn's OneHotEncoder in a "
+                    "ColumnTransformer; the command `relvec fit` does so by itself."
+                ) from None
+
+
+def check_finite_block(array: np.ndarray, what: str, columns: list[str] | None = None) -> None:
     """Raise if `array` holds NaN or infinity, saying where the first one is.
 
     Parameters
@@ -154,6 +175,8 @@ def check_finite_block(array: np.ndarray, what: str) -> None:
         Values to check.
     what : str
         What the array is, as the subject of the error sentence.
+    columns : list of str, optional
+        What to call the columns; numbered by default.
 
     Raises
     ------
@@ -168,11 +191,14 @@ def check_finite_block(array: np.ndarray, what: str) -> None:
     n_bad = int(np.count_nonzero(bad))
     if n_bad == 0:
         return
-    position = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), array.shape))
+    position: tuple[Any, ...] = np.unravel_index(int(np.argmax(bad)), array.shape)
+    position = tuple(int(i) for i in position)
+    value = "NaN" if np.isnan(array[position]) else str(array[position])
+    if columns is not None and array.ndim == 2:
+        position = (position[0], columns[position[1]])
     where = {1: "position {}", 2: "row {}, column {}"}.get(array.ndim, "index {}")
     place = where.format(*position) if array.ndim in (1, 2) else where.format(position)
     count = "1 value is" if n_bad == 1 else f"{n_bad} of {array.size} values are"
-    value = "NaN" if np.isnan(array[position]) else str(array[position])
     raise ValueError(
         f"{what} must be finite; the value at {place} is {value} "
         f"({count} not finite). Remove or replace these values."

@@ -191,7 +191,7 @@ def test_misspelt_scales(estimator, scales, error, message):
 
 
 def test_several_outputs_share_scales():
-    both = np.column_stack([Y, X[:, 3] + 0.1 * RNG.normal(size=N)])
+    both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
     model = RVMRegressor(scales="ard").fit(X, both)
     assert {0, 2, 3} <= set(np.flatnonzero(model.feature_relevance_))
     assert model.input_scale_.shape == (P,)
@@ -224,7 +224,7 @@ def test_an_output_that_says_nothing_does_not_stop_the_refinement():
 )
 def test_weights_are_copies(model):
     labels = isinstance(model, RVMClassifier)
-    counts = RNG.choice([0, 1, 2], p=[0.2, 0.6, 0.2], size=N)
+    counts = np.random.default_rng(2).choice([0, 1, 2], p=[0.2, 0.6, 0.2], size=N)
     rows = np.repeat(np.arange(N), counts)
     target = LABELS if labels else Y
     weighted = clone(model).fit(X, target, sample_weight=counts)
@@ -238,7 +238,7 @@ def test_weights_are_copies(model):
 
 
 def test_sums_of_bases_keep_their_lines():
-    target = np.sin(2.0 * X[:, 0]) + 3.0 * X[:, 1] + 0.05 * RNG.normal(size=N)
+    target = np.sin(2.0 * X[:, 0]) + 3.0 * X[:, 1] + 0.05 * np.random.default_rng(3).normal(size=N)
     model = SparseBayesRegressor(LinearBasis() + KernelBasis(), scales="ard").fit(X, target)
     assert any(name == "x1" for name in model.atom_names())
     assert model.feature_relevance_[0] == model.feature_relevance_.max()

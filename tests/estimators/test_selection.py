@@ -265,7 +265,7 @@ def test_deviations_are_in_units_of_relevances():
 
 
 def test_several_outputs():
-    both = np.column_stack([Y, X[:, 3] + 0.1 * RNG.normal(size=N)])
+    both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
     model = DRVMRegressor(propagate=True).fit(X, both)
     assert {0, 2, 3} <= set(model.get_support(indices=True))
     mean, std = model.predict(TEST, return_std=True)

@@ -9,8 +9,8 @@ from relvec.learning.learnt import merged
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
-FIRST = np.sin(2.0 * X[:, :1]) + 0.1 * RNG.normal(size=(80, 1))
-SECOND = X[:, 1:2] ** 2 + 0.1 * RNG.normal(size=(80, 1))
+FIRST = np.sin(2.0 * X[:, :1]) + 0.1 * np.random.default_rng(1).normal(size=(80, 1))
+SECOND = X[:, 1:2] ** 2 + 0.1 * np.random.default_rng(1).normal(size=(80, 1))
 
 
 def learn(target, kind="ard"):
@@ -34,7 +34,7 @@ def test_an_input_matters_as_much_as_to_any_target():
 
 
 def test_targets_that_say_nothing_do_not_count():
-    noise = RNG.normal(size=(80, 1))
+    noise = np.random.default_rng(1).normal(size=(80, 1))
     [joined] = merged([learn(noise), learn(FIRST)])
     np.testing.assert_array_equal(joined.relevance, learn(FIRST)[0].relevance)
     [nothing] = merged([learn(noise), learn(np.ones((80, 1)))])

@@ -140,7 +140,7 @@ def test_prune_takes_out_what_was_planted_to_be_irrelevant(process, targets):
 
 
 def test_prune_never_takes_the_last_input():
-    search = search_of(T=RNG.normal(size=(N, 1)))
+    search = search_of(T=np.random.default_rng(1).normal(size=(N, 1)))
     fit = search.climb(search.start(np.full(P, 0.1)), 20)
     assert len(search.prune(fit, 1e6).inputs) == 1
     one = search.start(equal_scales(2))

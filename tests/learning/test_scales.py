@@ -108,7 +108,7 @@ def test_duplicated_columns_share_or_leave():
 
 def test_order_of_rows_and_columns_does_not_matter():
     [one] = learn()
-    rows, columns = RNG.permutation(N), np.array([3, 2, 0, 1])
+    rows, columns = np.random.default_rng(1).permutation(N), np.array([3, 2, 0, 1])
     [other] = learn(X[rows][:, columns], T[rows])
     np.testing.assert_allclose(other.relevance, one.relevance[columns], rtol=1e-3)
 
@@ -148,8 +148,9 @@ def test_one_input():
 @pytest.mark.parametrize("are_labels", [False, True])
 @pytest.mark.parametrize("kind", ["ard", "isotropic"])
 def test_weights_are_copies_to_the_last_digit(are_labels, kind):
-    counts = RNG.choice([0, 1, 2], size=N)
-    rows = RNG.permutation(np.repeat(np.arange(N), counts))
+    rng = np.random.default_rng(2)
+    counts = rng.choice([0, 1, 2], size=N)
+    rows = rng.permutation(np.repeat(np.arange(N), counts))
     targets = LABELS if are_labels else T
     weighted = learn(T=targets, weight=counts.astype(float), kind=kind, are_labels=are_labels)
     copies = learn(X[rows], targets[rows], kind=kind, are_labels=are_labels)

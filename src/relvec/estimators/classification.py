@@ -24,8 +24,8 @@ class SparseBayesClassifier(AnyBasisMixin, BaseSparseBayesClassifier):
         What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
         `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
     prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
-        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and, with
-        kernels, sparser.
+        "aic", "bic" and "ric" charge for effective degrees of freedom, which are fewer then; with
+        kernels, models are sparser.
     multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
         How more than two classes are told apart: by one model in which every class has atoms of
         its own, by one in which all classes share them, or by one machine for each class.
@@ -168,8 +168,8 @@ class RVMClassifier(KernelMixin, BaseSparseBayesClassifier):
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen.
     prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
-        "aic", "bic" and "ric" charge for effective degrees of freedom: smoother and, with
-        kernels, sparser.
+        "aic", "bic" and "ric" charge for effective degrees of freedom, which are fewer then; with
+        kernels, models are sparser.
     multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
         How more than two classes are told apart: by one model in which every class has atoms of
         its own, by one in which all classes share them, or by one machine for each class.

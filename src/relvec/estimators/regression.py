@@ -23,7 +23,7 @@ class SparseBayesRegressor(AnyBasisMixin, BaseSparseBayesRegressor):
         `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
     prior : {"flat", "gamma", "laplace", "aic", "bic", "ric"} or Prior, default="flat"
         Prior of the precisions. "aic", "bic" and "ric" charge for effective degrees of freedom
-        and give smoother, sparser models; "laplace" shrinks all weights, for many weak effects
+        and give sparser models; "laplace" shrinks all weights, for many weak effects
         in explicit columns.
     solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
 or Solver, default="auto"
@@ -176,7 +176,7 @@ class RVMRegressor(KernelMixin, BaseSparseBayesRegressor):
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen.
     prior : {"flat", "gamma", "laplace", "aic", "bic", "ric"} or Prior, default="flat"
-        "bic" and "ric" charge for effective degrees of freedom: smoother and sparser. "laplace"
+        "bic" and "ric" charge for effective degrees of freedom: sparser models. "laplace"
         shrinks all weights, which seldom suits kernels.
     solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
 or Solver, default="auto"
