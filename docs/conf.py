@@ -83,6 +83,8 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "start": [], "changelog": [], "comparison": []}
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+# nobody copies what a block has printed
+copybutton_selector = "div:not(.highlight-output) > div.highlight > pre"
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 

@@ -1,23 +1,17 @@
-"""The site: nothing public is left out, pages are reachable, commands print what pages say."""
+"""The site: nothing public is left out, pages are reachable, what they name is there."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
-import importlib.util
 import inspect
 import re
-import shutil
-import sys
-from pathlib import Path
-from types import ModuleType
 
-import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
+from tests.helpers_docs import DOCS, ROOT, load
+
 PUBLIC = (
     "relvec",
     "relvec.bases",
@@ -50,17 +44,6 @@ SHOWN_ELSEWHERE = {
 ENTRIES = re.compile(r"^\.\. currentmodule:: (\S+)$|^   ([A-Za-z]\w*)$", re.MULTILINE)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CONSOLE = [page for page in sorted(DOCS.rglob("*.md")) if "```console" in page.read_text("utf-8")]
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"documentation_{path.stem}", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -182,71 +165,12 @@ def test_every_room_is_in_the_table_of_rooms() -> None:
     assert rooms <= set(re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE))
 
 
-def test_there_are_transcripts_to_check() -> None:
-    assert {page.name for page in CONSOLE} >= {"command_line.md", "model_files.md"}
-
-
-@pytest.mark.parametrize("page", CONSOLE, ids=lambda page: page.name)
-def test_commands_print_what_the_page_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("typer")
-    pytest.importorskip("polars")
-    if not shutil.which("bash"):
-        pytest.skip("commands are run by bash")
-    transcripts = load(DOCS / "_tools" / "transcripts.py")
-    monkeypatch.chdir(tmp_path)
-    blocks = transcripts.play(page.read_text("utf-8"), tmp_path)
-    for command in (command for block in blocks for command in block):
-        if command.line.startswith("cc ") and not shutil.which("cc"):
-            continue
-        assert transcripts.agrees(command.promised, command.printed), (
-            f"{page.name}: `{command.line}` printed\n{command.printed}\n"
-            f"If that is right: python docs/_tools/transcripts.py {page.relative_to(ROOT)}"
-        )
-        assert command.code == 0, command.line
-
-
-def test_commands_of_the_readme_run(tmp_path: Path) -> None:
-    pytest.importorskip("typer")
-    pytest.importorskip("polars")
-    if not shutil.which("bash"):
-        pytest.skip("commands are run by bash")
-    transcripts = load(DOCS / "_tools" / "transcripts.py")
-    rng = np.random.default_rng(0)
-    area, rooms = rng.uniform(50, 200, size=60), rng.integers(1, 6, size=60)
-    price = 2.0 * area + 10.0 * rooms + rng.normal(size=60)
-    table = [f"{a:.1f},{r},{p:.1f}" for a, r, p in zip(area, rooms, price, strict=True)]
-    (tmp_path / "houses.csv").write_text("\n".join(["area,rooms,price", *table]), "utf-8")
-    (tmp_path / "new.csv").write_text("area,rooms\n100,3\n150,4\n", "utf-8")
-    lines = re.findall(r"^relvec .*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert len(lines) >= 4
-    for line in lines:
-        printed, code = transcripts.run(line, tmp_path)
-        assert code == 0, f"{line}\n{printed}"
-
-
 def test_targets_of_make_that_pages_name_exist() -> None:
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]
     for page in pages:
         named = re.findall(r"^make (?:\w+=\S+ )?(\w+)|`make (\w+)`", page.read_text("utf-8"), re.M)
         assert {first or second for first, second in named} <= targets, page.name
-
-
-@pytest.mark.parametrize("line", ["relvec fit", "relvec frob"])
-def test_a_transcript_that_is_not_true_is_noticed(line: str, tmp_path: Path) -> None:
-    transcripts = load(DOCS / "_tools" / "transcripts.py")
-    (command,) = transcripts.play(f"```console\n$ {line}\nall is well\n```\n", tmp_path)[0]
-    assert not transcripts.agrees(command.promised, command.printed)
-    assert command.code == 2
-
-
-def test_classes_of_a_page_can_be_found_by_name(tmp_path: Path) -> None:
-    transcripts = load(DOCS / "_tools" / "transcripts.py")
-    page = "```python\nimport pickle\nclass Own: ...\npickle.dumps(Own())\n```\n"
-    assert transcripts.play(page, tmp_path) == []
-    assert "documentation_page" not in sys.modules
 
 
 def test_commands_of_the_table_are_those_that_exist() -> None:

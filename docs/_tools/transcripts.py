@@ -1,60 +1,112 @@
-"""Run the Python and console blocks of a page in order, and compare or renew what commands print.
+"""Run the Python and console blocks of a page in order; compare or renew what they print.
 
-``python docs/_tools/transcripts.py docs/guide/command_line.md`` writes the output of all commands
-into the page. The tests compare: words must be the same; figures may differ, because their last
-digits depend on the machine. A line of three dots stands for any lines.
+``python docs/_tools/transcripts.py docs/start.md`` writes into the page what its blocks print: of
+commands below each command, of Python into an ``output`` block below each block that prints.
+
+The tests compare with what is printed now. Words must be the same. Figures of Python may differ by
+two units of the last digit that either side shows, because rounding errors differ from machine to
+machine and a search may end at a neighbour; print no more digits than that leaves true. Figures
+of commands may differ freely: among them are times, dates and sizes of files. A line of three dots
+stands for any lines, and an output that has one is not renewed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import math
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from types import ModuleType
 
-BLOCK = re.compile(r"^```(?P<kind>python|console)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,:TZ+e-]*")
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```$(?:\n+```output\n(?P<output>.*?)^```$)?"
+    r"|^```console\n(?P<commands>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d(?:[\d.,:TZ+e-]*[\dZ])?\.?")
 SHELL = 'relvec() {{ "{python}" -m relvec "$@"; }}\n'
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command of a page, what the page says it prints, and what it prints."""
+class Ran:
+    """A command or a block of Python, what the page says it prints, and what it prints."""
 
-    line: str
+    name: str
     promised: str
     printed: str
-    code: int
+    code: int = 0
+    units: float = math.inf
+
+    @property
+    def as_promised(self) -> bool:
+        """Whether the page is right."""
+        return agrees(self.promised, self.printed, self.units)
 
 
-def words(text: str) -> list[str]:
-    """Lines without figures, bars and spacing.
+def tidy(text: str) -> list[str]:
+    """Lines without bars and superfluous spacing.
 
     Examples
     --------
-    >>> words("noise   9.89 (std)  ██")
-    ['noise # (std)']
+    >>> tidy("noise   9.89 (std)  ██")
+    ['noise 9.89 (std)']
+    >>> tidy("[ 1.   12. ]")
+    ['[1. 12.]']
     """
-    lines = (NUMBER.sub("#", re.sub("[█─]+", " ", line)) for line in text.splitlines())
-    return [" ".join(line.split()) for line in lines if line.split()]
+    lines = (" ".join(re.sub("[█─]+", " ", line).split()) for line in text.splitlines())
+    return [re.sub(r"(?<=[\[(]) | (?=[\])])", "", line) for line in lines if line]
 
 
-def agrees(promised: str, printed: str) -> bool:
+def close(promised: str, printed: str, units: float) -> bool:
+    """Whether two figures differ by no more than so many units of the last digit shown.
+
+    Examples
+    --------
+    >>> close("0.46", "0.47", 2), close("0.46", "0.5", 2), close("1.", "0.98", 2)
+    (True, False, True)
+    >>> close("2026-01-31", "2026-02-01", 2), close("2026-01-31", "2026-02-01", math.inf)
+    (False, True)
+    """
+    if promised == printed or units == math.inf:
+        return True
+    try:
+        one, other = Decimal(promised), Decimal(printed)
+    except InvalidOperation:
+        return False
+    last = min(int(value.as_tuple().exponent) for value in (one, other))
+    return abs(one - other) <= Decimal(units).scaleb(last)
+
+
+def agrees(promised: str, printed: str, units: float = math.inf) -> bool:
     r"""Whether output is what a page promises.
 
     Examples
     --------
     >>> agrees("rows 1\n...\nend", "rows 2\nmore\nend"), agrees("a", "b")
     (True, False)
+    >>> agrees("error 0.46", "error 0.47", units=2), agrees("error 0.46", "error 0.49", units=2)
+    (True, False)
     """
+    lines = tidy(promised)
     pattern = "\n".join(
-        "(?:.*\n)*?.*" if line == "..." else re.escape(line) for line in words(promised)
+        "(?:.*\n)*?.*"
+        if line == "..."
+        else f"({NUMBER.pattern})".join(re.escape(words) for words in NUMBER.split(line))
+        for line in lines
     )
-    return re.fullmatch(pattern, "\n".join(words(printed))) is not None
+    found = re.fullmatch(pattern, "\n".join(tidy(printed)))
+    figures = [figure for line in lines if line != "..." for figure in NUMBER.findall(line)]
+    return found is not None and all(
+        close(figure, now, units) for figure, now in zip(figures, found.groups(), strict=True)
+    )
 
 
 def run(line: str, folder: Path) -> tuple[str, int]:
@@ -71,41 +123,60 @@ def run(line: str, folder: Path) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
-def play(text: str, folder: Path) -> list[list[Command]]:
-    """Run a page from top to bottom; one list of commands for each block of a console."""
-    # a module that can be found by name, so that classes of the page can be saved
+@contextlib.contextmanager
+def namespace() -> Iterator[dict[str, object]]:
+    """Names of a module that can be found by name, so that classes of a page can be saved."""
     module = ModuleType("documentation_page")
     sys.modules[module.__name__] = module
-    played = []
     try:
-        for block in BLOCK.finditer(text):
-            if block["kind"] == "python":
-                exec(compile(block["body"], "page", "exec"), module.__dict__)
-                continue
-            commands = []
-            for part in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]:
-                line, _, promised = part.partition("\n")
-                commands.append(Command(line, promised, *run(line, folder)))
-            played.append(commands)
+        yield module.__dict__
     finally:
         del sys.modules[module.__name__]
+
+
+def play(text: str, folder: Path, page: str = "page", commands: bool = True) -> list[list[Ran]]:
+    """Run a page from top to bottom; one list for each block, of a block of Python with one entry.
+
+    Without ``commands`` those of consoles are not run, and their lists are empty.
+    """
+    played = []
+    with namespace() as names:
+        for block in BLOCK.finditer(text):
+            if block["code"] is not None:
+                line = text.count("\n", 0, block.start("code"))
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
+                    # blank lines in front make line numbers in a traceback those of the page
+                    exec(compile("\n" * line + block["code"], page, "exec"), names)
+                name = f"the block on line {line}"
+                played.append([Ran(name, block["output"] or "", printed.getvalue(), units=2)])
+                continue
+            ran = []
+            for part in re.split(r"^\$ ", block["commands"], flags=re.MULTILINE)[1:]:
+                line, _, promised = part.partition("\n")
+                ran += [Ran(line, promised, *run(line, folder))] if commands else []
+            played.append(ran)
     return played
 
 
+def shown(ran: Ran) -> str:
+    """What a page should say is printed; shortened outputs stay as they are."""
+    if "\n...\n" in "\n" + ran.promised:
+        return ran.promised.strip("\n")
+    return "\n".join(line.rstrip() for line in ran.printed.splitlines()).strip("\n")
+
+
 def renewed(text: str, folder: Path) -> str:
-    """Text of a page with what its commands print now; shortened outputs stay as they are."""
+    """Text of a page with what its blocks print now."""
     played = iter(play(text, folder))
 
     def replace(block: re.Match[str]) -> str:
-        if block["kind"] == "python":
-            return block[0]
-        parts = []
-        for command in next(played):
-            kept = "\n...\n" in "\n" + command.promised
-            printed = "\n".join(line.rstrip() for line in command.printed.splitlines())
-            body = command.promised if kept else f"{printed.strip(chr(10))}\n\n"
-            parts.append(f"$ {command.line}\n{body}")
-        return "```console\n" + "".join(parts).rstrip("\n") + "\n```"
+        ran = next(played)
+        if block["code"] is not None:
+            output = shown(ran[0])
+            below = f"\n\n```output\n{output}\n```" if output else ""
+            return f"```python\n{block['code']}```{below}"
+        parts = [f"$ {command.name}\n{shown(command)}".rstrip("\n") for command in ran]
+        return "```console\n" + "\n\n".join(parts) + "\n```"
 
     return BLOCK.sub(replace, text)
 
