@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Vector
 from relvec.plotting._estimators import label_name, predictor
+from relvec.plotting._features import names_of
 
 __all__ = ["Weights", "weights_of"]
 
@@ -31,13 +32,16 @@ class Weights:
     """How far the data, not the prior, fix each weight: gamma in Tipping's papers."""
 
 
-def weights_of(estimator: Any) -> list[Weights]:
+def weights_of(estimator: Any, feature_names: Any = None) -> list[Weights]:
     """Return the weights of a fitted model of relvec, for each target or logit.
 
     Parameters
     ----------
     estimator : estimator
         Fitted regressor or classifier of relvec, or a pipeline that ends in one.
+    feature_names : sequence of str, optional
+        Of the inputs that the model itself sees, after which atoms are called; by default those
+        it was fitted with, or those that the steps before it give.
     """
     check_is_fitted(estimator)
     model = predictor(estimator)
@@ -48,7 +52,8 @@ def weights_of(estimator: Any) -> list[Weights]:
         )
     coef = np.atleast_2d(model.coef_)
     in_use = np.isfinite(np.atleast_2d(model.weight_precision_))
-    names = np.array(model.atom_names(), dtype=object)
+    inputs = names_of(estimator, int(model.n_features_in_), feature_names)
+    names = np.array(list(model.atoms_.names(inputs)), dtype=object)
     found = []
     titles, posteriors = _titles(model, len(coef)), _posteriors(model, len(coef))
     for row, mine, title, posterior in zip(coef, in_use, titles, posteriors, strict=True):

@@ -15,6 +15,8 @@ from relvec.reporting.subject import Subject
 
 __all__ = [
     "Figure",
+    "gain_of",
+    "order_of_inputs",
     "relevance_figure",
     "rows_said",
     "some_rows",
@@ -26,6 +28,8 @@ __all__ = [
 MOST_POINTS = 1500
 MOST_BARS = 15
 MOST_STEPS = 300
+ROOM_FOR_WORDS = 1.35
+BENDS = "relevance (1 / squared length scale)"
 FLAT = 1e-3
 """Rise of the objective, in nats, that is nothing to look at."""
 
@@ -65,36 +69,45 @@ def rows_said(judged: Sample) -> str:
 
 
 def relevance_figure(subject: Subject) -> Figure | None:
-    """How much each input matters, if that was learnt."""
+    """How much each input matters, if that was learnt: what it explains, and how it bends."""
     relevance = getattr(subject.model, "feature_relevance_", None)
     if relevance is None or len(relevance) < 2:
         return None
-    gain = np.asarray(getattr(subject.model, "feature_gain_", np.full(len(relevance), np.nan)))
-    order = np.argsort(-np.asarray(relevance), kind="stable")
-    kept = order[np.asarray(relevance)[order] > 0.0]
-    dropped = len(order) - len(kept)
+    relevance = np.asarray(relevance, dtype=np.float64)
+    gain, order = gain_of(subject.model), order_of_inputs(subject.model)
+    dropped = len(order) - int(np.count_nonzero(relevance))
     shown = order[:MOST_BARS]
-    values = np.asarray(relevance, dtype=np.float64)[shown]
+    lengths = relevance if gain is None else gain
     rows = np.arange(len(shown), dtype=np.float64)
-    largest = float(values.max()) or 1.0
+    largest = float(lengths[shown].max()) or 1.0
     ticks = [(row, short(subject.names[i])) for row, i in zip(rows, shown, strict=True)]
+    label = BENDS if gain is None else "log evidence it brings (nats)"
     chart = Chart(
         "relevance of the inputs",
-        Axis(0.0, 1.05 * largest, "relevance (1 / squared length scale)"),
+        Axis(0.0, (1.05 if gain is None else ROOM_FOR_WORDS) * largest, label),
         Axis(len(shown) - 0.4, -0.6, ticks=ticks),
         height=64 + 22 * max(len(shown), 3),
     )
     for row, i in zip(rows, shown, strict=True):
-        value, brings = float(relevance[i]), float(gain[i])
-        tip = f"{subject.names[i]}: relevance {number(value)}"
-        if np.isfinite(brings):
-            tip += f", brings {number(brings)} nats"
-        if value == 0.0:
-            tip = f"{subject.names[i]}: left out"
-        chart.bar(0.0, value, row - 0.34, row + 0.34, "model", tip)
-        if value == 0.0:
+        length, bends = max(float(lengths[i]), 0.0), float(relevance[i])
+        tip = f"{subject.names[i]}: left out"
+        if bends != 0.0:
+            tip = f"{subject.names[i]}: relevance {number(bends)}"
+            tip += "" if gain is None else f", brings {number(gain[i])} nats"
+        if bends == 0.0:
             chart.dots([0.0], [row], "faint", [tip], 3.0)
-    caption = "How fast the function bends along each input, in units of its spread; 0: left out."
+            continue
+        chart.bar(0.0, length, row - 0.34, row + 0.34, "model", tip)
+        if gain is not None:
+            chart.text(length + 0.02 * largest, row, f"bends {number(bends, 2)}", "tick")
+    caption = (
+        "How fast the function bends along each input, in units of its spread; a dot: left out."
+    )
+    if gain is not None:
+        caption = (
+            "What would be lost without an input, which is not how fast the function bends along "
+            "it (1 / squared length scale, in units of its spread: the numbers). A dot: left out."
+        )
     if dropped:
         caption += f" That is {dropped} of {len(order)} inputs."
     if len(order) > len(shown):
@@ -102,9 +115,22 @@ def relevance_figure(subject: Subject) -> Figure | None:
     return Figure("Relevance of inputs", caption, chart.svg(), layout="rows")
 
 
+def gain_of(model: Any) -> Vector | None:
+    """What each input brings, in nats; None if that is not known or is nothing."""
+    gain = np.asarray(getattr(model, "feature_gain_", np.nan), dtype=np.float64)
+    return gain if gain.ndim and np.isfinite(gain).all() and gain.max() > 0.0 else None
+
+
+def order_of_inputs(model: Any) -> IndexArray:
+    """Inputs of a model that weighs them: those in use first, by what they explain."""
+    relevance, gain = np.asarray(model.feature_relevance_), gain_of(model)
+    worth = relevance if gain is None else gain
+    return np.lexsort((-worth, relevance == 0.0))
+
+
 def weight_figure(subject: Subject) -> Figure | None:
     """Largest weights, with their error bars where they are known."""
-    groups = weights_of(subject.model)
+    groups = weights_of(subject.model, subject.names)
     has_std = any(row.std is not None for row in groups)
     rows = [
         (mean, 0.0 if row.std is None else row.std[i], name, row.name)
@@ -118,7 +144,7 @@ def weight_figure(subject: Subject) -> Figure | None:
     ends = [value + sign * std for value, std, _, _ in rows for sign in (-1, 1)]
     ticks = [(i, short(f"{name} · {of}" if of else name)) for i, (*_, name, of) in enumerate(rows)]
     chart = Chart(
-        "weights of the vectors",
+        f"weights of the {subject.units}",
         Axis(*padded([0.0, *ends]), "weight ± one standard deviation" if has_std else "weight"),
         Axis(len(rows) - 0.4, -0.6, ticks=ticks),
         height=64 + 22 * max(len(rows), 3),
@@ -129,10 +155,19 @@ def weight_figure(subject: Subject) -> Figure | None:
         of_what = f" ({of})" if of else ""
         spread = f" ± {number(std)}" if std else ""
         chart.dots([value], [i], "model", [f"{name}{of_what}: {number(value)}{spread}"], 4.0)
-    caption = "What each vector adds where its function is one."
+    caption = _what_weights_do(subject)
     if total > len(rows):
         caption += f" The {len(rows)} largest of {total} are shown."
     return Figure("Weights", caption, chart.svg(), layout="rows")
+
+
+def _what_weights_do(subject: Subject) -> str:
+    if subject.unit != "column":
+        return f"What each {subject.unit} adds where its function is one."
+    to = f"the prediction of {subject.target}"
+    if subject.is_classifier:
+        to = "the log odds" if len(subject.classes) == 2 else "the logit of a class"
+    return f"What a column adds to {to} when it rises by one, in its own units."
 
 
 def trace_figure(subject: Subject) -> Figure | None:

@@ -57,15 +57,15 @@ def _of_the_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
         found.append(Finding(False, "The search ended before it had converged."))
     if getattr(model, "saturated_", False):
         words = (
-            "The cap on vectors was reached: the noise level is not identified. Use wider "
-            'kernels, or prior="bic".'
+            f"The cap on {subject.units} was reached: the noise level is not identified. Use "
+            f'{"wider kernels, or " if subject.unit == "vector" else ""}prior="bic".'
         )
         found.append(Finding(False, words))
     if not len(model.relevance_):
-        words = "No vector was kept: the model says the same everywhere."
+        words = f"No {subject.unit} was kept: the model says the same everywhere."
         found.append(Finding(False, words))
     elif facts.log_bayes_factor < 1.0:
-        words = "The evidence hardly speaks for this model against one without vectors."
+        words = f"The evidence hardly speaks for this model against one without {subject.units}."
         found.append(Finding(False, words))
     return found
 

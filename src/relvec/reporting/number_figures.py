@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.special import ndtri
 
-from relvec.plotting._estimators import centers_of
-from relvec.plotting._slices import slice_along
 from relvec.plotting.residuals import normal_quantiles, quantile_band
+from relvec.reporting.along import REACH, effect_figures, fit_figure, function_figures
 from relvec.reporting.chart import Axis, Chart, number, padded
 from relvec.reporting.figures import Figure, rows_said, some_rows, thin
 from relvec.reporting.metrics import coverage_at
 from relvec.reporting.predictions import Sample
-from relvec.reporting.subject import Space, Subject
+from relvec.reporting.subject import Subject
 
 __all__ = ["number_figures"]
 
-MOST_SLICES = 6
 MOST_QUANTILES = 500
-MOST_FUNCTIONS = 40
-REACH = float(ndtri(0.975))
 LEVELS = np.linspace(0.05, 0.95, 19)
 
 
@@ -45,104 +38,8 @@ def number_figures(subject: Subject, judged: Sample) -> list[Figure]:
     if space is None:
         return quality
     if len(space.names) == 1:
-        return [_fit(subject, space), *quality, *_functions(subject, space)]
-    return [*quality, *_slices(subject, space)]
-
-
-def _slices(subject: Subject, space: Space) -> list[Figure]:
-    """The function along each of the inputs that matter most."""
-    relevance = getattr(subject.model, "feature_relevance_", None)
-    order = np.arange(len(space.names))
-    if relevance is not None:
-        order = np.argsort(-np.asarray(relevance), kind="stable")
-        order = order[np.asarray(relevance)[order] > 0.0]
-    return [_slice(subject, space, int(place)) for place in order[:MOST_SLICES]]
-
-
-def _fit(subject: Subject, space: Space) -> Figure:
-    along = slice_along(space.inputs, 0, 240, space.names)
-    mean, std, doubt = _ask(space, along.X)
-    shown = some_rows(subject.n_rows)
-    x, y = space.inputs[shown, 0], subject.y[shown]
-    chart = Chart(
-        "fit over the input",
-        Axis(along.values[0], along.values[-1], along.name),
-        Axis(*padded(np.r_[mean - REACH * std, mean + REACH * std, y]), subject.target),
-        width=940,
-        height=380,
-    )
-    _bands(chart, along.values, mean, std, doubt)
-    tips = [
-        f"row {i}: {along.name} {number(a)}, {subject.target} {number(b)}"
-        for i, a, b in zip(shown, x, y, strict=True)
-    ]
-    chart.dots(x, y, "data", tips, 2.6)
-    chart.line(along.values, mean, "model thick")
-    legend = [("data dot", "rows"), ("model", "mean"), ("model soft", "95 % of new targets")]
-    legend.append(("model soft2", "95 % of the function"))
-    vectors = centers_of(space.estimator)
-    if vectors is not None and len(vectors):
-        where = vectors[:, 0]
-        height = np.interp(where, along.values, mean)
-        chart.dots(where, height, "ring", [f"vector at {number(v)}" for v in where], 6.0)
-        legend.append(("ring dot", "relevance vectors"))
-    spots = thin(len(along.values), 60)
-    tips = [_said(along.name, along.values[i], mean[i], std[i]) for i in spots]
-    chart.spots(along.values[spots], mean[spots], tips)
-    caption = "The function found, with the intervals of new targets and of the function itself."
-    return Figure("Fit", caption, chart.svg(), tuple(legend), layout="wide")
-
-
-def _functions(subject: Subject, space: Space) -> list[Figure]:
-    """Each vector's own function, times its weight: their sum, with the intercept, is the fit."""
-    model = subject.model
-    if not len(model.coef_):
-        return []
-    along = slice_along(space.inputs, 0, 160, space.names)
-    parts = space.functions(along.X) * model.coef_
-    largest = np.argsort(-np.abs(model.coef_), kind="stable")[:MOST_FUNCTIONS]
-    chart = Chart(
-        "functions of the vectors, times their weights",
-        Axis(along.values[0], along.values[-1], along.name),
-        Axis(*padded(np.append(parts[:, largest], 0.0)), "function × weight"),
-    )
-    chart.segments([[along.values[0], 0.0, along.values[-1], 0.0]], "axis")
-    names, spots = model.atom_names(), thin(len(along.values), 30)
-    for place in largest:
-        chart.line(along.values, parts[:, place], "model")
-        tips = [f"{names[place]}, weight {number(model.coef_[place])}"] * len(spots)
-        chart.spots(along.values[spots], parts[spots, place], tips)
-    caption = "Their sum, with the intercept, is the fit."
-    if len(largest) < len(model.coef_):
-        caption += f" The {len(largest)} with the largest weights of {len(model.coef_)}."
-    return [Figure("Functions in use", caption, chart.svg())]
-
-
-def _slice(subject: Subject, space: Space, place: int) -> Figure:
-    along = slice_along(space.inputs, place, 120, space.names)
-    mean, std, doubt = _ask(space, along.X)
-    chart = Chart(
-        f"effect of {along.name}",
-        Axis(along.values[0], along.values[-1], along.name),
-        Axis(*padded(np.r_[mean - REACH * std, mean + REACH * std]), subject.target),
-        height=250,
-    )
-    _bands(chart, along.values, mean, std, doubt)
-    chart.line(along.values, mean, "model thick")
-    low, high = chart.y.low, chart.y.high
-    marks = np.quantile(space.inputs[:, place], np.linspace(0.0, 1.0, 40))
-    foot = np.full(40, low)
-    chart.whiskers(marks, foot, foot + 0.03 * (high - low), "data")
-    spots = thin(len(along.values), 40)
-    tips = [_said(along.name, along.values[i], mean[i], std[i]) for i in spots]
-    chart.spots(along.values[spots], mean[spots], tips)
-    caption = "Along this input, all others at their medians. Marks below: where rows are."
-    return Figure(f"Effect of {along.name}", caption, chart.svg())
-
-
-def _bands(chart: Chart, x: Any, mean: Any, std: Any, doubt: Any) -> None:
-    chart.band(x, mean - REACH * std, mean + REACH * std, "model soft")
-    chart.band(x, mean - REACH * doubt, mean + REACH * doubt, "model soft2")
+        return [fit_figure(subject, space), *quality, *function_figures(subject, space)]
+    return [*quality, *effect_figures(subject, space)]
 
 
 def _predicted(subject: Subject, judged: Sample) -> Figure:
@@ -242,13 +139,3 @@ def _quantiles(judged: Sample) -> Figure:
     chart.dots(x, y, "model", tips, 2.8)
     caption = "On the line if the noise is normal and its size is right; grey holds 95 % of points."
     return Figure("Normal quantiles", caption, chart.svg())
-
-
-def _ask(space: Space, rows: Any) -> tuple[Any, Any, Any]:
-    """Mean, standard deviation of a target, and of the function."""
-    mean, std = space.predict(rows, return_std=True)
-    return mean, std, space.predict(rows, return_std=True, include_noise=False)[1]
-
-
-def _said(name: str, x: float, mean: float, std: float) -> str:
-    return f"{name} {number(x)}: {number(mean)} ± {number(std)}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
+from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import BiasVariance, bias_variance
 from relvec.reporting.chart import number
 from relvec.reporting.class_figures import class_figures
@@ -47,10 +48,10 @@ class Report:
         Parameters
         ----------
         path : str or Path
-            Of an HTML file; one that is there is replaced.
+            Of an HTML file; one that is there is replaced, in one step.
         """
         where = Path(path)
-        where.write_text(self.html, encoding="utf-8")
+        write_atomically(where, self.html.encode("utf-8"))
         return where
 
     def __repr__(self) -> str:
@@ -134,6 +135,8 @@ def make_report(
     >>> report.evidence.log_bayes_factor > 20
     True
     """
+    if path is not None:
+        _check_place(Path(path))
     n_folds = check_integer("cv", cv, minimum=0)
     n_fits = check_integer("n_bootstrap", n_bootstrap, minimum=0)
     if n_folds == 1:
@@ -161,6 +164,14 @@ def make_report(
     if path is None:
         return report
     return Report(heading, report.html, values, facts, split, report.save(path))
+
+
+def _check_place(path: Path) -> None:
+    """Raise before the work, and not after it, if no file can be there."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
 
 
 def _samples(subject: Subject, held_out: Any, n_folds: int, seed: int) -> list[Sample]:
@@ -209,8 +220,9 @@ def _sections(
     if split is not None:
         content = f'<div class="card">{split_bar(split)}</div>'
         sections.insert(1, Section("split", "Bias and variance", content))
-    vectors = f'<div class="card">{vector_table(subject)}</div>'
-    sections.append(Section("vectors", "Vectors and weights", vectors))
+    weights = f'<div class="card">{vector_table(subject)}</div>'
+    title = f"{subject.units.capitalize()} and weights"
+    sections.append(Section("vectors", title, weights))
     sections.append(Section("model", "The model", model_facts(subject)))
     return sections
 
@@ -231,7 +243,9 @@ def _measured(samples: list[Sample]) -> str:
     if any(sample.is_cross_validated for sample in samples):
         words.append(
             "In the cross-validation every row is predicted by a model that was fitted again from "
-            "the start without it, scales included; rows are taken to be independent."
+            "the start without it, scales included; rows are taken to be independent. A figure is "
+            "of all these predictions at once: the mean of figures of single folds, which relvec "
+            "fit shows, differs a little."
         )
     if len(samples) > 1:
         words.append("The last column is the one to judge by, and the pictures are of its rows.")
@@ -249,15 +263,15 @@ def _sub(subject: Subject) -> str:
 def _lead(subject: Subject, samples: list[Sample], values: dict[str, dict[str, float]]) -> str:
     judged = samples[-1]
     said, kept = values[judged.name], len(subject.model.relevance_)
-    vectors = f"With {kept} vectors" if kept > 1 else "With 1 vector" if kept else "Without vectors"
+    means = f"With {subject.counted(kept)}" if kept else f"Without {subject.units}"
     whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"
     if subject.is_classifier:
         return (
-            f"{vectors} it puts {100 * (1 - said['error']):.1f} % of {whose} in the right one of "
+            f"{means} it puts {100 * (1 - said['error']):.1f} % of {whose} in the right one of "
             f"{len(subject.classes)} classes; its log loss is {number(said['log_loss'])} nats."
         )
     return (
-        f"{vectors} its predictions of {subject.target}, of {whose}, are off by "
+        f"{means} its predictions of {subject.target}, of {whose}, are off by "
         f"{number(said['rmse'])} (root mean square){_explained(said['r2'])}; 95 % intervals hold "
         f"{100 * said['coverage_95']:.1f} % of the targets."
     )
@@ -276,7 +290,7 @@ def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
     model = subject.model
     tiles = [
         ("rows", str(subject.n_rows)),
-        (f"vectors, of {model.n_atoms_} candidates", str(len(model.relevance_))),
+        (f"{subject.units}, of {model.n_atoms_} candidates", str(len(model.relevance_))),
     ]
     if subject.is_classifier:
         tiles.append(("classes", str(len(subject.classes))))

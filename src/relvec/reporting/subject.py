@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
 from relvec._typing import Matrix
+from relvec.bases import ColumnAtoms
 from relvec.plotting._estimators import check_labels, predictor, seen_by
 from relvec.plotting._features import check_names, names_of
 from relvec.plotting._slices import like_table
@@ -117,6 +118,28 @@ class Subject:
         return predictor(self.estimator)
 
     @property
+    def is_pairwise(self) -> bool:
+        """Whether inputs are rows of a kernel matrix."""
+        return bool(self.model.__sklearn_tags__().input_tags.pairwise)
+
+    @property
+    def unit(self) -> str:
+        """What a weight belongs to: a "vector" of kernels, a "column", or else a "term"."""
+        atoms = self.model.atoms_
+        if self.is_pairwise or hasattr(atoms, "centers"):
+            return "vector"
+        return "column" if isinstance(atoms, ColumnAtoms) else "term"
+
+    @property
+    def units(self) -> str:
+        """Several of them."""
+        return f"{self.unit}s"
+
+    def counted(self, count: int) -> str:
+        """So many of them, in words."""
+        return f"{count} {self.unit if count == 1 else self.units}"
+
+    @property
     def is_classifier(self) -> bool:
         """Whether classes are predicted, and not numbers."""
         return bool(is_classifier(self.model))
@@ -136,7 +159,7 @@ class Subject:
 
         Columns given are in units that people know; but they may hold text.
         """
-        if self.model.__sklearn_tags__().input_tags.pairwise:
+        if self.is_pairwise:
             return None  # columns are other rows
         seen = seen_by(self.estimator, self.X)
         given, numbers = as_numbers(self.X), as_numbers(seen)

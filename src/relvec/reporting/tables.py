@@ -118,9 +118,9 @@ def split_bar(split: BiasVariance) -> str:
 
 
 def vector_table(subject: Subject) -> str:
-    """Every vector with its weight, its error bar and where it is."""
+    """Every vector, column or term with its weight, its error bar and where it is."""
     model = subject.model
-    groups = weights_of(model)
+    groups = weights_of(model, subject.names)
     vectors = centers_of(subject.estimator)
     names = subject.names
     if vectors is None:
@@ -129,7 +129,7 @@ def vector_table(subject: Subject) -> str:
     shown = names[:MOST_INPUTS] if n_inputs else []
     several = len(groups) > 1
     has_std = any(group.std is not None for group in groups)
-    heads = ["vector", *(["of"] if several else []), "weight"]
+    heads = [subject.unit, *(["of"] if several else []), "weight"]
     heads += ["± std", "γ"] if has_std else []
     lines: list[str] = []
     total = sum(len(group.mean) for group in groups)
