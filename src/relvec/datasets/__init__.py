@@ -11,14 +11,8 @@ Examples
 from __future__ import annotations
 
 from relvec.datasets.families import RANDOM_FAMILIES, make_random_signal
-from relvec.datasets.features import (
-    RegressionTruth,
-    RingTruth,
-    make_friedman,
-    make_ring,
-    make_sinc_and_line,
-    make_twonorm,
-)
+from relvec.datasets.features import RingTruth, make_ring, make_twonorm
+from relvec.datasets.functions import RegressionTruth, make_friedman, make_sinc_and_line
 from relvec.datasets.labels import (
     GaussianMixtures,
     TwoClassTruth,

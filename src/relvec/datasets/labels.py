@@ -302,7 +302,7 @@ def make_snake(
     middle = np.column_stack([length * (along - 0.5), amplitude * np.sin(n_bumps * np.pi * along)])
     shift = np.array([0.0, 0.5 * separation])
     truth = GaussianMixtures((middle - shift, middle + shift), _stds("spread", spread))
-    return _sample(truth, n_samples, random_state, return_truth)
+    return sampled(truth, n_samples, random_state, return_truth)
 
 
 def make_ripley_mixture(
@@ -347,7 +347,7 @@ def make_ripley_mixture(
     zero, one = RIPLEY_CENTERS
     std = np.full(2, np.sqrt(RIPLEY_VARIANCE))
     truth = GaussianMixtures((np.array(zero), np.array(one)), std)
-    return _sample(truth, n_samples, random_state, return_truth)
+    return sampled(truth, n_samples, random_state, return_truth)
 
 
 def make_overlapping_uniforms(
@@ -388,12 +388,11 @@ def make_overlapping_uniforms(
     array([1. , 0.5, 0. ])
     """
     truth = UniformIntervals(((0.5, 1.5), (0.0, 1.0)))
-    return _sample(truth, n_samples, random_state, return_truth)
+    return sampled(truth, n_samples, random_state, return_truth)
 
 
-def _sample(
-    truth: TwoClassTruth, n_samples: int, random_state: Seed, return_truth: bool
-) -> tuple[Any, ...]:
+def sampled(truth: Any, n_samples: int, random_state: Seed, return_truth: bool) -> tuple[Any, ...]:
+    """Draw data, and hand over what they were drawn from if that is asked for."""
     with_truth = check_bool("return_truth", return_truth)
     X, y = truth.sample(n_samples, random_state=random_state)
     return (X, y, truth) if with_truth else (X, y)
