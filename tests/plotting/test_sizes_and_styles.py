@@ -31,6 +31,8 @@ ONE_AXES = [
     pictures.signal,
     pictures.selection,
     pictures.coefficients,
+    pictures.trace,
+    pictures.well_determined,
 ]
 HOSTILE = ["cost_$_of $ x_1", "$\\nonsense{_^$"]
 RNG = np.random.default_rng(3)
@@ -100,6 +102,8 @@ def test_everything_is_seen_on_dark_paper(draw):
         if draw not in (pictures.decision, pictures.surface):  # these bring their own paper
             for line in ax.get_lines():
                 assert lightness(line.get_color()) > 0.2
+            for steps in ax.patches if draw is pictures.well_determined else ():
+                assert lightness(steps.get_edgecolor()[:3]) > 0.2
         for line in ax.get_xgridlines():
             assert not line.get_visible() or lightness(line.get_color()) < 0.75
         for handle in ax.get_legend().legend_handles if ax.get_legend() else []:
@@ -136,8 +140,21 @@ def test_colours_for_paper_stay_as_they_are_on_paper():
         lambda: plotting.SelectionFrequencyDisplay.from_supports(
             np.eye(2, dtype=bool), feature_names=HOSTILE
         ),
+        lambda: plotting.EvidenceTraceDisplay({HOSTILE[1]: [-1.0, 0.0]}).plot(),
+        lambda: plotting.WellDeterminedDisplay.from_estimator({HOSTILE[1]: regressor()}),
     ],
-    ids=["relevance", "fit", "functions", "path", "surface", "reliability", "odds", "selection"],
+    ids=[
+        "relevance",
+        "fit",
+        "functions",
+        "path",
+        "surface",
+        "reliability",
+        "odds",
+        "selection",
+        "trace",
+        "well determined",
+    ],
 )
 def test_names_are_no_mathematics(draw):
     display = draw()

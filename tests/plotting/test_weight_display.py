@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
@@ -90,3 +91,12 @@ def test_bad_input():
         WeightDisplay([1.0], std=[-1.0])
     with pytest.raises(ValueError, match="names must hold 1 names"):
         WeightDisplay([1.0], names=["a", "b"])
+
+
+def test_columns_are_called_by_what_the_steps_before_say():
+    pipeline = make_pipeline(StandardScaler(), SparseBayesRegressor(LinearBasis()))
+    table = pd.DataFrame(X, columns=[f"part {i}" for i in range(12)])
+    (weights,) = weights_of(pipeline.fit(table, Y))
+    assert weights.atoms == [f"part {i}" for i in pipeline[-1].relevance_]
+    (weights,) = weights_of(MODEL, [f"name {i}" for i in range(12)])
+    assert weights.atoms == [f"name {i}" for i in MODEL.relevance_]

@@ -9,7 +9,7 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import STYLES, check_line, finish, take_axes
+from relvec.plotting._axes import STYLES, check_line, finish, plain, take_axes, tone
 from relvec.plotting._estimators import named, predictor
 
 __all__ = ["EvidenceTraceDisplay"]
@@ -108,12 +108,12 @@ class EvidenceTraceDisplay:
             (self.lines_[name],) = self.ax_.plot(
                 np.arange(len(values)),
                 values,
-                color=colour,
+                color=tone(self.ax_, colour),
                 ls=dashes,
                 lw=1.6,
                 marker="o" if len(trace) <= 40 else "",
                 ms=3.5,
-                label=f"{name}, {trace[-1]:.2f} at the end",
+                label=f"{plain(name)}, {trace[-1]:.2f} at the end",
             )
         self.ax_.set_xlabel("accepted step")
         self.ax_.xaxis.get_major_locator().set_params(integer=True)

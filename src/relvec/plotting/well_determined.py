@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import STYLES, check_line, finish, take_axes
+from relvec.plotting._axes import STYLES, check_line, finish, legend_above, plain, take_axes, tone
 from relvec.plotting._estimators import named
 from relvec.plotting._weights import weights_of
 
@@ -113,6 +113,7 @@ class WellDeterminedDisplay:
         self.lines_ = {}
         for place, (name, values) in enumerate(self.well_determined.items()):
             colour, dashes = STYLES[place % len(STYLES)]
+            colour = tone(self.ax_, colour)
             edges = np.arange(len(values) + 1) + 0.5
             count = "1 weight" if len(values) == 1 else f"{len(values)} weights"
             self.lines_[name] = self.ax_.stairs(
@@ -121,7 +122,7 @@ class WellDeterminedDisplay:
                 color=colour,
                 ls=dashes,
                 lw=1.8,
-                label=f"{name}: {count}, γ adds up to {values.sum():.3g}",
+                label=f"{plain(name)}: {count}, γ adds up to {values.sum():.3g}",
             )
             if len(self.well_determined) == 1:
                 self.ax_.stairs(values, edges, fill=True, color=colour, alpha=0.12, lw=0)
@@ -132,6 +133,5 @@ class WellDeterminedDisplay:
         self.ax_.set_xlabel("weights, the best determined first")
         self.ax_.set_ylabel("γ: fixed by the data")
         finish(self.ax_, grid=True)
-        # above the axes: a sparse model fills them
-        self.ax_.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+        legend_above(self.ax_, most_columns=1)  # a sparse model fills the axes
         return self
