@@ -10,6 +10,9 @@ import re
 import pytest
 from sklearn.base import BaseEstimator
 
+import relvec
+from relvec.estimators import OptimaReport
+from relvec.noise import NoiseLevel
 from tests.helpers_docs import DOCS, ROOT, load
 
 PUBLIC = (
@@ -41,6 +44,10 @@ SHOWN_ELSEWHERE = {
     "inspect",
     "load",
 }
+# every class begins with a fit; what follows it at once needs no example of its own
+SHOWN_BY_THE_CLASS = {"fit", "fit_transform"}
+EXPORTED = [getattr(relvec, name) for name in relvec.__all__]
+CLASSES = [*filter(inspect.isclass, EXPORTED), OptimaReport, NoiseLevel]
 ENTRIES = re.compile(r"^\.\. currentmodule:: (\S+)$|^   ([A-Za-z]\w*)$", re.MULTILINE)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -91,6 +98,32 @@ def test_every_public_class_and_function_has_an_example(module: str) -> None:
         if (inspect.isclass(item) or inspect.isfunction(item)) and not is_error:
             lacking += [name] if ">>> " not in (item.__doc__ or "") else []
     assert not lacking, f"{module}: add Examples to the docstrings of {sorted(lacking)}"
+
+
+def own_members(public: type) -> dict[str, object]:
+    """Public methods and properties that are not those of scikit-learn, by name."""
+    members = {}
+    for name in dir(public):
+        home = next((base for base in public.__mro__ if name in vars(base)), public)
+        member = vars(home).get(name)
+        is_ours = home.__module__.startswith("relvec.") and not name.startswith("_")
+        if is_ours and (inspect.isfunction(member) or isinstance(member, property)):
+            members[name] = member
+    return members
+
+
+@pytest.mark.parametrize("public", CLASSES, ids=lambda public: public.__name__)
+def test_every_method_that_users_call_has_an_example(public: type) -> None:
+    members = own_members(public)
+    if not issubclass(public, BaseEstimator):  # an answer: its properties are fields
+        members = {name: each for name, each in members.items() if inspect.isfunction(each)}
+    assert members
+    lacking = [
+        name
+        for name, member in members.items()
+        if name not in SHOWN_BY_THE_CLASS and ">>> " not in (member.__doc__ or "")
+    ]
+    assert not lacking, f"{public.__name__}: add Examples to the docstrings of {lacking}"
 
 
 def test_pages_ask_for_no_package_that_relvec_does_not_bring() -> None:

@@ -120,10 +120,27 @@ class Basis(BaseEstimator, ABC):
         """Meet the inputs.
 
         Rows of zero weight take no part in any data-dependent choice (centres, scales).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec.bases import PolynomialBasis
+        >>> bound = PolynomialBasis(degree=2).bind(np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]]))
+        >>> bound.atoms.names(["a", "b"])
+        ['a', 'b', 'a^2', 'a b', 'b^2']
+        >>> bound.dictionary.shape
+        (3, 5)
         """
 
     def __add__(self, other: Basis) -> Basis:
-        """Join the columns of two bases."""
+        """Join the columns of two bases.
+
+        Examples
+        --------
+        >>> from relvec.bases import CosineBasis, KernelBasis, LinearBasis
+        >>> len((LinearBasis() + KernelBasis() + CosineBasis()).bases)
+        3
+        """
         from relvec.bases.union import UnionBasis
 
         if not isinstance(other, Basis):

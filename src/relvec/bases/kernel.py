@@ -88,6 +88,16 @@ class KernelBasis(Basis):
             Weights; rows of zero weight are not centres and do not change the width.
         random_state : RandomState, default=None
             Source of chance for chosen centres; None means a fixed seed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec.bases import KernelBasis
+        >>> bound = KernelBasis("rbf", gamma=0.5).bind(np.array([[0.0], [1.0], [2.0]]))
+        >>> bound.dictionary.columns([1]).round(1)
+        array([[0.6],
+               [1. ],
+               [0.6]])
         """
         check_dense(X, "KernelBasis")
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, sample_weight)

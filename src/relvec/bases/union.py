@@ -174,6 +174,14 @@ class UnionBasis(Basis):
             Weights of the inputs.
         random_state : RandomState, default=None
             Used by the parts in turn; None means a fixed seed for each.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec.bases import KernelBasis, LinearBasis
+        >>> bound = (LinearBasis() + KernelBasis()).bind(np.array([[0.0], [1.0], [2.0]]))
+        >>> [(part.name, part.n_atoms) for part in bound.parts]
+        [('LinearBasis', 1), ('KernelBasis', 3)]
         """
         bound = [
             basis.bind(X, sample_weight=sample_weight, random_state=random_state)

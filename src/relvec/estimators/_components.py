@@ -39,6 +39,19 @@ class ComponentsMixin(PredictionMixin):
         """What each part of the basis does (a list with several outputs).
 
         One `Component` for each basis of a sum (``a + b``), or a single one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import SparseBayesRegressor
+        >>> from relvec.bases import KernelBasis, LinearBasis
+        >>> X = np.linspace(-5, 5, 50)[:, np.newaxis]
+        >>> y = X[:, 0] + np.exp(-(X[:, 0] ** 2)) + 0.05 * np.random.default_rng(0).normal(size=50)
+        >>> model = SparseBayesRegressor(LinearBasis() + KernelBasis(gamma=1.0)).fit(X, y)
+        >>> for part in model.components_:
+        ...     print(part.name, part.n_relevant, "of", part.n_atoms)
+        LinearBasis 1 of 1
+        KernelBasis 5 of 50
         """
         check_is_fitted(self)
         described = [self._described(output) for output in self.outputs_]
@@ -94,6 +107,18 @@ class ComponentsMixin(PredictionMixin):
             In the order of `components_`.
         std : ndarray of the same shape
             Only if `return_std` is True.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import SparseBayesRegressor
+        >>> from relvec.bases import KernelBasis, LinearBasis
+        >>> X = np.linspace(-5, 5, 50)[:, np.newaxis]
+        >>> y = X[:, 0] + np.exp(-(X[:, 0] ** 2)) + 0.05 * np.random.default_rng(0).normal(size=50)
+        >>> model = SparseBayesRegressor(LinearBasis() + KernelBasis(gamma=1.0)).fit(X, y)
+        >>> model.predict_components([[0.0], [4.0]]).round(1)
+        array([[0., 1.],
+               [4., 0.]])
         """
         check_bool("return_std", return_std)
         check_bool("centred", centred)

@@ -54,6 +54,15 @@ class DecisionMixin:
         Returns
         -------
         labels : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
+        >>> classifier.predict(X[:4])
+        array([0, 0, 0, 1])
         """
         best = np.argmax(self.predict_proba(X), axis=1)
         labels: np.ndarray = self.classes_[best]
@@ -75,13 +84,37 @@ class DecisionMixin:
         -------
         probability : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
+
+        Examples
+        --------
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
+        >>> classifier.predict_proba(X[:2]).round(2)
+        array([[0.95, 0.05],
+               [0.85, 0.15]])
+        >>> classifier.predict_proba(X[:2], moderated=False).round(2)
+        array([[0.99, 0.01],
+               [0.89, 0.11]])
         """
         check_bool("moderated", moderated)
         X = self._validated(X)
         return self.panel_.probability(X, moderated=moderated)
 
     def predict_log_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
-        """Logarithm of `predict_proba`."""
+        """Logarithm of `predict_proba`.
+
+        Examples
+        --------
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
+        >>> classifier.predict_log_proba(X[:2]).round(1)
+        array([[-0.1, -3. ],
+               [-0.2, -1.9]])
+        """
         check_bool("moderated", moderated)
         X = self._validated(X)
         return self.panel_.log_probability(X, moderated=moderated)
@@ -105,6 +138,16 @@ class DecisionMixin:
             For two classes, of the second; else of each.
         std : ndarray of the same shape
             Only if `return_std`.
+
+        Examples
+        --------
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
+        >>> odds, std = classifier.decision_function(X[:3], return_std=True)
+        >>> odds.round(1), std.round(1)
+        (array([-3. , -1.7, -3.6]), array([1.6, 1.1, 1.6]))
         """
         check_bool("return_std", return_std)
         check_bool("moderated", moderated)
@@ -132,6 +175,16 @@ class DecisionMixin:
         decision : Decision
             With `labels`, `expected_loss` and `is_rejected`. A refused row has the label that it
             would have got, so look at `is_rejected` first.
+
+        Examples
+        --------
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
+        >>> decision = classifier.decide(X[:4], [[0.0, 1.0], [5.0, 0.0]], reject_cost=0.4)
+        >>> decision.labels, decision.is_rejected
+        (array([0, 0, 0, 1]), array([False,  True, False, False]))
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)

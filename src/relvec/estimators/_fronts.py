@@ -21,7 +21,18 @@ class _NamedAtoms:
     n_features_in_: int
 
     def atom_names(self) -> list[str]:
-        """Names of the relevant atoms, in the order of `coef_`."""
+        """Names of the relevant atoms, in the order of `coef_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import SparseBayesRegressor
+        >>> from relvec.bases import LinearBasis
+        >>> X = np.random.default_rng(0).normal(size=(50, 3))
+        >>> y = 2.0 * X[:, 1] + 0.1 * X[:, 2]
+        >>> SparseBayesRegressor(LinearBasis()).fit(X, y).atom_names()
+        ['x1', 'x2']
+        """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         if names is None:
@@ -69,7 +80,18 @@ class KernelMixin(_NamedAtoms):
 
     @property
     def relevance_vectors_(self) -> Matrix:
-        """The centres of the relevant kernels."""
+        """The centres of the relevant kernels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> bool((model.relevance_vectors_ == X[model.relevance_]).all())
+        True
+        """
         check_is_fitted(self)
         centers = getattr(self.atoms_, "centers", None)
         if centers is None:

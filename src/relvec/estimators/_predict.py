@@ -94,6 +94,17 @@ class PredictionMixin:
         See Also
         --------
         predict_interval : Intervals of given coverage.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> mean, std = model.predict([[1.5], [9.0]], return_std=True)
+        >>> mean.round(1), std.round(1)
+        (array([1. , 0.2]), array([0.1, 0.7]))
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
@@ -127,6 +138,17 @@ class PredictionMixin:
         -------
         interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
             Lower and upper ends.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> model.predict_interval([[1.5], [9.0]], coverage=0.9).round(1)
+        array([[ 0.9,  1.1],
+               [-1. ,  1.5]])
         """
         if isinstance(coverage, bool) or not isinstance(coverage, numbers.Real):
             raise TypeError(
@@ -165,6 +187,19 @@ class PredictionMixin:
         Returns
         -------
         draws : ndarray of shape (n_rows, n_samples) or (n_rows, n_outputs, n_samples)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> curves = model.sample_y(X, n_samples=5, include_noise=False)
+        >>> curves.shape
+        (40, 5)
+        >>> bool(np.abs(curves.mean(axis=1) - model.predict(X)).max() < 0.3)
+        True
         """
         X = self._validated(X)
         n_samples = check_integer("n_samples", n_samples, minimum=1)
@@ -192,6 +227,16 @@ class PredictionMixin:
         Returns
         -------
         density : ndarray of the shape of `y`
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> model.log_predictive_density([[1.5], [1.5]], [1.0, 2.0]).round(0)
+        array([  2., -95.])
         """
         X, targets = self._validated_pair(X, y)
         densities = [
@@ -220,6 +265,17 @@ class PredictionMixin:
         -------
         mean, std : ndarray of the shape of `y`
             Of the predictive distribution of the left-out target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> mean, std = model.leave_one_out(X, y)
+        >>> print("standardised residuals:", np.std((y - mean) / std).round(1))
+        standardised residuals: 1.0
         """
         X, targets = self._validated_pair(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -234,21 +290,58 @@ class PredictionMixin:
 
     @property
     def weight_covariance_(self) -> Matrix | list[Matrix]:
-        """Posterior covariance of the weights of the active atoms (a list for several outputs)."""
+        """Posterior covariance of the weights of the active atoms (a list for several outputs).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> std = np.sqrt(np.diag(model.weight_covariance_))
+        >>> np.c_[model.coef_, std].round(1)
+        array([[-1.3,  0.1],
+               [ 0.8,  0.1],
+               [-0.2,  0. ]])
+        """
         check_is_fitted(self)
         covariances = [output.posterior.covariance for output in self.outputs_]
         return covariances[0] if self._single else covariances
 
     @property
     def well_determined_(self) -> Vector | list[Vector]:
-        """How far the data fix each active weight, ``gamma`` in [0, 1]."""
+        """How far the data fix each active weight, ``gamma`` in [0, 1].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> model.well_determined_.round(1)
+        array([1., 1., 1.])
+        """
         check_is_fitted(self)
         gammas = [output.posterior.well_determined for output in self.outputs_]
         return gammas[0] if self._single else gammas
 
     @property
     def candidates_(self) -> tuple[Any, ...]:
-        """End states the solver compared (start, objective, n_active), best first."""
+        """End states the solver compared (start, objective, n_active), best first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> best = model.candidates_[0]
+        >>> best.n_active == len(model.relevance_)
+        True
+        """
         check_is_fitted(self)
         if self._single:
             return self.outputs_[0].solution.candidates

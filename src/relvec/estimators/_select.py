@@ -34,7 +34,14 @@ class FeatureSelectionMixin(SelectorMixin):
 
     @property
     def scales(self) -> ScaleLearner:
-        """Who learns the scales."""
+        """Who learns the scales.
+
+        Examples
+        --------
+        >>> from relvec import DRVMRegressor
+        >>> DRVMRegressor(select="always").scales.kind
+        'ard'
+        """
         kind = SELECT[check_choice("select", self.select, SELECT)]
         return ScaleLearner(kind, min_gain=self.min_feature_gain, refine=self.refine)
 
@@ -56,6 +63,17 @@ class FeatureSelectionMixin(SelectorMixin):
         """Whether inputs were chosen, as `select` says; otherwise all that vary stay.
 
         False as well if no input says anything, where none is selected.
+
+        Examples
+        --------
+        >>> from relvec import DRVMRegressor
+        >>> from relvec.datasets import make_friedman
+        >>> X, y = make_friedman(1, n_samples=80, random_state=0)
+        >>> drvm = DRVMRegressor(effort="fast", refine=0, select="always").fit(X, y)
+        >>> drvm.inputs_chosen_, drvm.get_support(indices=True)
+        (True, array([0, 1, 2, 3, 4]))
+        >>> drvm.transform(X).shape
+        (80, 5)
         """
         check_is_fitted(self)
         return self.learnt_scales_.is_choice
@@ -67,6 +85,15 @@ class FeatureSelectionMixin(SelectorMixin):
         The posterior odds are those of the evidence that the input brings to the process, against
         prior odds of its price: one half is where inputs are left out. Not a number where all
         inputs are kept, because then none was asked for.
+
+        Examples
+        --------
+        >>> from relvec import DRVMRegressor
+        >>> from relvec.datasets import make_friedman
+        >>> X, y = make_friedman(1, n_samples=80, random_state=0)
+        >>> drvm = DRVMRegressor(effort="fast", refine=0, select="always").fit(X, y)
+        >>> drvm.feature_inclusion_probability_[[3, 9]].round(1)
+        array([1. , 0.4])
         """
         check_is_fitted(self)
         learnt = self.learnt_scales_

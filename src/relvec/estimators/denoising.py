@@ -253,6 +253,15 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         -------
         denoised : array
             In the container that `signal` came in.
+
+        Examples
+        --------
+        >>> from relvec import SmoothDenoiser
+        >>> from relvec.datasets import make_noisy_signal
+        >>> data = make_noisy_signal("Blocks", 512, snr=7, random_state=0)
+        >>> denoised = SmoothDenoiser().fit(data.noisy).transform(data.noisy[::-1])
+        >>> bool(abs(denoised - data.clean[::-1]).mean() < 0.5 * data.noise_std)
+        True
         """
         check_is_fitted(self)
         settings = {"with_std": False, "channel_axis": self._layout.channel_axis}
@@ -267,6 +276,13 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         In plain mode it is the fit. In quality mode it is the model that the fit refines: use
         it to see which components carry the signal, and for the evidence. A list if there are
         channels.
+
+        Examples
+        --------
+        >>> from relvec import SmoothDenoiser
+        >>> denoiser = SmoothDenoiser("plain", dictionary="haar", level=6, noise_std=0.1)
+        >>> denoiser.fit([0.0] * 32 + [1.0] * 32).model_.n_components_
+        2
         """
         check_is_fitted(self)
         if self._models is None:
@@ -288,6 +304,15 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         -------
         interval : ndarray of shape (*signal.shape, 2)
             Lower and upper ends.
+
+        Examples
+        --------
+        >>> from relvec import SmoothDenoiser
+        >>> from relvec.datasets import make_noisy_signal
+        >>> data = make_noisy_signal("Blocks", 512, snr=7, random_state=0)
+        >>> lower, upper = SmoothDenoiser().fit(data.noisy).predict_interval(0.95).T
+        >>> bool(((lower < data.clean) & (data.clean < upper)).mean() > 0.9)
+        True
         """
         check_is_fitted(self)
         if not hasattr(self, "std_"):

@@ -119,7 +119,18 @@ class OptimaReport:
         return 1 + int(np.count_nonzero(self.objectives > self.chosen.objective + SAME))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one array per quantity with an entry per run, ready for a data frame."""
+        """Return one array per quantity with an entry per run, ready for a data frame.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor, explore_optima
+        >>> x = np.linspace(-3, 3, 20)[:, np.newaxis]
+        >>> y = np.sin(x[:, 0]) + 0.1 * np.cos(9 * x[:, 0])
+        >>> report = explore_optima(RVMRegressor(gamma=1.0), x, y, n_runs=3, random_state=0)
+        >>> list(report.to_dict())[:3]
+        ['objective', 'error', 'log_evidence']
+        """
         return {
             "objective": self.objectives,
             "error": self.errors,
@@ -131,7 +142,19 @@ class OptimaReport:
         }
 
     def summary(self) -> str:
-        """Say in a few lines what was found."""
+        """Say in a few lines what was found.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor, explore_optima
+        >>> x = np.linspace(-3, 3, 20)[:, np.newaxis]
+        >>> y = np.sin(x[:, 0]) + 0.1 * np.cos(9 * x[:, 0])
+        >>> report = explore_optima(RVMRegressor(gamma=1.0), x, y, n_runs=3, random_state=0)
+        >>> print(report.summary())
+        3 runs in random order: ...
+        No run ended above the chosen solution.
+        """
         n_runs = len(self.runs)
         what = "error to the truth" if self.has_truth else "training error"
         rule = (

@@ -75,7 +75,16 @@ class NoiseLevel:
     n_samples: int
 
     def advice(self) -> str:
-        """Say what to do about this estimate, in a sentence or two."""
+        """Say what to do about this estimate, in a sentence or two.
+
+        Examples
+        --------
+        >>> from relvec import estimate_noise
+        >>> from relvec.datasets import make_noisy_signal
+        >>> signal = make_noisy_signal("Doppler", 256, snr=5, random_state=0)
+        >>> estimate_noise(signal.noisy, return_report=True)[1].advice()
+        'A longer signal gives a better estimate; if you know the noise, pass noise_std.'
+        """
         if self.is_degenerate:
             return "If there is noise, pass its standard deviation as noise_std."
         if not self.is_reliable:
@@ -91,6 +100,14 @@ class NoiseLevel:
         """Say what is wrong and what to do, or None if nothing is known to be wrong.
 
         Fewer than 512 samples are too few for a diagnosis: there `is_weak` says it all.
+
+        Examples
+        --------
+        >>> from relvec import estimate_noise
+        >>> from relvec.datasets import make_noisy_signal
+        >>> signal = make_noisy_signal("Doppler", 1024, snr=5, random_state=0)
+        >>> print(estimate_noise(signal.noisy, return_report=True)[1].warning())
+        None
         """
         if self.is_degenerate:
             return (
