@@ -271,7 +271,9 @@ def test_medians_and_levels_are_learnt_inside_the_folds():
     numbers[:10] = np.nan
     table = pl.DataFrame({"n": numbers, "l": ["a"] * 20 + ["b"] * 20})
     columns = [Column("n", "number", n_missing=10), Column("l", "level", ["a", "b"])]
-    problem = Problem(table, rng.normal(size=40), "y", "regression", columns, [], {})
+    problem = Problem(
+        table, rng.normal(size=40), "y", "regression", columns, [], {}, np.arange(1, 41)
+    )
     folds = make_folds(problem, 4, 0)
     Watcher.seen = []
     cross_validate({"w": build_pipeline(columns, 40, Watcher())}, problem, folds)
@@ -295,7 +297,9 @@ def test_a_column_may_be_missing_in_a_whole_fold():
 def test_a_class_may_be_rarer_than_folds_are_many():
     labels = np.array(["a"] * 10 + ["b"] * 9 + ["c"])
     table = pl.DataFrame({"x": np.arange(20.0)})
-    problem = Problem(table, labels, "y", "classification", [Column("x", "number")], [], {})
+    problem = Problem(
+        table, labels, "y", "classification", [Column("x", "number")], [], {}, np.array([])
+    )
     folds = make_folds(problem, 5, 0)
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(20))
 

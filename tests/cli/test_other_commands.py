@@ -74,7 +74,12 @@ def test_compare_classes(cli, folder):
     models = ["--model", "linear", "--model", "ridge", "--model", "svm", "--model", "gp"]
     result = cli(*compare, *models, "--model", "boosting")
     assert result.exit_code == 0, result.output
-    for words in ("logistic regression", "support vector machine", "log loss", "ms / 1000 rows"):
+    for words in (
+        "logistic regression",
+        "support vector machine",
+        "log loss",
+        "ms: time for 1000 rows",
+    ):
         assert words in result.stdout
 
 

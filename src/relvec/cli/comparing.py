@@ -11,12 +11,20 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from relvec.cli import models, peers
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.errors import UsageError, suggestion
-from relvec.cli.problem import Problem, state_problem
+from relvec.cli.problem import Problem, split_names, state_problem
 from relvec.cli.reading import read_table
-from relvec.cli.screens.parts import figure, table, with_error
+from relvec.cli.screens.fit import MEANINGS
+from relvec.cli.screens.parts import figure, legend, table, with_error
 from relvec.cli.sources import Source
-from relvec.cli.talk import Talk
-from relvec.cli.validation import Folds, Outcome, cross_validate, make_folds
+from relvec.cli.talk import Talk, visible
+from relvec.cli.validation import (
+    Folds,
+    Outcome,
+    check_folds,
+    cross_validate,
+    make_folds,
+    say_many_folds,
+)
 
 __all__ = ["compare_command"]
 
@@ -45,6 +53,8 @@ def compare_command(
     seed: int,
 ) -> None:
     """Cross-validate all models, and list them by their error."""
+    check_folds(n_folds)
+    names = split_names(names, MENU)
     for name in names:
         if name not in MENU:
             raise UsageError(
@@ -80,6 +90,7 @@ def compare_command(
         problem.n_rows,
         DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
     )
+    say_many_folds(n_folds, folds, len(folds) * len(candidates), talk)
     with talk.progress("comparing", len(folds) * len(candidates)) as advance:
         outcomes = cross_validate(
             candidates,
@@ -135,23 +146,28 @@ def _screen(facts: dict[str, Any]) -> list[Any]:
         if is_regression:
             cells = [with_error(scores["rmse"]), with_error(scores.get("log_density"))]
         else:
-            cells = [with_error(scores["error"], percent=True), with_error(scores["log_loss"])]
+            cells = [with_error(scores["error"], "share"), with_error(scores["log_loss"])]
         size = "–" if name == "none" else f"{found['size']:.0f} {found['size_of_what']}"
         rows.append(
             [_words(name, facts["task"]), *cells, size, figure(found["milliseconds_per_1000_rows"])]
         )
     headers = [
-        f"{facts['target']}, {facts['rows']['used']} rows, {facts['folds']} folds",
+        "on unseen rows",
         *(("error (rms)", "log density") if is_regression else ("wrong", "log loss")),
         "keeps",
-        "ms / 1000 rows",
+        "ms",
     ]
-    return [table(headers, rows)]
+    asked = f"{visible(facts['target'])}, {facts['rows']['used']} rows, {facts['folds']} folds"
+    words = (
+        f"Means of {facts['folds']} folds of unseen rows ± standard error, the smallest "
+        f"{'error' if is_regression else 'share of wrong classes'} first.",
+        MEANINGS["log_density" if is_regression else "log_loss"],
+        "keeps: what a prediction needs. ms: time for 1000 rows.",
+    )
+    return ["", asked, table(headers, rows), legend(*words)]
 
 
 def _words(name: str, task: str) -> str:
     if name == "none":
         return "no inputs at all"
-    return (
-        f"{models.words_for(name)} ({name})" if name in models.MODELS else peers.WORDS[task][name]
-    )
+    return models.words_for(name) if name in models.MODELS else peers.WORDS[task][name]

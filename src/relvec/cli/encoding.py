@@ -47,7 +47,7 @@ def build_encoder(columns: list[Column], n_rows: int) -> ColumnTransformer:
            [3.5, 1. , 0. , 1. ],
            [4. , 0. , 1. , 0. ]])
     """
-    numbers = [column.name for column in columns if column.kind == "number"]
+    numbers = [column.name for column in columns if column.kind != "level"]
     levels = [column.name for column in columns if column.kind == "level"]
     rare: float | int = RARE_SHARE if n_rows * RARE_SHARE >= RARE_ROWS else RARE_ROWS
     parts: list[tuple[str, Any, list[str]]] = []
@@ -92,15 +92,16 @@ def encoded_columns(encoder: ColumnTransformer) -> list[tuple[str, str]]:
     return seen
 
 
-def input_rules(encoder: ColumnTransformer) -> list[str]:
+def input_rules(encoder: ColumnTransformer, columns: list[Column]) -> list[str]:
     """What to give for each column the model sees, for those who encode by themselves.
 
     Examples
     --------
     >>> import polars as pl
     >>> table = pl.DataFrame({"rooms": [3.0, None, 4.0, 5.0], "town": ["A", "B", "A", "A"]})
-    >>> encoder = build_encoder([Column("rooms", "number"), Column("town", "level")], 4)
-    >>> for rule in input_rules(encoder.fit(table)):
+    >>> columns = [Column("rooms", "number"), Column("town", "level")]
+    >>> encoder = build_encoder(columns, 4)
+    >>> for rule in input_rules(encoder.fit(table), columns):
     ...     print(rule)
     the number; 4.0 if it is missing
     1 if it is missing, else 0
@@ -108,10 +109,14 @@ def input_rules(encoder: ColumnTransformer) -> list[str]:
     1 if it is one of 'B', else 0
     """
     rules: list[str] = []
+    made_as = {column.name: column.made_as for column in columns}
     for kind, part, names in encoder.transformers_:
         if kind == "numbers":
             fill = part.statistics_.tolist()
-            rules += [f"the number; {value!r} if it is missing" for value in fill]
+            rules += [
+                f"{made_as.get(name) or 'the number'}; {value!r} if it is missing"
+                for name, value in zip(names, fill, strict=True)
+            ]
             marked = part.indicator_.features_ if part.indicator_ is not None else []
             rules += ["1 if it is missing, else 0"] * len(marked)
         elif kind == "levels":

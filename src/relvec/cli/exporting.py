@@ -56,7 +56,11 @@ def export_command(talk: Talk, path: str, output: str) -> None:
 def _rules(stored: StoredModel) -> list[str]:
     """What to give for each input, if that is not simply the number in the table."""
     is_plain = all(each.kind == "number" and not each.n_missing for each in stored.columns)
-    return [] if is_plain or not stored.takes_tables else input_rules(stored.pipeline[0])
+    return (
+        []
+        if is_plain or not stored.takes_tables
+        else input_rules(stored.pipeline[0], stored.columns)
+    )
 
 
 def _screen(facts: dict[str, Any]) -> list[Any]:

@@ -22,7 +22,14 @@ from relvec.cli.screens.fit import fit_screen
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk
 from relvec.cli.tuning import linear_steps
-from relvec.cli.validation import Outcome, cross_validate, make_folds, relevance_of
+from relvec.cli.validation import (
+    Outcome,
+    check_folds,
+    cross_validate,
+    make_folds,
+    relevance_of,
+    say_many_folds,
+)
 from relvec.cli.writing import check_target
 
 __all__ = ["FitRequest", "fit_command"]
@@ -55,6 +62,8 @@ def fit_command(talk: Talk, request: FitRequest) -> None:
     if request.output == "-":
         raise UsageError("A model does not go to the standard output; name a file with -o.")
     check_target(request.output, request.source)
+    if request.with_cv:
+        check_folds(request.folds, "--no-cv leaves them out.")
     if request.model != "auto":
         models.make_model(request.model, "regression", 0, 0)
     source = find_source(
@@ -131,6 +140,7 @@ def _fit_problem(
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
     baselines = baselines_for(problem, request.seed)
     steps = len(folds) * (len(ours) + len(baselines)) + 1
+    say_many_folds(request.folds, folds, steps, talk)
     with talk.progress("fitting", steps) as advance:
         if folds:
             outcomes = cross_validate(
@@ -156,6 +166,8 @@ def _fit_problem(
         talk.note(f"Rare levels of '{name}' are taken together: {listed(levels)}.")
     model = pipeline[-1]
     facts["vectors"] = len(model.relevance_)
+    if hasattr(model, "relevance_vectors_"):
+        facts["vector_rows"] = problem.places[model.relevance_].tolist()
     if problem.task == "regression":
         facts["noise_std"] = float(model.noise_variance_) ** 0.5
     _warn_in_words(facts, problem, talk)

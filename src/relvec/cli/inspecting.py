@@ -9,14 +9,14 @@ import numpy as np
 import relvec.io
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.model_file import StoredModel, load_model
-from relvec.cli.screens.fit import cv_table, headline, learnt, relevance_bars
-from relvec.cli.screens.parts import figure, pairs, size, table
-from relvec.cli.talk import Talk
+from relvec.cli.screens.fit import cv_tables, headline, learnt, relevance_parts
+from relvec.cli.screens.parts import figure, legend, pairs, size, table
+from relvec.cli.talk import Talk, screen_width
 
-__all__ = ["inspect_command", "vector_table"]
+__all__ = ["input_names", "inspect_command", "vector_table"]
 
-MANY_COLUMNS = 8
-"""Inputs of a vector that fit on a screen."""
+MARGIN = 3
+"""Blanks between columns of a table."""
 
 
 def inspect_command(talk: Talk, path: str, *, with_vectors: bool) -> None:
@@ -31,6 +31,7 @@ def inspect_command(talk: Talk, path: str, *, with_vectors: bool) -> None:
         "versions": header.versions,
         "about": stored.about,
         "fitted": fitted_facts(stored.model),
+        "notes": talk.notes,
     }
     if with_vectors:
         facts["vectors"] = vector_table(stored)
@@ -53,14 +54,17 @@ def fitted_facts(model: Any) -> dict[str, Any]:
 def input_names(stored: StoredModel) -> list[str]:
     """What the model itself sees, in words."""
     if stored.takes_tables:
-        return [name for _, name in encoded_columns(stored.pipeline[0])]
+        made_as = {each.name: f"{each.name} ({each.made_as})" for each in stored.columns}
+        dates = {each.name for each in stored.columns if each.made_as}
+        seen = [name for _, name in encoded_columns(stored.pipeline[0])]
+        return [made_as[name] if name in dates else name for name in seen]
     names = getattr(stored.pipeline, "feature_names_in_", None)
     count = stored.model.n_features_in_
     return [f"x{i}" for i in range(count)] if names is None else [str(name) for name in names]
 
 
 def vector_table(stored: StoredModel) -> dict[str, Any]:
-    """Weights of the model, with the vectors or the terms they belong to."""
+    """Weights of the model, with the vectors and their rows, or the terms they belong to."""
     model = stored.model
     weights = np.atleast_2d(model.coef_)
     names = input_names(stored)
@@ -69,6 +73,9 @@ def vector_table(stored: StoredModel) -> dict[str, Any]:
     centres = getattr(model, "relevance_vectors_", None)
     if centres is None:
         return {"term": list(model.atoms_.names(names))} | rows
+    places = stored.about.get("vector_rows") if stored.takes_tables else model.relevance_ + 1
+    if places is not None and len(places) == len(centres):
+        rows = {"row": [str(place) for place in places]} | rows
     return rows | {name: centres[:, i] for i, name in enumerate(names)}
 
 
@@ -82,16 +89,15 @@ def _screen(stored: StoredModel, facts: dict[str, Any]) -> list[Any]:
     if stored.takes_tables:
         lines.append(("predicts", headline(about)))
         lines += learnt(about)
-        parts.append(_columns(about))
+        parts.append(_columns(stored))
         if about.get("cross_validation"):
-            parts.append(cv_table(about))
-        if any(value and value > 0 for value in about.get("relevance", {}).values()):
-            parts.append(relevance_bars(about))
+            parts += cv_tables(about)
+        parts += relevance_parts(about)
     else:
         lines += [(name, _short(value)) for name, value in facts["fitted"].items()]
         lines.append(("inputs", ", ".join(input_names(stored)[:20])))
     if "vectors" in facts:
-        parts.append(_vectors(facts["vectors"]))
+        parts += _vectors(stored, facts["vectors"])
     return [pairs(lines), *parts]
 
 
@@ -99,23 +105,50 @@ def _short(value: Any) -> str:
     return figure(float(value)) if isinstance(value, float) else str(value)
 
 
-def _columns(about: dict[str, Any]) -> Any:
+def _columns(stored: StoredModel) -> Any:
     rows = []
-    for column in about["columns"]:
-        levels = column.get("levels", [])
+    for column in stored.columns:
+        levels = column.levels
         shown = ", ".join(levels[:6]) + (f", ... ({len(levels)})" if len(levels) > 6 else "")
-        rows.append([column["name"], column["kind"], str(column["missing"]), shown])
-    made = table(["column", "kind", "missing", "levels"], rows)
+        rows.append([column.name, column.kind, str(column.n_missing), shown or column.made_as])
+    made = table(["column", "kind", "missing", "levels or meaning"], rows)
     made.columns[3].justify = "left"
+    made.columns[3].no_wrap = False
     return made
 
 
-def _vectors(columns: dict[str, Any]) -> Any:
-    names = list(columns)[: MANY_COLUMNS + 1]
-    left = len(columns) - len(names)
-    rows = [
-        [value if isinstance(value, str) else figure(float(value), 4) for value in row]
-        for row in zip(*(columns[name] for name in names), strict=True)
-    ]
-    title = f"{left} more columns are in the answer of --json" if left else ""
-    return table(names, rows, title)
+def _vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]:
+    """As many columns as fit on the screen, and what a weight means."""
+    cells = {
+        name: [each if isinstance(each, str) else figure(float(each), 4) for each in values]
+        for name, values in columns.items()
+    }
+    widths = [max(map(len, [name, *values])) + MARGIN for name, values in cells.items()]
+    n_shown = max(2, int(np.searchsorted(np.cumsum(widths), screen_width(), side="right")))
+    names = list(cells)[:n_shown]
+    words = [_meaning_of_weights(stored)]
+    if len(names) < len(cells):
+        words.append(f"{len(cells) - len(names)} more columns are in the answer of --json.")
+    made = table(names, list(zip(*(cells[name] for name in names), strict=True)))
+    made.columns[0].no_wrap = "row" in cells
+    return [made, legend(*words)]
+
+
+def _meaning_of_weights(stored: StoredModel) -> str:
+    model = stored.model
+    is_sum = hasattr(model, "relevance_vectors_")
+    large = " Large ones of opposite signs are normal: they cancel between vectors." * is_sum
+    of_what = "vectors that a row resembles" if is_sum else "terms"
+    classes = stored.classes
+    if len(classes) > 2:
+        return (
+            f"Positive weights of {of_what} speak for the class, negative ones against it.{large}"
+        )
+    if classes:
+        return (
+            f"Positive weights of {of_what} speak for {str(classes[1])!r}, negative ones for "
+            f"{str(classes[0])!r}.{large}"
+        )
+    if not is_sum:
+        return f"{stored.target} rises by the weight where the term rises by 1."
+    return f"A weight is what {stored.target} gains from full resemblance to its vector.{large}"

@@ -1,8 +1,8 @@
-"""What the columns of a table are: numbers, levels, or nothing a model can use.
+"""What the columns of a table are: numbers, dates, levels, or nothing a model can use.
 
-A *number* column has numbers only; a *level* column has few different texts, true/false or
-codes. Dates, identifiers, constants, empty columns and texts of too many kinds are left out,
-each with a sentence.
+A *number* column has numbers only; a *date* column has dates, which become days; a *level* column
+has few different texts, true/false or codes. Identifiers, constants, empty columns, texts of too
+many kinds and numbers with a few texts among them are left out, each with a sentence.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from relvec.cli.dates import as_days, day_of, days_until, holds_moments
 from relvec.cli.errors import CommandError
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "as_numbers",
     "describe_column",
     "nearly_numbers",
+    "partly_numbers",
     "prepare",
 ]
 
@@ -30,13 +32,16 @@ MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "?")
 MAX_LEVELS = 30
 """Different texts beyond which a column is left out."""
 
+FEW = 0.1
+"""Share of texts among numbers up to which they are taken for mistakes, not for levels."""
+
 LARGEST = 1e100
 """Numbers beyond stand for missing values too, as infinity does."""
 
 ID_NAMES = ("id", "uuid", "guid", "index", "rowid", "row_id", "row")
 WHOLE = r"^(-?[0-9]+)\.0*$"
 """A whole number as programs write it that take all numbers for fractions."""
-DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?$"
+DATE = r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?$"
 
 
 @dataclass(frozen=True)
@@ -46,21 +51,31 @@ class Column:
     Parameters
     ----------
     name : str
-    kind : {"number", "level"}
+    kind : {"number", "date", "level"}
     levels : list of str
         The different texts of a level column, the most frequent first.
     n_missing : int
+    origin : str
+        The day from which those of a date column are counted, as in 2019-01-31.
     """
 
     name: str
     kind: str
     levels: list[str] = field(default_factory=list)
     n_missing: int = 0
+    origin: str = ""
 
     def facts(self) -> dict[str, Any]:
         """What is kept in the model file."""
         facts: dict[str, Any] = {"name": self.name, "kind": self.kind, "missing": self.n_missing}
+        if self.kind == "date":
+            return facts | {"origin": self.origin}
         return facts | {"levels": self.levels} if self.kind == "level" else facts
+
+    @property
+    def made_as(self) -> str:
+        """How its number is made, if that is not plain."""
+        return f"days since {self.origin}" if self.kind == "date" else ""
 
 
 @dataclass(frozen=True)
@@ -154,8 +169,10 @@ def describe_column(
         Whether it was asked for by name: it is then no identifier, whatever it looks like.
     """
     name, dtype = series.name, series.dtype
-    if dtype.is_temporal():
-        return Dropped(name, "it holds dates or times; make numbers of them (year, age) to use it")
+    if holds_moments(series) and not as_level:
+        return _describe_dates(series)
+    if dtype.is_temporal() and not as_level:
+        return Dropped(name, "it holds times without dates; make numbers of them to use it")
     if dtype in (pl.List, pl.Struct, pl.Object, pl.Binary, pl.Array):
         return Dropped(name, "it holds lists or objects, not single values")
     numbers, bad = as_numbers(series)
@@ -178,8 +195,11 @@ def describe_column(
                 name, "it numbers the rows, which says nothing about new ones (--features keeps it)"
             )
         return Column(name, "number", n_missing=n_missing)
-    if not as_level and _share(present.str.contains(DATE)) > 0.9:
-        return Dropped(name, "it holds dates or times; make numbers of them (year, age) to use it")
+    if not as_level and _share(present.str.contains(DATE)) > 1.0 - FEW:
+        return _describe_dates(series)
+    misspelt = "" if as_level else nearly_numbers(series, bad, at_most=FEW)
+    if misspelt and n_different <= max_levels:
+        return Dropped(name, f"{misspelt} (or add --categorical '{name}' to take all for levels)")
     if n_different > max_levels:
         misspelt = nearly_numbers(series, bad)
         if n_different == len(present) and not misspelt:
@@ -190,6 +210,26 @@ def describe_column(
         )
     counts = present.value_counts(sort=True)
     return Column(name, "level", [str(each) for each in counts[name].to_list()], n_missing)
+
+
+def _describe_dates(series: pl.Series) -> Column | Dropped:
+    """A column of dates, counted from the day of the earliest."""
+    text = cleaned(series) if series.dtype == pl.String else series
+    days, bad = as_days(text)
+    if bad is not None:
+        return Dropped(
+            series.name,
+            f"it holds dates, but not all are written as 2019-01-31: one is {series.item(bad)!r}",
+        )
+    first, last = days.min(), days.max()
+    if first is None:
+        return Dropped(series.name, "all its values are missing")
+    assert isinstance(first, float)
+    if first < days_until("0001-01-01"):
+        return Dropped(series.name, "it holds dates before the year 1")
+    if first == last and not days.null_count():
+        return Dropped(series.name, f"it has the same date in all rows ({day_of(first)})")
+    return Column(series.name, "date", n_missing=days.null_count(), origin=day_of(first))
 
 
 def _shown(value: float | str) -> str:
@@ -217,8 +257,10 @@ def _counts_rows(numbers: pl.Series, name: str) -> bool:
     return is_named and numbers.n_unique() == len(numbers)
 
 
-def nearly_numbers(series: pl.Series, bad: int | None) -> str:
+def nearly_numbers(series: pl.Series, bad: int | None, *, at_most: float = 0.5) -> str:
     """Say what makes text of a column that is nearly one of numbers, or nothing.
+
+    At most this share of its values may be text.
 
     Examples
     --------
@@ -230,10 +272,27 @@ def nearly_numbers(series: pl.Series, bad: int | None) -> str:
     text = cleaned(series).drop_nulls()
     if _share(text.str.contains(r"^[-+]?[0-9.]*,[0-9]+$")) > 0.5:
         return "if these are numbers such as 1,5, add --decimal-comma"
-    wrong = text.cast(pl.Float64, strict=False).is_null()
-    if _share(wrong) < 0.5:
+    if _share(text.cast(pl.Float64, strict=False).is_null()) < at_most:
         return f"most are numbers, but one is {series.item(bad)!r}: correct it or leave it empty"
     return ""
+
+
+def partly_numbers(column: Column, series: pl.Series) -> str:
+    """Say that numbers of a column are taken for levels because of texts between them.
+
+    Examples
+    --------
+    >>> rooms = pl.Series("rooms", ["1", "2", "2", "3+"])
+    >>> partly_numbers(Column("rooms", "level"), rooms)
+    "Column 'rooms' has texts such as '3+' between its numbers; all are taken for levels."
+    """
+    bad = as_numbers(series)[1] if column.kind == "level" else None
+    if bad is None or not nearly_numbers(series, bad):
+        return ""
+    return (
+        f"Column '{column.name}' has texts such as {series.item(bad)!r} between its numbers; all "
+        "are taken for levels."
+    )
 
 
 def prepare(frame: pl.DataFrame, columns: list[Column], *, first_row: int = 1) -> pl.DataFrame:
@@ -250,10 +309,14 @@ def prepare(frame: pl.DataFrame, columns: list[Column], *, first_row: int = 1) -
         if column.kind == "level":
             ready.append(as_levels(series))
             continue
-        numbers, bad = as_numbers(series)
+        if column.kind == "date":
+            days, bad = as_days(cleaned(series) if series.dtype == pl.String else series)
+            numbers, what = days - days_until(column.origin), "dates as 2019-01-31"
+        else:
+            (numbers, bad), what = as_numbers(series), "numbers"
         if bad is not None:
             raise CommandError(
-                f"Column '{column.name}' must hold numbers, but row {first_row + bad} has "
+                f"Column '{column.name}' must hold {what}, but row {first_row + bad} has "
                 f"{str(series.item(bad))!r}. Correct it, or leave it empty if it is missing."
             )
         ready.append(numbers.fill_null(float("nan")))

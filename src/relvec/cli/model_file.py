@@ -12,6 +12,7 @@ import numpy as np
 import relvec.io
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import Column
+from relvec.cli.notes import are_of_fit, columns_of, what_is_wrong
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk, plain
 from relvec.cli.writing import replacing
@@ -51,7 +52,7 @@ class StoredModel:
     @property
     def takes_tables(self) -> bool:
         """Whether columns are known by their names and kinds."""
-        return bool(self.about.get("columns"))
+        return are_of_fit(self.about)
 
 
 def save_model(pipeline: Any, path: str, about: dict[str, Any]) -> None:
@@ -67,22 +68,18 @@ def load_model(path: str) -> StoredModel:
     find_source(path, format="model", formats=("model",))
     about = relvec.io.inspect(path).about
     pipeline = relvec.io.load(path)
-    is_classifier = hasattr(pipeline, "classes_")
-    columns = [
-        Column(each["name"], each["kind"], each.get("levels", []), each.get("missing", 0))
-        for each in about.get("columns", [])
-    ]
-    if not columns:
+    task = "classification" if hasattr(pipeline, "classes_") else "regression"
+    if not are_of_fit(about):
         names = getattr(pipeline, "feature_names_in_", ())
         columns = [Column(str(name), "number") for name in names]
-    return StoredModel(
-        path,
-        pipeline,
-        columns,
-        str(about.get("target", "target")),
-        str(about.get("task", "classification" if is_classifier else "regression")),
-        about,
-    )
+        return StoredModel(path, pipeline, columns, str(about.get("target", "target")), task, about)
+    wrong = what_is_wrong(about, pipeline)
+    if wrong:
+        raise CommandError(
+            f"'{path}' cannot be used: its notes are damaged ({wrong}). Copy or make the file "
+            "again."
+        )
+    return StoredModel(path, pipeline, columns_of(about), about["target"], task, about)
 
 
 def match_columns(

@@ -40,9 +40,17 @@ def _linear(task: str, **options: Any) -> Any:
 MODELS: dict[str, tuple[Callable[..., Any], str]] = {
     "rvm": (_rvm, "relevance vector machine"),
     "linear": (_linear, "sparse linear model"),
-    "select": (_select, "vector machine that chooses inputs"),
+    "select": (_select, "vectors and inputs chosen"),
 }
 """Name, maker and words; another model is another line."""
+
+BASELINES = {
+    "mean": "mean (no inputs)",
+    "class shares": "class shares (no inputs)",
+    "ridge": "ridge regression",
+    "logistic": "logistic regression",
+}
+"""What other models are called on screens."""
 
 AUTO = ("linear", "rvm")
 """What `auto` chooses from."""
@@ -69,4 +77,4 @@ def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
 
 def words_for(name: str) -> str:
     """What a model is called on screens."""
-    return MODELS[name][1] if name in MODELS else name
+    return MODELS[name][1] if name in MODELS else BASELINES.get(name, name)

@@ -23,6 +23,13 @@ DecimalComma = Annotated[
 Seed = Annotated[
     int, typer.Option("--seed", min=0, max=2**32 - 1, help="For all that is done by chance.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No notes and no screen; what was asked for still comes, and errors."
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Answer with one JSON object, which has the notes too.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]

@@ -20,12 +20,13 @@ from relvec.cli.kinds import (
     as_numbers,
     describe_column,
     nearly_numbers,
+    partly_numbers,
 )
 from relvec.cli.kinds import prepare as prepare_table
 from relvec.cli.sources import Source, delimiter_hint
 from relvec.cli.talk import Talk
 
-__all__ = ["MAX_ROWS", "Problem", "find_column", "read_target", "state_problem"]
+__all__ = ["MAX_ROWS", "Problem", "find_column", "read_target", "split_names", "state_problem"]
 
 MAX_ROWS = 50_000
 """Rows a model is fitted to, if not told otherwise; of more, so many are drawn by chance."""
@@ -34,6 +35,8 @@ MIN_ROWS = 5
 CODES = 10
 """Whole numbers of at most so many different values are taken for classes."""
 MAX_CLASSES = 100
+SHOWN_COLUMNS = 10
+"""Names of columns that a sentence lists."""
 COPIES = 0.02
 """Share of rows that are copies of others from which on the screen says so."""
 FEW_ROWS = 5
@@ -52,6 +55,8 @@ class Problem:
         The inputs, prepared.
     target : ndarray
         Numbers, or labels as text.
+    places : ndarray
+        Where the rows are in the file; the first row after the header is 1.
     """
 
     table: pl.DataFrame
@@ -61,6 +66,7 @@ class Problem:
     columns: list[Column]
     dropped: list[Dropped]
     rows: dict[str, int]
+    places: np.ndarray
 
     @property
     def n_rows(self) -> int:
@@ -96,8 +102,32 @@ def find_column(name: str, columns: Sequence[str], source: Source, *, role: str)
         hint = " Its first line holds numbers only: does it have a header with names?"
     raise CommandError(
         f"There is no {role} column {name!r} in {source.name}.{hint} "
-        f"Its columns are {listed(columns)}."
+        f"Its columns are {_with_last(columns)}."
     )
+
+
+def _with_last(columns: Sequence[str]) -> str:
+    """Names of columns, of many the first few and the last, which often is the target."""
+    if len(columns) <= SHOWN_COLUMNS:
+        return listed(columns, SHOWN_COLUMNS)
+    left = len(columns) - SHOWN_COLUMNS
+    first = listed(columns[: SHOWN_COLUMNS - 1], SHOWN_COLUMNS)
+    return f"{first}, {left} more, and {columns[-1]!r}"
+
+
+def split_names(names: Sequence[str], choices: Sequence[str]) -> list[str]:
+    """Names that were given one by one, or several of them with commas between.
+
+    Examples
+    --------
+    >>> split_names(["a,b", "c, d"], ["a", "b", "c, d"])
+    ['a', 'b', 'c, d']
+    """
+    found: list[str] = []
+    for name in names:
+        parts = [part.strip() for part in name.split(",") if part.strip()]
+        found += [name] if name in choices or not parts else parts
+    return found
 
 
 def _is_number(text: str) -> bool:
@@ -128,6 +158,9 @@ def state_problem(
             f"--task {task} is not known; it can be {', '.join(TASKS)}." + suggestion(task, TASKS)
         )
     find_column(target, frame.columns, source, role="target")
+    features = split_names(features, frame.columns)
+    drop = split_names(drop, frame.columns)
+    categorical = split_names(categorical, frame.columns)
     for role, names in (("feature", features), ("dropped", drop), ("categorical", categorical)):
         for name in names:
             find_column(name, frame.columns, source, role=role)
@@ -142,8 +175,10 @@ def state_problem(
                 "whether it is a number or a class."
             )
     rows = {"read": len(frame)}
-    frame, rows["without_target"] = _rows_with_target(frame, target, source, talk)
-    frame, rows["not_used"] = _rows_at_most(frame, max_rows, seed, talk)
+    known = _rows_with_target(frame, target, source, talk)
+    used = _rows_at_most(known, max_rows, seed, talk)
+    rows |= {"without_target": len(frame) - len(known), "not_used": len(known) - len(used)}
+    frame = frame[used]
     task, values = _task_and_target(frame[target], task, talk)
     rows["used"] = len(values)
     wanted = [name for name in (features or frame.columns) if name != target and name not in drop]
@@ -167,13 +202,23 @@ def state_problem(
     talk.notes_of_many("columns are left out", [each.sentence() for each in dropped])
     if not columns:
         raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
+    for column in columns:
+        if column.kind == "date":
+            talk.note(
+                f"Column '{column.name}' holds dates: the model takes {column.made_as}, one "
+                "number; --drop leaves it out."
+            )
+        elif column.name not in categorical:
+            mixed = partly_numbers(column, frame[column.name])
+            if mixed:
+                talk.note(mixed)
     talk.notes_of_many(
         "columns have missing values",
         [_gaps_of(column, frame[column.name]) for column in columns if column.n_missing],
     )
     table = prepare_table(frame, columns)
     _say_copies(table, values, talk)
-    return Problem(table, values, target, task, columns, dropped, rows)
+    return Problem(table, values, target, task, columns, dropped, rows, used + 1)
 
 
 def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
@@ -193,45 +238,39 @@ def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
 
 def _gaps_of(column: Column, series: pl.Series) -> str:
     """Say how many values are missing, and what they get."""
-    with_what = "the median and a mark" if column.kind == "number" else "a level of its own"
+    instead = (
+        "'missing' is one more level of it"
+        if column.kind == "level"
+        else "the median stands for them, and one more input says where"
+    )
     n_beyond = column.n_missing - as_levels(series).null_count()
     infinite = f" ({n_beyond} of them infinite or beyond {LARGEST:g})" if n_beyond else ""
     return (
-        f"Column '{column.name}' misses {column.n_missing} of {len(series)} values{infinite}; "
-        f"they get {with_what}."
+        f"Column '{column.name}' misses {column.n_missing} of {len(series)} values{infinite}: "
+        f"{instead}."
     )
 
 
-def _rows_with_target(
-    frame: pl.DataFrame, target: str, source: Source, talk: Talk
-) -> tuple[pl.DataFrame, int]:
-    missing = as_levels(frame[target], fold_truth=False).is_null()
-    n_missing = int(missing.sum())
-    known = len(frame) - n_missing
-    if known < MIN_ROWS:
+def _rows_with_target(frame: pl.DataFrame, target: str, source: Source, talk: Talk) -> np.ndarray:
+    known = as_levels(frame[target], fold_truth=False).is_not_null().arg_true().to_numpy()
+    if len(known) < MIN_ROWS:
         raise CommandError(
-            f"{source.name} has {known} {'row' if known == 1 else 'rows'} with a known "
+            f"{source.name} has {len(known)} {'row' if len(known) == 1 else 'rows'} with a known "
             f"'{target}'; at least {MIN_ROWS} are needed to learn from."
         )
-    if n_missing:
+    if len(known) < len(frame):
+        n_missing = len(frame) - len(known)
         talk.note(f"{n_missing} of {len(frame)} rows have no '{target}' and are not used.")
-        frame = frame.filter(~missing)
-    return frame, n_missing
+    return known.astype(np.int64)
 
 
-def _rows_at_most(
-    frame: pl.DataFrame, max_rows: int, seed: int, talk: Talk
-) -> tuple[pl.DataFrame, int]:
+def _rows_at_most(rows: np.ndarray, max_rows: int, seed: int, talk: Talk) -> np.ndarray:
     if max_rows < 0 or 0 < max_rows < MIN_ROWS:
         raise UsageError(f"--max-rows must be 0, for all, or at least {MIN_ROWS}; got {max_rows}.")
-    surplus = len(frame) - max_rows
-    if max_rows == 0 or surplus <= 0:
-        return frame, 0
-    talk.note(
-        f"Of {len(frame)} rows, {max_rows} drawn by chance are used; --max-rows changes that."
-    )
-    chosen = stream(seed, "rows").choice(len(frame), max_rows, replace=False)
-    return frame[np.sort(chosen)], surplus
+    if max_rows == 0 or len(rows) <= max_rows:
+        return rows
+    talk.note(f"Of {len(rows)} rows, {max_rows} drawn by chance are used; --max-rows changes that.")
+    return rows[np.sort(stream(seed, "rows").choice(len(rows), max_rows, replace=False))]
 
 
 def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 
 from relvec.cli.errors import CommandError
 
-__all__ = ["Advance", "Talk", "plain", "run", "visible"]
+__all__ = ["Advance", "Talk", "plain", "run", "screen_width", "visible"]
 
 MANY_NOTES = 5
 """Sentences of one sort that are said one by one; of more, the first few and their number."""
@@ -37,7 +38,7 @@ class Talk:
     quiet : bool
         Say nothing but errors.
     as_json : bool
-        Answer with one JSON object on the standard output.
+        Answer with one JSON object on the standard output, notes included.
 
     Attributes
     ----------
@@ -58,7 +59,7 @@ class Talk:
         if sentence in self.notes:
             return
         self.notes.append(sentence)
-        if not self.quiet:
+        if not self.quiet and not self.as_json:
             _say(sentence)
 
     def notes_of_many(self, what: str, sentences: list[str]) -> None:
@@ -78,8 +79,9 @@ class Talk:
             return
         from rich.console import Console
 
-        width = None if sys.stdout.isatty() else 100
-        console = Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+        console = Console(
+            file=sys.stdout, width=screen_width(), highlight=False, markup=False, emoji=False
+        )
         with console.capture() as captured:
             for part in screen():
                 console.print(part)
@@ -115,6 +117,13 @@ class Talk:
                 bar.advance(task, steps)
 
             yield advance
+
+
+def screen_width() -> int:
+    """Columns of the terminal; of a file, as many as people read without effort."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return 100
+    return shutil.get_terminal_size().columns
 
 
 def visible(text: str) -> str:

@@ -19,10 +19,20 @@ from relvec.cli.encoding import encoded_columns
 from relvec.cli.errors import UsageError
 from relvec.cli.metrics import Prediction, measure, predict_table
 from relvec.cli.problem import Problem
+from relvec.cli.talk import Talk
 
-__all__ = ["Outcome", "cross_validate", "make_folds", "relevance_of"]
+__all__ = [
+    "Outcome",
+    "check_folds",
+    "cross_validate",
+    "make_folds",
+    "relevance_of",
+    "say_many_folds",
+]
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
+MANY_FITS = 200
+"""Fits of a cross-validation from which on the screen says how many there are."""
 RELEVANCE_ROWS = 500
 """Held-out rows of a fold on which the relevance of columns is measured."""
 SHUFFLED_ROWS = 6_000
@@ -59,10 +69,25 @@ def _mean_and_error(values: list[float]) -> dict[str, float]:
     return {"mean": mean, "se": 0.0 if error < ROUNDING * abs(mean) else error}
 
 
+def check_folds(n_folds: int, otherwise: str = "") -> None:
+    """Refuse what is no cross-validation, before anything is read."""
+    if n_folds < 2:
+        raise UsageError(f"--folds must be 2 or more; got {n_folds}. {otherwise}".rstrip())
+
+
+def say_many_folds(asked: int, folds: Folds, n_fits: int, talk: Talk) -> None:
+    """Say that there are fewer folds than asked for, or that they take long."""
+    if folds and len(folds) < asked:
+        talk.note(
+            f"There are {len(folds)} folds, not {asked}: every fold needs two rows, and classes "
+            "to learn from."
+        )
+    if n_fits > MANY_FITS:
+        talk.note(f"These are {n_fits} fits; --folds 5 or 10 would do.")
+
+
 def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:
     """Rows to learn from and rows to test on, shuffled; classes in their shares."""
-    if n_folds < 2:
-        raise UsageError(f"--folds must be 2 or more; got {n_folds}. --no-cv leaves them out.")
     n_folds = min(n_folds, max(2, problem.n_rows // 2))
     rows = np.zeros(problem.n_rows)
     if problem.task == "regression":

@@ -17,7 +17,12 @@ def compare(
     target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
     models: Annotated[
-        list[str] | None, typer.Option("--model", help="Compare this model; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--model",
+            help="Compare this model only; may be repeated. rvm, linear, select, ridge, svm, gp, "
+            "boosting.",
+        ),
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Leave this column out; may be repeated.")

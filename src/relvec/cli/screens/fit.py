@@ -4,83 +4,98 @@ from __future__ import annotations
 
 from typing import Any
 
+from relvec.cli.errors import listed
 from relvec.cli.models import MODELS, words_for
-from relvec.cli.screens.parts import bars, figure, pairs, size, table, with_error
+from relvec.cli.screens.parts import (
+    bars,
+    figure,
+    legend,
+    pairs,
+    percent,
+    size,
+    table,
+    with_error,
+)
 from relvec.cli.talk import visible
 
-__all__ = ["CV_COLUMNS", "cv_table", "fit_screen", "relevance_bars"]
+__all__ = ["CV_COLUMNS", "MEANINGS", "cv_tables", "fit_screen", "relevance_parts"]
 
 CV_COLUMNS = {
     "regression": (
-        ("rmse", "error (rms)", False),
-        ("mae", "mean |error|", False),
-        ("r2", "R²", False),
-        ("log_density", "log density", False),
+        ("rmse", "error (rms)", ""),
+        ("r2", "R²", "decimals"),
+        ("log_density", "log density", ""),
     ),
-    "classification": (
-        ("error", "wrong", True),
-        ("log_loss", "log loss", False),
-        ("confidence", "said to be right", True),
-    ),
+    "classification": (("error", "wrong", "share"), ("log_loss", "log loss", "")),
 }
+MEANINGS = {
+    "r2": "R² is the share of the variance that is explained.",
+    "log_density": "log density is how probable the model held the true values, error bars "
+    "included: higher is better.",
+    "log_loss": "log loss is minus the log of the probability that the true class was given: "
+    "lower is better.",
+}
+"""Words of the tables that not everyone knows."""
+DECIDES = {"regression": "log density", "classification": "log loss"}
+SHOWN = 8
+"""Columns of a table whose relevance is drawn."""
 
 
 def fit_screen(facts: dict[str, Any]) -> list[Any]:
     """Headline, errors next to baselines, what was learnt, what matters."""
     parts: list[Any] = ["", headline(facts)]
     if "cross_validation" in facts:
-        parts.append(cv_table(facts))
+        parts += cv_tables(facts)
     else:
-        parts.append("(not cross-validated: nothing is known about rows it has not seen)\n")
-    parts.append(pairs(learnt(facts)))
-    if any(value and value > 0 for value in facts.get("relevance", {}).values()):
-        parts.append(relevance_bars(facts))
-    return parts
+        parts.append("(not cross-validated: nothing is known about rows it has not seen)")
+    return [*parts, "", pairs(learnt(facts)), *relevance_parts(facts)]
 
 
 def headline(facts: dict[str, Any]) -> str:
     """What was asked of what."""
     kinds = [column["kind"] for column in facts["columns"]]
     asked = "a number" if facts["task"] == "regression" else f"{len(facts['classes'])} classes"
+    counts = {"numbers": "number", "dates": "date", "levels": "level"}
+    of = ", ".join(f"{word} {kinds.count(k)}" for word, k in counts.items() if k in kinds)
     return (
         f"{visible(facts['target'])} ({asked}) from {len(kinds)} "
-        f"{'column' if len(kinds) == 1 else 'columns'} "
-        f"({kinds.count('number')} of numbers, {kinds.count('level')} of levels), "
-        f"{facts['rows']['used']} rows"
+        f"{'column' if len(kinds) == 1 else 'columns'} ({of}), {facts['rows']['used']} rows"
     )
 
 
-def cv_table(facts: dict[str, Any]) -> Any:
-    """Errors of all models on the same folds."""
+def cv_tables(facts: dict[str, Any]) -> list[Any]:
+    """Errors of all models on the same folds, and what they are."""
     results = facts["cross_validation"]
     columns = CV_COLUMNS[facts["task"]]
     rows = []
     for name, summary in results["models"].items():
         mark = " ←" if name == facts["model"] else ""
-        cells = [with_error(summary.get(key), percent=percent) for key, _, percent in columns]
+        cells = [with_error(summary.get(key), form) for key, _, form in columns]
         rows.append([words_for(name) + mark, *cells])
-    headers = [f"on unseen rows, {results['folds']} folds", *(words for _, words, _ in columns)]
-    return table(headers, rows)
+    headers = ["on unseen rows", *(words for _, words, _ in columns)]
+    folds = f"Means of {results['folds']} folds of unseen rows ± standard error."
+    meanings = [MEANINGS[key] for key, _, _ in columns if key in MEANINGS]
+    return [table(headers, rows), legend(folds, *meanings)]
 
 
 def learnt(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """What there is to know about the fitted model."""
-    what = "columns kept" if facts["model"] == "linear" else "vectors kept"
+    what = "terms kept" if facts["model"] == "linear" else "vectors kept"
     of = f" of {facts['rows']['used']} rows" if what == "vectors kept" else ""
     lines = [("model", _chosen(facts)), (what, f"{facts['vectors']}{of}")]
     if facts.get("noise_std") is not None:
-        lines.append(("noise level", f"{figure(facts['noise_std'])} (standard deviation)"))
+        lines.append(
+            ("noise level", f"{figure(facts['noise_std'])} (how far rows lie from the model, rms)")
+        )
     ours = facts.get("cross_validation", {}).get("models", {}).get(facts["model"], {})
     if "coverage" in ours:
-        lines.append(
-            ("95 % intervals", f"hold {100 * ours['coverage']['mean']:.1f} % of unseen rows")
-        )
-    if "confidence" in ours:
+        lines.append(("95 % intervals", f"hold {percent(ours['coverage'])} of unseen rows"))
+    if "confidence" in ours and "accuracy" in ours:
         lines.append(
             (
                 "calibration",
-                f"says {100 * ours['confidence']['mean']:.1f} % on average, is right in "
-                f"{100 * ours['accuracy']['mean']:.1f} %",
+                f"gives its choices {percent(ours['confidence'])} on average; "
+                f"{percent(ours['accuracy'])} are right",
             )
         )
     if "output" in facts:
@@ -90,11 +105,22 @@ def learnt(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _chosen(facts: dict[str, Any]) -> str:
     ours = [name for name in facts.get("cross_validation", {}).get("models", ()) if name in MODELS]
-    how = f", the best of {len(ours)} on the folds above" if len(ours) > 1 else ""
+    how = f", the best of {len(ours)} by {DECIDES[facts['task']]}" if len(ours) > 1 else ""
     return words_for(facts["model"]) + how
 
 
-def relevance_bars(facts: dict[str, Any]) -> Any:
-    """Which columns matter."""
+def relevance_parts(facts: dict[str, Any]) -> list[Any]:
+    """Which columns matter, which do not, and how that was found."""
+    rises = facts.get("relevance", {})
+    positive = {name: rise for name, rise in rises.items() if rise and rise > 0}
+    if not positive:
+        return []
     error = "error" if facts["task"] == "regression" else "log loss"
-    return bars(facts["relevance"], f"{error} rises by, if shuffled")
+    on = "unseen" if "cross_validation" in facts else "training"
+    shown = dict(list(positive.items())[:SHOWN])
+    words = [f"How much the {error} rises if a column's values are shuffled among {on} rows."]
+    if len(positive) > len(shown):
+        words.append(f"Smaller rises: {listed(list(positive)[SHOWN:])}.")
+    if len(positive) < len(rises):
+        words.append(f"No rise: {listed(name for name in rises if name not in positive)}.")
+    return [bars(shown, f"{error} rises by"), legend(*words)]
