@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from relvec import RVMRegressor, SparseBayesRegressor
+from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis, WaveletBasis
 from relvec.datasets import make_noisy_signal
 
@@ -87,3 +92,25 @@ def test_one_wild_row_raises_the_noise_level() -> None:
     assert after.noise_variance_ > 10 * before.noise_variance_
     assert after.predict(X[[wild]]) > before.predict(X[[wild]]) + 0.1
     assert wild in RVMRegressor(gamma=5.0).fit(X, y).relevance_
+
+
+def test_the_start_is_fair_to_linear_models() -> None:
+    data = load_diabetes(scaled=False)
+    X, X_test, y, y_test = train_test_split(data.data, data.target, random_state=0)
+    ridge = make_pipeline(StandardScaler(), RidgeCV()).fit(X, y)
+    assert ridge.score(X_test, y_test) == pytest.approx(0.36, abs=0.01)
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    logistic = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    assert np.sum(logistic.predict(X_test) != y_test) == 6
+
+
+@pytest.mark.parametrize(("split", "most_wrong"), [(1, 3), (2, 1)])
+def test_refused_tumours_hold_most_errors_on_other_splits(split: int, most_wrong: int) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=split)
+    classifier = RVMClassifier().fit(X, y)
+    wrong = classifier.predict(X_test) != y_test
+    decided = ~classifier.decide(X_test, 1.0 - np.eye(2), reject_cost=0.1).is_rejected
+    assert wrong.sum() >= 4
+    assert wrong[decided].sum() <= most_wrong
