@@ -162,7 +162,14 @@ def scale_path():
     return plotting.ScalePathDisplay(scales, np.log1p(steps[:, 0])).plot()
 
 
+def atom_evidence():
+    kept = plotting.AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0)
+    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, spent=1.5, price=1.0)
+    return plotting.AtomEvidenceDisplay([kept, left_out]).plot()
+
+
 PICTURES = [
+    atom_evidence,
     fit,
     predicted_observed,
     residuals,

@@ -8,6 +8,7 @@ Examples
 'coefficient of the data / noise'
 """
 
+from relvec.plotting.atom_evidence import AtomEvidence, AtomEvidenceDisplay
 from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
@@ -29,6 +30,8 @@ from relvec.plotting.weights import WeightDisplay
 from relvec.plotting.well_determined import WellDeterminedDisplay
 
 __all__ = [
+    "AtomEvidence",
+    "AtomEvidenceDisplay",
     "BasisFunctionsDisplay",
     "CoefficientDisplay",
     "CoefficientRow",

@@ -1,0 +1,264 @@
+"""What a fitted regression says of single atoms: their sparsity, their quality, their best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._checks import check_positive
+from relvec._typing import IndexArray, Vector
+from relvec.bases import BoundBasis
+from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._scales import _the_kernel
+from relvec.evidence import best_precision, removal_loss
+from relvec.moments import moments_of
+from relvec.plotting._estimators import predictor, seen_by
+from relvec.plotting._features import names_of
+from relvec.solvers import Problem, reference
+
+__all__ = ["AtomEvidence", "atoms_of"]
+
+ROWS_COMPARED = 50
+SAME_FIT = 1e-4
+"""Relative difference of what the noise is made of that rounding explains."""
+
+
+@dataclass(frozen=True)
+class AtomEvidence:
+    """What the rest of a model says of one atom, as Tipping and Faul (2003) write it.
+
+    Parameters
+    ----------
+    name : str
+        Of the atom.
+    sparsity : float
+        ``s = phi' C^-1 phi``, with ``C`` the covariance of the target without the atom: how far
+        the rest, and the noise, already explain what it could.
+    quality : float
+        ``q = phi' C^-1 t``: how well it points to what they do not explain.
+    spent : float, default=0.0
+        ``sigma^2 phi' C^-2 phi``, of which the effective degrees of freedom that the atom would
+        take are made. It matters under a price.
+    price : float, default=0.0
+        Of one effective degree of freedom: ``c`` of a smoothness prior.
+    rate : float, default=0.0
+        Of a Laplace prior, under which the prior variance ``1 / alpha`` of the weight has an
+        exponential density with mean ``2 / rate``; not together with a price.
+    entry_price : float, default=0.0
+        Nats that it must bring to be kept.
+    precision : float, default=inf
+        In the model; infinite if it is left out.
+
+    Examples
+    --------
+    >>> from relvec.plotting import AtomEvidence
+    >>> atom = AtomEvidence("a", sparsity=2.0, quality=3.0)
+    >>> atom.best_precision == 2.0**2 / (3.0**2 - 2.0)
+    True
+    >>> AtomEvidence("b", sparsity=2.0, quality=1.0).best_precision
+    inf
+    """
+
+    name: str
+    sparsity: float
+    quality: float
+    spent: float = 0.0
+    price: float = 0.0
+    rate: float = 0.0
+    entry_price: float = 0.0
+    precision: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Check what would give no curve."""
+        check_positive("sparsity", self.sparsity)
+        if not math.isfinite(self.quality):
+            raise ValueError(f"quality must be a finite number; got {self.quality!r}.")
+        for name in ("spent", "price", "rate", "entry_price"):
+            check_positive(name, getattr(self, name), allow_zero=True)
+        if self.price and self.rate:
+            raise ValueError("price and rate are of two priors; choose one of them.")
+        if not self.precision > 0.0:
+            raise ValueError(f"precision must be positive or infinite; got {self.precision!r}.")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is in the model."""
+        return math.isfinite(self.precision)
+
+    @property
+    def ratio(self) -> float:
+        """``q^2 / s``; without prices it is above one if the best precision is finite."""
+        return self.quality**2 / self.sparsity
+
+    @property
+    def best_precision(self) -> float:
+        """Where the objective is highest, the rest of the model held; may be infinite."""
+        return self._best()[1]
+
+    @property
+    def best_gain(self) -> float:
+        """What it brings there, its entry price not counted; zero at infinity."""
+        return self._best()[0]
+
+    def gain(self, precision: Any, *, priced: bool = True) -> Vector:
+        """Return what the atom adds to the objective at some precisions.
+
+        Parameters
+        ----------
+        precision : array-like
+            Of its weight.
+        priced : bool, default=True
+            Whether the prior counts, or the log evidence alone.
+        """
+        lam = np.asarray(precision, dtype=np.float64)
+        explained = self.quality**2 / (lam + self.sparsity)
+        return removal_loss(
+            np.asarray(self.sparsity),
+            lam,
+            explained,
+            0.0,
+            np.asarray(self.spent),
+            1.0,
+            self.price if priced else 0.0,
+            1.0,
+            self.rate if priced else 0.0,
+        )
+
+    def _best(self) -> tuple[float, float]:
+        s, q, p = np.array([[self.sparsity], [self.quality], [self.spent]])
+        (gain,), (best,) = best_precision(s, q, p, 0.0, 1.0, self.price, 1.0, self.rate)
+        return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
+
+
+def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> list[AtomEvidence]:
+    """Return what a fitted regression says of some atoms, the noise held at its own.
+
+    Parameters
+    ----------
+    estimator : regressor of relvec, or a pipeline that ends in one
+        Fitted, to one target.
+    X, y, sample_weight
+        Rows of the fit.
+    atoms : sequence of int or None
+        Numbers of the candidates; by default the best and the weakest that were kept, and the
+        nearest of those that were left out.
+    """
+    check_is_fitted(estimator)
+    model = predictor(estimator)
+    if not isinstance(model, BaseSparseBayesRegressor):
+        raise TypeError(
+            "AtomEvidenceDisplay needs a fitted regressor of relvec, or a pipeline that ends in "
+            f"one; got {type(model).__name__}."
+        )
+    if len(model.outputs_) > 1:
+        raise ValueError(
+            f"AtomEvidenceDisplay draws one target; the model has {len(model.outputs_)}. Fit a "
+            "model for each."
+        )
+    inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
+    weight = model._checked_weight(sample_weight, inputs)
+    bound = _bound(model, inputs, weight)
+    problem, fit = _conditioned(model, bound, inputs, np.asarray(y, dtype=np.float64), weight)
+    known = reference.statistics(problem, fit)
+    noise = problem.noise_variance
+    assert noise is not None
+    scale = problem.moments.column_norm**2 / noise
+    lam = np.full(len(scale), np.inf)
+    lam[fit.active] = fit.lam
+    chosen = _chosen(problem, fit, known) if atoms is None else _checked(atoms, len(scale))
+    unusable = chosen[~problem.moments.usable[chosen]]
+    if len(unusable):
+        raise ValueError(
+            f"candidate {unusable[0]} is constant over the rows, so nothing can be said of it."
+        )
+    names = bound.atoms.take(chosen).names(names_of(estimator, int(model.n_features_in_)))
+    return [
+        AtomEvidence(
+            name,
+            sparsity=float(known.s[i] * scale[i]),
+            quality=float(known.q[i] * math.sqrt(scale[i] / noise)),
+            spent=float(known.p[i] * scale[i]),
+            price=problem.smoothness,
+            rate=float(problem.laplace_rate * scale[i]),
+            entry_price=float(problem.min_gain[i]),
+            precision=float(lam[i] * scale[i]),
+        )
+        for i, name in zip(chosen.tolist(), names, strict=True)
+    ]
+
+
+def _bound(model: Any, X: Any, weight: Vector | None) -> BoundBasis:
+    """All candidates, with the kernel that was learnt."""
+    basis = model._resolve_basis()
+    learnt = getattr(model, "learnt_scales_", None)
+    if learnt is not None:
+        basis = _the_kernel(basis, model._scale_learner(basis))._replace(learnt=learnt).basis
+    bound: BoundBasis = model._bind(basis, X, weight)
+    return bound
+
+
+def _conditioned(
+    model: Any, bound: BoundBasis, X: Any, y: Any, weight: Vector | None
+) -> tuple[Problem, reference.Fit]:
+    """The problem that the model solved, its noise held, and its solution."""
+    (output,) = model.outputs_
+    if y.shape not in ((len(X),), (len(X), 1)):
+        raise ValueError(f"X and y must have the same rows; got {len(X)} and shape {y.shape}.")
+    (moments,) = moments_of(
+        bound.dictionary, y.reshape(-1, 1), weight, centre=bool(model.fit_intercept)
+    )
+    problem, _ = model._problem(moments, bound)
+    if problem.hyperprior.shape or problem.hyperprior.rate:
+        raise ValueError(
+            "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
+            'Use prior="flat", "laplace", or one that prices degrees of freedom.'
+        )
+    solution, some = output.solution, X[:ROWS_COMPARED]
+    problem = replace(
+        problem, noise_variance=solution.noise_variance, laplace_rate=solution.laplace_rate
+    )
+    is_same = moments.n_atoms == model.n_atoms_ and np.array_equal(
+        bound.atoms.take(output.active).at(some), output.atoms.at(some)
+    )
+    if is_same:
+        fit = reference.condition(problem, output.active, np.exp(solution.log_lam))
+        expected = output.posterior.quadratic
+        is_same = abs(fit.quadratic - expected) <= SAME_FIT * abs(expected)
+    if not is_same:
+        raise ValueError(
+            "X and y must be the rows that the model was fitted to, with their weights: these "
+            "give other atoms, or another noise. If its centres are drawn by chance, fit it with "
+            "random_state."
+        )
+    return problem, fit
+
+
+def _chosen(problem: Problem, fit: reference.Fit, known: reference.Statistics) -> IndexArray:
+    """The best and the weakest of those kept, and the nearest of those left out."""
+    worth = reference.worth(problem, fit, known)
+    kept = fit.active[[int(worth.argmax()), int(worth.argmin())]] if len(worth) else fit.active
+    is_out = problem.moments.usable & (known.s > problem.moments.resolution)
+    is_out[fit.active] = False
+    assert problem.noise_variance is not None
+    above = known.q**2 / problem.noise_variance - 2.0 * problem.smoothness * known.p
+    nearest = np.where(is_out, (above - problem.laplace_rate) / known.s, -np.inf).argmax()
+    found = [*kept, nearest] if is_out.any() else [*kept]
+    if not found:
+        raise ValueError("The model has no atom that varies: there is nothing to draw.")
+    return np.array(list(dict.fromkeys(int(i) for i in found)), dtype=np.intp)
+
+
+def _checked(atoms: Any, n_atoms: int) -> IndexArray:
+    chosen = np.atleast_1d(np.asarray(atoms))
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not len(chosen):
+        raise ValueError(f"atoms must be numbers of candidates, such as [0, 3]; got {atoms!r}.")
+    if chosen.min() < 0 or chosen.max() >= n_atoms:
+        raise ValueError(
+            f"atoms must be between 0 and {n_atoms - 1}, as there are {n_atoms} candidates; got "
+            f"{atoms!r}."
+        )
+    return chosen.astype(np.intp)

@@ -1,0 +1,200 @@
+"""The evidence of one atom as a function of its precision: why some stay and most leave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from relvec.plotting._atoms import AtomEvidence, atoms_of
+from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, plain, take_axes, tone
+from relvec.plotting._features import shorten
+
+__all__ = ["AtomEvidence", "AtomEvidenceDisplay"]
+
+N_POINTS = 400
+WORTH_A_LINE = 0.05
+"""Entry prices, in nats, that can be seen."""
+
+
+class AtomEvidenceDisplay:
+    """Picture of what single atoms add to the log evidence, over the precisions of their weights.
+
+    All other atoms and the noise are held. Far to the right a weight is zero, and adds nothing. If
+    the atom explains more than chance would (``q^2 > s``, in the notation of Tipping and Faul),
+    there is a maximum at a finite precision, and the atom can stay. If not, the curve rises all
+    the way: the best precision is infinite, and the atom leaves. Under a prior that charges for
+    degrees of freedom the curve is lower (dashed: the evidence alone), and its maximum further to
+    the right, or gone.
+
+    Use `from_estimator` to make one.
+
+    Parameters
+    ----------
+    atoms : sequence of AtomEvidence
+        One panel each.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : list of matplotlib Axes
+        One for each atom.
+    lines_ : list of matplotlib Line2D
+        The curves.
+    marks_ : list of matplotlib Line2D or None
+        The maxima; None where it is at infinity.
+    notes_ : list of matplotlib Text
+        What is said of each.
+
+    See Also
+    --------
+    ShrinkageDisplay : What becomes of single coefficients of an orthonormal basis.
+
+    References
+    ----------
+    Tipping and Faul (2003), Fast marginal likelihood maximisation for sparse Bayesian models,
+    AISTATS.
+
+    Schmolck (2008), Smooth relevance vector machines, thesis, University of Exeter; figure 2.11.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import RVMRegressor
+    >>> from relvec.plotting import AtomEvidenceDisplay
+    >>> X = np.linspace(-10, 10, 60)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).normal(size=60)
+    >>> model = RVMRegressor(gamma=0.1).fit(X, y)
+    >>> display = AtomEvidenceDisplay.from_estimator(model, X, y)
+    >>> [atom.is_kept for atom in display.atoms]
+    [True, True, False]
+    """
+
+    def __init__(self, atoms: Sequence[AtomEvidence]) -> None:
+        self.atoms = [atoms] if isinstance(atoms, AtomEvidence) else list(atoms)
+        if not self.atoms or not all(isinstance(each, AtomEvidence) for each in self.atoms):
+            raise TypeError(f"atoms must be one or more AtomEvidence; got {atoms!r}.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        atoms: Sequence[int] | None = None,
+        sample_weight: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw atoms of a fitted regression.
+
+        Parameters
+        ----------
+        estimator : regressor of relvec, or a pipeline that ends in one
+            Fitted, to one target, under any prior but a Gamma prior.
+        X : array-like of shape (n_samples, n_features)
+            The rows it was fitted to: atoms that were left out are not kept in it.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        atoms : sequence of int, optional
+            Numbers of the candidates: of rows of `X` for kernels, of columns for `LinearBasis`. By
+            default the one that brings most, the one kept that brings least, and the one left
+            out that is nearest to entering.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in the fit.
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one for each atom; a new figure by default.
+
+        Returns
+        -------
+        display : AtomEvidenceDisplay
+        """
+        return cls(atoms_of(estimator, X, y, atoms, sample_weight)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one for each atom; a new figure by default.
+
+        Returns
+        -------
+        display : AtomEvidenceDisplay
+        """
+        count = len(self.atoms)
+        n_columns = min(count, 3)
+        n_rows = -(-count // n_columns)
+        self.figure_, axes = take_axes(
+            ax,
+            count,
+            "the atoms",
+            nrows=n_rows,
+            ncols=n_columns,
+            figsize=(0.6 + 3.4 * n_columns, 3.2 * n_rows),
+        )
+        for spare in axes[count:]:
+            spare.remove()
+        self.axes_ = axes[:count]
+        self.lines_: list[Any] = []
+        self.marks_: list[Any] = []
+        self.notes_: list[Any] = []
+        for each, atom in zip(self.axes_, self.atoms, strict=True):
+            self._draw(each, atom)
+        return self
+
+    def _draw(self, axes: Any, atom: AtomEvidence) -> None:
+        best, top = atom.best_precision, atom.best_gain
+        is_finite = math.isfinite(best)
+        colour = tone(axes, MODEL if atom.is_kept else OTHER)
+        turns = [atom.sparsity] + ([best] if is_finite else [])
+        precision = np.geomspace(min(turns) / 100.0, max(turns) * 1000.0, N_POINTS)
+        gain = atom.gain(precision)
+        axes.axhline(0.0, color=tone(axes, DATA), lw=0.8, ls=":")
+        if atom.price or atom.rate:
+            alone = atom.gain(precision, priced=False)
+            axes.plot(precision, alone, "--", color=colour, lw=1.2, alpha=0.7)
+            top = max(top, float(alone.max()))
+        (line,) = axes.plot(precision, gain, color=colour, lw=1.8)
+        self.lines_.append(line)
+        if atom.entry_price > WORTH_A_LINE:
+            axes.axhline(atom.entry_price, color=tone(axes, INK), lw=0.9, ls="-.")
+        mark = None
+        if is_finite:
+            (mark,) = axes.plot(best, atom.best_gain, "o", color=colour, ms=6, zorder=3)
+        self.marks_.append(mark)
+        height = max(top, 1.3 * atom.entry_price, 0.4)
+        lowest = max(min(float(gain.min()), 0.0), -max(0.6 * height, 1.0))
+        axes.set(
+            xscale="log",
+            xlim=(precision[0], precision[-1]),
+            ylim=(lowest - 0.08 * height, 1.45 * height),
+            xlabel="precision of the weight",
+            ylabel="gain in objective (nats)" if atom.price or atom.rate else "gain (nats)",
+        )
+        title = f"{plain(shorten(atom.name))}: {'kept' if atom.is_kept else 'left out'}"
+        axes.set_title(title, loc="left", fontsize=10, color=colour)
+        note = axes.text(
+            0.98,
+            0.97,
+            f"q²/s = {atom.ratio:.3g}\n{_verdict(atom)}",
+            transform=axes.transAxes,
+            ha="right",
+            va="top",
+            fontsize=9,
+            color=tone(axes, INK),
+        )
+        self.notes_.append(note)
+        finish(axes)
+
+
+def _verdict(atom: AtomEvidence) -> str:
+    if not math.isfinite(atom.best_precision):
+        return "best at infinity →"
+    words = f"best at {atom.best_precision:.3g}"
+    if not atom.is_kept and atom.best_gain < atom.entry_price:
+        words += f",\nbut it must bring {atom.entry_price:.2g}"
+    return words

@@ -1,0 +1,236 @@
+"""The evidence of single atoms, next to that of whole models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+from scipy.optimize import minimize_scalar
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+pytest.importorskip("matplotlib")
+
+from matplotlib import colors, pyplot
+
+from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegressor
+from relvec.bases import KernelBasis, LinearBasis
+from relvec.plotting import AtomEvidence, AtomEvidenceDisplay
+from relvec.plotting._atoms import atoms_of
+from relvec.priors import GammaPrior, LaplacePrior, SmoothnessPrior
+
+RNG = np.random.default_rng(2)
+X = np.sort(RNG.uniform(-5.0, 5.0, 40))[:, None]
+Y = np.sin(X[:, 0]) + 0.3 * RNG.normal(size=40)
+Z = RNG.normal(size=(50, 6))
+T = Z[:, 0] + 0.35 * Z[:, 1] + RNG.normal(size=50)
+
+
+def objective(Phi, precision, noise, target, price=0.0, rate=0.0, weight=None):
+    """Log evidence of a model with a flat intercept and some precisions, written out."""
+    weight = np.ones(len(target)) if weight is None else weight
+    root = np.sqrt(weight)
+    # what is orthogonal to the weighted intercept
+    Q = null_space(root[None])
+    Phi, target = Q.T @ (root[:, None] * Phi), Q.T @ (root * target)
+    used = np.isfinite(precision)
+    C = noise * np.eye(len(target)) + Phi[:, used] / precision[used] @ Phi[:, used].T
+    dof = len(target) - noise * np.trace(np.linalg.inv(C))
+    value = -0.5 * (np.linalg.slogdet(C)[1] + target @ np.linalg.solve(C, target))
+    lam = precision[used] * noise / (Phi[:, used] ** 2).sum(axis=0)
+    return value - price * dof - 0.5 * rate * (1.0 / lam).sum()
+
+
+def check_by_brute_force(model, Phi, X, y, price=0.0, rate=0.0, atoms=None, weight=None):
+    display = AtomEvidenceDisplay.from_estimator(model, X, y, atoms=atoms, sample_weight=weight)
+    last = model[-1] if hasattr(model, "steps") else model
+    precision = np.full(Phi.shape[1], np.inf)
+    precision[last.outputs_[0].active] = np.ravel(last.weight_precision_)
+    noise = last.outputs_[0].solution.noise_variance
+
+    def value(atom, at):
+        changed = precision.copy()
+        changed[atom] = at
+        return objective(Phi, changed, noise, y, price, rate, weight)
+
+    for number, atom in zip(atoms, display.atoms, strict=True):
+        assert atom.is_kept == np.isfinite(precision[number])
+        np.testing.assert_allclose(atom.precision, precision[number], rtol=1e-6)
+        without = value(number, np.inf)
+        steps = np.geomspace(0.01, 100.0, 7) * atom.sparsity
+        brute = [value(number, each) - without for each in steps]
+        np.testing.assert_allclose(atom.gain(steps), brute, rtol=1e-6, atol=1e-7)
+        found = minimize_scalar(
+            lambda log: without - value(number, np.exp(log)),  # noqa: B023
+            bracket=np.log(atom.sparsity) + np.array([-6.0, 0.0]),
+            tol=1e-10,
+        )
+        if np.isfinite(atom.best_precision):
+            np.testing.assert_allclose(atom.best_gain, -found.fun, rtol=1e-6, atol=1e-8)
+            np.testing.assert_allclose(np.log(atom.best_precision), found.x, atol=1e-3)
+        else:
+            assert -found.fun < 1e-6
+        if atom.is_kept:  # the model has it where it is best
+            np.testing.assert_allclose(atom.best_precision, atom.precision, rtol=1e-2)
+    return display
+
+
+@pytest.mark.parametrize(
+    ("prior", "price", "rate"),
+    [("flat", 0.0, 0.0), (SmoothnessPrior(1.5), 1.5, 0.0), (LaplacePrior(2.0), 0.0, 2.0)],
+)
+def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, price, rate):
+    columns = SparseBayesRegressor(LinearBasis(), prior=prior, min_gain=1e-3).fit(Z, T)
+    check_by_brute_force(columns, Z, Z, T, price, rate, atoms=range(6))
+    kernels = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
+    Phi = np.exp(-0.3 * (X - X.T) ** 2)
+    atoms = [*kernels.relevance_[:2], 3, 20]
+    check_by_brute_force(kernels, Phi, X, Y, price, rate, atoms=list(dict.fromkeys(atoms)))
+
+
+def test_weights_of_rows_and_steps_before_the_model():
+    weight = RNG.integers(0, 3, 50).astype(float)
+    model = SparseBayesRegressor(LinearBasis()).fit(Z, T, sample_weight=weight)
+    check_by_brute_force(model, Z, Z, T, atoms=[0, 1, 2], weight=weight)
+    pipeline = make_pipeline(StandardScaler(), SparseBayesRegressor(LinearBasis())).fit(Z, T)
+    seen = StandardScaler().fit_transform(Z)
+    check_by_brute_force(pipeline, seen, Z, T, atoms=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RVMRegressor(scales="ard"),
+        DRVMRegressor(),
+        SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()),
+        RVMRegressor(gamma=0.1, centers=20, random_state=0),
+        RVMRegressor(gamma=0.1, fit_intercept=False),
+        RVMRegressor(gamma=0.1, noise_variance=1.0),
+    ],
+    ids=["scales", "drvm", "sum", "centres", "no intercept", "held noise"],
+)
+def test_all_regressors_are_drawn(model):
+    model.fit(Z, T)
+    display = AtomEvidenceDisplay.from_estimator(model, Z, T)
+    assert 2 <= len(display.atoms) <= 3
+    for atom in display.atoms:
+        if atom.is_kept:
+            np.testing.assert_allclose(atom.best_precision, atom.precision, rtol=0.05)
+            assert np.isclose(model.weight_precision_, atom.precision).any()
+        else:
+            assert atom.best_gain <= atom.entry_price + 1e-3
+
+
+def test_best_weakest_and_nearest_are_the_default():
+    model = RVMRegressor(gamma=0.3).fit(X, Y)
+    everything = atoms_of(model, X, Y, range(40), None)
+    drawn = AtomEvidenceDisplay.from_estimator(model, X, Y).atoms
+    kept = [atom for atom in everything if atom.is_kept]
+    gains = [atom.best_gain for atom in kept]
+    assert drawn[0].name == kept[int(np.argmax(gains))].name
+    assert drawn[1].name == kept[int(np.argmin(gains))].name
+    out = [atom for atom in everything if not atom.is_kept]
+    assert not drawn[2].is_kept
+    np.testing.assert_allclose(drawn[2].ratio, max(atom.ratio for atom in out), rtol=1e-3)
+
+
+def test_what_is_drawn():
+    atoms = [
+        AtomEvidence("a$_b", sparsity=2.0, quality=3.0, precision=4.0 / 7.0),
+        AtomEvidence("b", sparsity=2.0, quality=1.0),
+        AtomEvidence("c", sparsity=2.0, quality=3.0, spent=2.0, price=1.0),
+        AtomEvidence("d", sparsity=2.0, quality=2.0, entry_price=3.0),
+    ]
+    display = AtomEvidenceDisplay(atoms).plot()
+    assert len(display.axes_) == 4
+    assert display.marks_[1] is None
+    x, y = (float(each[0]) for each in display.marks_[0].get_data())
+    np.testing.assert_allclose([x, y], [4 / 7, 0.5 * (4.5 - 1.0 - np.log(4.5))])
+    assert [note.get_text().split("\n")[-1] for note in display.notes_] == [
+        "best at 0.571",
+        "best at infinity →",
+        f"best at {atoms[2].best_precision:.3g}",
+        "but it must bring 3",
+    ]
+    assert [title.get_title(loc="left") for title in display.axes_][:2] == [
+        r"a\$_b: kept",
+        "b: left out",
+    ]
+    assert [len(ax.get_lines()) for ax in display.axes_] == [3, 2, 4, 4]
+    display.figure_.canvas.draw()
+    one = AtomEvidenceDisplay(atoms[1]).plot()
+    assert len(one.figure_.axes) == 1
+
+
+def test_a_price_moves_the_maximum_to_the_right_or_away():
+    free = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0)
+    some = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, price=1.0)
+    much = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, price=5.0)
+    assert free.best_precision < some.best_precision < much.best_precision == np.inf
+    assert (free.gain([0.1, 1.0, 10.0]) > some.gain([0.1, 1.0, 10.0])).all()
+    np.testing.assert_array_equal(free.gain([1.0]), some.gain([1.0], priced=False))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sparsity": 0.0}, "sparsity must be"),
+        ({"quality": np.nan}, "quality must be a finite number"),
+        ({"price": -1.0}, "price must"),
+        ({"price": 1.0, "rate": 1.0}, "choose one of them"),
+        ({"precision": 0.0}, "precision must be positive or infinite"),
+    ],
+)
+def test_atoms_that_have_no_curve(options, words):
+    with pytest.raises(ValueError, match=words):
+        AtomEvidence("a", **{"sparsity": 1.0, "quality": 1.0, **options})
+
+
+def test_what_cannot_be_drawn():
+    draw = AtomEvidenceDisplay.from_estimator
+    model = RVMRegressor(gamma=0.3).fit(X, Y)
+    with pytest.raises(ValueError, match="must be the rows that the model was fitted to"):
+        draw(model, X, Y[::-1])
+    with pytest.raises(ValueError, match="must be the rows that the model was fitted to"):
+        draw(model, X[:30], Y[:30])
+    with pytest.raises(ValueError, match="must have the same rows; got 40 and shape"):
+        draw(model, X, Y[:30])
+    with pytest.raises(ValueError, match="between 0 and 39, as there are 40 candidates"):
+        draw(model, X, Y, atoms=[40])
+    with pytest.raises(ValueError, match="atoms must be numbers of candidates"):
+        draw(model, X, Y, atoms=["first"])
+    with pytest.raises(NotFittedError):
+        draw(RVMRegressor(), X, Y)
+    with pytest.raises(TypeError, match="needs a fitted regressor of relvec.*RVMClassifier"):
+        draw(RVMClassifier(gamma=1.0).fit(X, Y > 0), X, Y > 0)
+    two = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match="draws one target; the model has 2"):
+        draw(two, X, np.column_stack([Y, Y]))
+    gamma = SparseBayesRegressor(LinearBasis(), prior=GammaPrior()).fit(Z, T)
+    with pytest.raises(ValueError, match="Under a Gamma prior on precisions every atom is kept"):
+        draw(gamma, Z, T)
+    flat = np.column_stack([Z[:, 0], np.ones(50)])
+    with pytest.raises(ValueError, match="candidate 1 is constant over the rows"):
+        draw(SparseBayesRegressor(LinearBasis()).fit(flat, T), flat, T, atoms=[1])
+    with pytest.raises(TypeError, match="one or more AtomEvidence"):
+        AtomEvidenceDisplay([])
+    with pytest.raises(ValueError, match="ax must hold 1 matplotlib axes, for the atoms"):
+        AtomEvidenceDisplay(AtomEvidence("a", 1.0, 2.0)).plot([])
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_small_panels_hold_their_words_on_any_paper(is_dark):
+    atom = AtomEvidence("x1", sparsity=2.0, quality=2.0, entry_price=3.0)
+    with pyplot.style.context("dark_background" if is_dark else "default"):
+        figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
+        display = AtomEvidenceDisplay([atom]).plot(ax)
+        figure.canvas.draw()
+        (note,) = display.notes_
+        box = note.get_window_extent()
+        assert ax.get_window_extent().x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        assert box.height < 0.45 * ax.get_window_extent().height
+        paper = float(np.mean(colors.to_rgb(ax.get_facecolor())))
+        for colour in (note.get_color(), display.lines_[0].get_color()):
+            assert abs(float(np.mean(colors.to_rgb(colour))) - paper) > 0.3
