@@ -168,7 +168,17 @@ def atom_evidence():
     return plotting.AtomEvidenceDisplay([kept, left_out]).plot()
 
 
+def weight_prior():
+    return plotting.WeightPriorDisplay.from_priors()
+
+
+def weight_contours():
+    return plotting.WeightPriorDisplay.from_priors(["gaussian", "flat"], kind="contours")
+
+
 PICTURES = [
+    weight_prior,
+    weight_contours,
     atom_evidence,
     fit,
     predicted_observed,

@@ -26,6 +26,7 @@ from relvec.plotting.scale_path import ScalePathDisplay
 from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
+from relvec.plotting.weight_prior import WeightPriorDisplay
 from relvec.plotting.weights import WeightDisplay
 from relvec.plotting.well_determined import WellDeterminedDisplay
 
@@ -52,5 +53,6 @@ __all__ = [
     "ShrinkageDisplay",
     "SignalDisplay",
     "WeightDisplay",
+    "WeightPriorDisplay",
     "WellDeterminedDisplay",
 ]

@@ -1,0 +1,290 @@
+"""The density of a weight when its precision is integrated out: what sparsity looks like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import gammaln
+
+from relvec._checks import check_choice, check_integer, check_positive
+from relvec._typing import Vector
+from relvec.plotting._axes import INK, STYLES, finish, legend_above, plain, take_axes, tone
+from relvec.plotting._features import shorten
+from relvec.priors import GammaPrior, LaplacePrior, Prior, RateHyperprior, resolve_prior
+
+__all__ = ["WeightPriorDisplay"]
+
+KINDS = ("density", "contours")
+GAUSSIAN = "gaussian"
+EXAMPLES: dict[str, str | Prior] = {
+    "Gaussian": GAUSSIAN,
+    "Laplace": LaplacePrior(2.0),
+    "Student t": GammaPrior(0.5, 0.1),
+    "flat": "flat",
+}
+N_POINTS = 600
+N_GRID = 160
+N_LEVELS = 12
+LOG_2PI = math.log(2.0 * math.pi)
+
+
+class WeightPriorDisplay:
+    """Picture of the density that priors on precisions give to the weights themselves.
+
+    Given its precision a weight is normal. Integrated over precisions its density has a peak at
+    zero and heavy tails: small weights are pulled to zero and large ones are left alone. The flat
+    prior gives ``1 / |w|``, a Gamma prior a Student t density, an exponential density of the
+    variance a Laplace density. Of two weights the contours are stars: mass is along the axes, where
+    one of them is zero.
+
+    Use `from_priors` to make one.
+
+    Parameters
+    ----------
+    priors : mapping of str to Prior or str
+        Names and priors; "gaussian" is a normal density of precision one. Laplace and smoothness
+        priors are in units of the noise, for atoms of unit norm.
+    n_samples : int, default=100
+        On which the prices of "bic" and "ric" depend.
+    limit : float, default=4.0
+        Largest weight on the axes.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+        The only one, or the first.
+    axes_ : list of matplotlib Axes
+    lines_ : dict of str to matplotlib Line2D
+        Densities; empty for contours.
+
+    See Also
+    --------
+    ShrinkageDisplay : What priors make of a coefficient.
+
+    Notes
+    -----
+    Densities that cannot be normalised are those of the flat and of the smoothness priors: ``1 /
+    |w|``, and ``exp(-c)`` times as much for weights far above the noise. Their height is that of
+    a density of the logarithm of the precision that is one, or that tends to one.
+
+    References
+    ----------
+    Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1; figure 6.
+
+    Examples
+    --------
+    >>> from relvec.plotting import WeightPriorDisplay
+    >>> from relvec.priors import GammaPrior
+    >>> display = WeightPriorDisplay.from_priors(["gaussian", GammaPrior(1.0, 1.0), "flat"])
+    >>> list(display.lines_)
+    ['gaussian', 'GammaPrior(rate=1.0, shape=1.0)', 'flat']
+    >>> display.density("flat", [0.5, 2.0]).tolist()
+    [2.0, 0.5]
+    """
+
+    def __init__(
+        self, priors: Mapping[str, str | Prior], *, n_samples: int = 100, limit: float = 4.0
+    ) -> None:
+        if not priors:
+            raise ValueError("priors must name at least one prior; got none.")
+        self.n_samples = check_integer("n_samples", n_samples, minimum=2)
+        self.limit = check_positive("limit", limit)
+        self.priors: dict[str, Prior | None] = {}
+        for name, prior in priors.items():
+            is_gaussian = isinstance(prior, str) and prior == GAUSSIAN
+            known = None if is_gaussian else resolve_prior(prior, takes_laplace=True)
+            self.priors[name] = known
+            self.log_density(name, [1.0])
+
+    @classmethod
+    def from_priors(
+        cls,
+        priors: Sequence[str | Prior] | Mapping[str, str | Prior] = EXAMPLES,
+        *,
+        n_samples: int = 100,
+        limit: float = 4.0,
+        kind: str = "density",
+        ax: Any = None,
+    ) -> Self:
+        """Draw the densities of several priors.
+
+        Parameters
+        ----------
+        priors : sequence of str or Prior, or mapping of names to them
+            "gaussian", or priors of relvec; a Laplace prior needs a rate. By default an example
+            of each kind of density.
+        n_samples, limit
+            As in the class.
+        kind : {"density", "contours"}, default="density"
+            As in `plot`.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : WeightPriorDisplay
+        """
+        if isinstance(priors, (str, Prior)):
+            priors = [priors]
+        if not isinstance(priors, Mapping):
+            priors = {each if isinstance(each, str) else repr(each): each for each in priors}
+        return cls(priors, n_samples=n_samples, limit=limit).plot(ax, kind=kind)
+
+    def density(self, name: str, weight: Any) -> Vector:
+        """Return the density of a weight, not normalised where that cannot be done.
+
+        Parameters
+        ----------
+        name : str
+            Of the prior.
+        weight : array-like
+            Where.
+        """
+        return np.exp(self.log_density(name, weight))
+
+    def log_density(self, name: str, weight: Any) -> Vector:
+        """Return the logarithm of the density; infinite at zero where it has a pole.
+
+        Parameters
+        ----------
+        name : str
+            Of the prior.
+        weight : array-like
+            Where.
+        """
+        w = np.abs(np.asarray(weight, dtype=np.float64))
+        prior = self.priors[name]
+        if prior is None:
+            return np.asarray(-0.5 * (w * w + LOG_2PI))
+        hyper, price = prior.hyperprior(), prior.smoothness(self.n_samples)
+        rate = prior.laplace_rate()
+        if isinstance(rate, RateHyperprior):
+            raise ValueError(
+                f"The rate of {prior} is learnt, so it has no one density. Give a number, such as "
+                "LaplacePrior(2.0)."
+            )
+        if sum(map(bool, (price, rate, hyper.rate))) > 1:
+            raise ValueError(
+                f"{prior} joins two kinds of priors, of which there is no picture. Give a price, a "
+                "Laplace rate or a Gamma density."
+            )
+        if rate:
+            return np.asarray(0.5 * math.log(rate) - math.log(2.0) - math.sqrt(rate) * w)
+        if hyper.rate:
+            return _student(w, hyper.shape, hyper.rate)
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(w) + np.log(_share_left(w, price)))
+
+    def is_proper(self, name: str) -> bool:
+        """Whether the density can be normalised.
+
+        Parameters
+        ----------
+        name : str
+            Of the prior.
+        """
+        prior = self.priors[name]
+        return prior is None or bool(prior.laplace_rate() or prior.hyperprior().shape)
+
+    def plot(self, ax: Any = None, *, kind: str = "density") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw, one for each prior if `kind` is "contours"; a new figure by default.
+        kind : {"density", "contours"}, default="density"
+            The density of one weight, on a logarithmic axis, or that of two.
+
+        Returns
+        -------
+        display : WeightPriorDisplay
+        """
+        check_choice("kind", kind, KINDS)
+        self.lines_: dict[str, Any] = {}
+        if kind == "contours":
+            return self._plot_contours(ax)
+        self.figure_, self.axes_ = take_axes(ax, 1, "the densities", figsize=(6.4, 4.0))
+        (self.ax_,) = self.axes_
+        # an even number of points leaves out zero, where some are infinite
+        weight = np.linspace(-self.limit, self.limit, N_POINTS)
+        for place, name in enumerate(self.priors):
+            colour, dashes = STYLES[place % len(STYLES)]
+            improper = "" if self.is_proper(name) else " (improper)"
+            (self.lines_[name],) = self.ax_.plot(
+                weight,
+                self.density(name, weight),
+                color=tone(self.ax_, colour),
+                ls=dashes,
+                lw=1.8,
+                label=f"{plain(name)}{improper}",
+            )
+        ends, inside = np.transpose(
+            [self.density(name, [self.limit, 0.2 * self.limit]) for name in self.priors]
+        )
+        self.ax_.set(
+            xlabel="weight",
+            ylabel="density",
+            yscale="log",
+            xlim=(-self.limit, self.limit),
+            ylim=(max(0.5 * ends.min(), 1e-4 * ends.max()), 10.0 * inside.max()),
+        )
+        finish(self.ax_, grid=True)
+        legend_above(self.ax_)
+        return self
+
+    def _plot_contours(self, ax: Any) -> Self:
+        count = len(self.priors)
+        n_columns = min(count, 4)
+        n_rows = -(-count // n_columns)
+        size = (0.4 + 2.7 * n_columns, 2.9 * n_rows)
+        self.figure_, axes = take_axes(
+            ax, count, "the priors", nrows=n_rows, ncols=n_columns, figsize=size
+        )
+        for spare in axes[count:]:
+            spare.remove()
+        self.axes_ = axes[:count]
+        self.ax_ = self.axes_[0]
+        weight = np.linspace(-self.limit, self.limit, N_GRID)
+        for each, name in zip(self.axes_, self.priors, strict=True):
+            one = self.log_density(name, weight)
+            both = one[:, None] + one
+            # some are infinite at zero, so that the highest says nothing
+            lowest, highest = np.quantile(both, [0.0, 0.99])
+            levels = np.linspace(lowest, highest, N_LEVELS)
+            each.contourf(weight, weight, both, levels=levels, cmap="Blues", extend="both")
+            each.set_title(plain(shorten(name)), loc="left", fontsize=10, color=tone(each, INK))
+            each.set(aspect="equal", xlabel="first weight", ylabel="second weight")
+            finish(each)
+        return self
+
+
+def _student(w: Vector, shape: float, rate: float) -> Vector:
+    """Log density of a weight whose precision has a Gamma density (Tipping 2001, eq. 32)."""
+    value = -(shape + 0.5) * np.log(rate + 0.5 * w * w) - 0.5 * LOG_2PI
+    value = value + gammaln(shape + 0.5)
+    if shape:
+        value = value + shape * math.log(rate) - gammaln(shape)
+    return np.asarray(value)
+
+
+def _share_left(w: Vector, price: float) -> Vector:
+    """What a price ``c`` leaves of ``1 / |w|``: between ``exp(-c)``, for large weights, and one.
+
+    Notes
+    -----
+    Spec: the log precision ``log(alpha)`` has density ``exp(-c / (1 + alpha))``. With ``u =
+    log(alpha w^2)`` the share is the mean of that over ``exp(u / 2 - exp(u) / 2) / sqrt(2 pi)``,
+    a smooth function that vanishes at both ends, for which equal steps are exact.
+    """
+    if not price:
+        return np.ones_like(w)
+    u = np.linspace(-60.0, 6.0, 1000)
+    mass = np.exp(0.5 * (u - np.exp(u) - LOG_2PI)) * (u[1] - u[0])
+    # 1 / (1 + alpha) = w^2 / (w^2 + exp(u)), which is zero at a weight of zero
+    spent = np.square(w)[..., None] / (np.square(w)[..., None] + np.exp(u))
+    return np.asarray(np.exp(-price * spent) @ mass)
