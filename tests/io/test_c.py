@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relvec import RVMClassifier, RVMRegressor
+from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
+from relvec.bases import LinearBasis
 from relvec.io import export_c
+from relvec.kernels import Linear
 from tests.io import exports, zoo
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -138,12 +140,56 @@ def test_tables_of_classes(classes, written):
     assert f"{{\n    {written}\n}};" in export_c(model)
 
 
-def test_rows_that_are_too_short(tmp_path):
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ("1 2 3 4", 1),
+        ("1 2 three", 1),
+        ("1 2 3\n1 2\n3\n", 2),
+        ("1\n2\n3\n", 1),
+        ("\n\n1,2,3\n4,5,6,7\n", 4),
+        ("1 2 3x", 1),
+        ("1 2 " + 600 * "3", 1),
+    ],
+)
+def test_every_line_is_a_row(rows, line, tmp_path):
     program = compiled(export_c(zoo.fitted("regressor")[0]), tmp_path, flags=["-DMODEL_MAIN"])
-    for rows in ("1 2 3 4", "1 2 three"):
-        done = subprocess.run([program], input=rows, capture_output=True, text=True)
-        assert done.returncode == 1
-        assert "every row must hold 3 numbers" in done.stderr
+    done = subprocess.run([program], input=rows, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"line {line}: every row must hold 3 numbers\n"
+
+
+def test_blank_lines_and_other_separators(tmp_path):
+    program = compiled(export_c(zoo.fitted("regressor")[0]), tmp_path, flags=["-DMODEL_MAIN"])
+    rows = "\r\n1;2;\t3\r\n\n 1, 2 ,3"
+    done = subprocess.run([program], input=rows, capture_output=True, text=True, check=True)
+    assert len(set(done.stdout.splitlines())) == 1
+    assert done.stdout.count("\n") == 2
+
+
+def head_of(text):
+    return text[: text.index("#include")]
+
+
+def test_the_head_names_inputs_classes_and_answers():
+    frame = pd.DataFrame(zoo.X, columns=["area", "*/", "town = B"])
+    labels = np.array(["small", "big"])[zoo.TWO]
+    text = head_of(export_c(RVMClassifier(gamma=0.1).fit(frame, labels)))
+    assert " *     x[0]  area\n *     x[1]  __\n *     x[2]  town = B\n" in text
+    assert "prints for each\n * the probability of each class, in this order:\n *     big\n" in text
+    assert "by their distances" in text
+    text = head_of(export_c(RVMRegressor(gamma=0.1).fit(frame, zoo.Y)))
+    assert "the prediction, then its standard deviation." in text
+
+
+def test_the_head_of_a_linear_model_speaks_of_inputs():
+    model = SparseBayesRegressor(LinearBasis()).fit(zoo.X, zoo.X[:, 0] + 0.01 * zoo.Y)
+    text = head_of(export_c(model))
+    assert "phi are the inputs that have a weight." in text
+    assert "vectors" not in text
+    assert "pivots" not in text
+    inner = RVMRegressor(Linear()).fit(zoo.X, zoo.X[:, 0] + 0.01 * zoo.Y)
+    assert "by their inner products" in head_of(export_c(inner))
 
 
 def test_the_file_is_written(tmp_path):

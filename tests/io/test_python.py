@@ -59,9 +59,10 @@ def test_as_a_program(name, tmp_path):
     if together is None:
         together = np.hstack([expected["mean"], expected["std"]])
     np.testing.assert_allclose(said, together, rtol=1e-11)
-    done = subprocess.run(command, input="1 2\n", capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "every row must hold 3 numbers" in done.stderr
+    for wrong in ("1 2", "1 2 three"):
+        done = subprocess.run(command, input=f"1 2 3\n{wrong}\n", capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr == "line 2: every row must hold 3 numbers\n"
 
 
 def test_std_can_be_left_out():

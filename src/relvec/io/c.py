@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -28,6 +28,7 @@ from relvec.io.c_template import (
     SOLVE,
     VARIANCE_FIELDS,
 )
+from relvec.io.comments import about_answers, about_formula, about_inputs
 from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of, warn_of_rounding
 from relvec.io.formula import PRECISIONS, Block, Formula
@@ -151,7 +152,6 @@ class _Source:
     def _words(self, negligible: str) -> dict[str, str]:
         """What templates are filled with."""
         formula, name = self.formula, self.name
-        names = formula.feature_names
         n_out = len(formula.blocks) if formula.classes is None else len(formula.classes)
         report = Template(REPORTS[self.asked[-1] + "_all" * self._has_several])
         is_list = formula.is_classifier or self._has_several
@@ -164,8 +164,10 @@ class _Source:
             "source": formula.source,
             "kernel": formula.profile.name,
             "kernel_text": kernel_text(formula, self.functions, self.write),
-            "listed": "" if names is None else f" ({_comment(', '.join(names))})",
-            "usage": "\n".join(f" *     {line}" for line in self._signatures()),
+            "inputs": _starred(about_inputs(formula, _comment)),
+            "formula": _starred(about_formula(formula, "precision", "pivots", "points")),
+            "answers": _starred(about_answers(formula, _comment)),
+            "usage": _starred(f"    {line}" for line in self._signatures()),
             "row": row_text(formula),
             "n_features": str(formula.n_features),
             "n_inputs": str(len(formula.inputs)),
@@ -277,6 +279,10 @@ def _quoted(text: Any) -> str:
         return "".join(f"\\{byte:03o}" for byte in match[0].encode())
 
     return '"' + re.sub(r"[^ !#->@-\[\]-~]", escaped, str(text)) + '"'
+
+
+def _starred(lines: Iterable[str]) -> str:
+    return "\n".join(f" * {line}" for line in lines)
 
 
 def _comment(text: str) -> str:

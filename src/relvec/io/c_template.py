@@ -21,16 +21,17 @@ __all__ = [
 HEAD = """\
 /* A fitted $source (kernel: $kernel), written by relvec $version.
  *
- * x is a row like those of the training data, $row$listed.
- * It is not checked. Nothing but math.h is needed.
+$inputs
+ *
+ * Nothing but math.h is needed.
  *
 $usage
  *
- * Kernels phi compare the scaled input with a few vectors. A target or logit has the mean
- * offset + sum of (phi - centre) * scale * weights, and a variance that the tables below
- * called precision and pivots say.
+$formula
  *
- * As a program that reads rows of numbers and prints answers:
+ * As a program it reads rows of numbers, one row on a line, and prints for each
+$answers
+ *
  *     cc -std=c99 -D${NAME}_MAIN file.c -lm && ./a.out < rows.txt
  */
 #include <math.h>
@@ -338,43 +339,68 @@ int ${name}_predict(const double *x)
 
 REPORTS = {
     "predict": """\
-        printf("%.17g\\n", ${name}_predict(x));""",
+            printf("%.17g\\n", ${name}_predict(x));""",
     "predict_std": """\
-        printf("%.17g %.17g\\n", ${name}_predict(x), ${name}_predict_std(x));""",
+            printf("%.17g %.17g\\n", ${name}_predict(x), ${name}_predict_std(x));""",
     "predict_all": """\
-        ${name}_predict(x, out);
-        for (i = 0; i < $n_out; i++)
-            printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
+            ${name}_predict(x, out);
+            for (i = 0; i < $n_out; i++)
+                printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
     "predict_std_all": """\
-        ${name}_predict(x, out);
-        for (i = 0; i < $n_out; i++)
-            printf("%.17g ", out[i]);
-        ${name}_predict_std(x, out);
-        for (i = 0; i < $n_out; i++)
-            printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
+            ${name}_predict(x, out);
+            for (i = 0; i < $n_out; i++)
+                printf("%.17g ", out[i]);
+            ${name}_predict_std(x, out);
+            for (i = 0; i < $n_out; i++)
+                printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
     "probabilities": """\
-        ${name}_probabilities(x, out);
-        for (i = 0; i < $n_out; i++)
-            printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
+            ${name}_probabilities(x, out);
+            for (i = 0; i < $n_out; i++)
+                printf("%.17g%c", out[i], i + 1 < $n_out ? ' ' : '\\n');""",
 }
 
 MAIN = """\
 #ifdef ${NAME}_MAIN
 #include <stdio.h>
+static int ${name}_complain(long line)
+{
+    fprintf(stderr, "line %ld: every row must hold $row\\n", line);
+    return 1;
+}
+
 int main(void)
 {
     double x[$n_features];
-    int n = 0;
-$buffers    while (scanf("%lf%*[ ,;\\t\\r\\n]", &x[n]) == 1) {
-        if (++n < $n_features)
+    char word[512], rest;
+    int n = 0, length = 0, c;
+    long line = 1;
+$buffers    do {
+        c = getchar();
+        if (c == ',' || c == ';' || c == '\\t' || c == '\\r')
+            c = ' ';
+        if (c != EOF && c != ' ' && c != '\\n') {
+            if (length == (int)sizeof word - 1)
+                return ${name}_complain(line);
+            word[length++] = (char)c;
             continue;
-        n = 0;
+        }
+        if (length) {
+            word[length] = 0;
+            if (n == $n_features || sscanf(word, "%lf%c", &x[n], &rest) != 1)
+                return ${name}_complain(line);
+            length = 0;
+            n++;
+        }
+        if (c != EOF && c != '\\n')
+            continue;
+        if (n && n < $n_features)
+            return ${name}_complain(line);
+        if (n) {
 $report
-    }
-    if (n || !feof(stdin)) {
-        fprintf(stderr, "every row must hold $row\\n");
-        return 1;
-    }
+        }
+        n = 0;
+        line++;
+    } while (c != EOF);
     return 0;
 }
 #endif

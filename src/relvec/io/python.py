@@ -12,6 +12,7 @@ import numpy as np
 
 import relvec
 from relvec._checks import check_bool
+from relvec.io.comments import about_answers, about_formula, about_inputs
 from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of
 from relvec.io.formula import Block, Formula
@@ -109,8 +110,6 @@ def _source(formula: Formula) -> str:
 
 
 def _words(formula: Formula) -> dict[str, Any]:
-    names = formula.feature_names
-    listed = "" if names is None else f" ({', '.join(map(_plain, names))})"
     if formula.is_classifier:
         report, usage = "probabilities(row)", ["probabilities(x)", "predict(x)"]
     else:
@@ -126,7 +125,9 @@ def _words(formula: Formula) -> dict[str, Any]:
         "version": relvec.__version__,
         "row": row_text(formula),
         "n_features": formula.n_features,
-        "listed": listed,
+        "inputs": "\n".join(about_inputs(formula, _plain)),
+        "formula": "\n".join(about_formula(formula, "factor", "COVERS", "POINTS")),
+        "answers": "\n".join(about_answers(formula, _plain)),
         "usage": "".join(f"    {line}\n" for line in usage),
         "doubt": "_doubt(block, phi)" if formula.covers else "0.0",
         "report": report,

@@ -7,11 +7,15 @@ __all__ = ["ANSWERS", "DOUBT", "HEAD", "KERNELS", "LINKS", "MAIN", "MEAN", "MOME
 HEAD = '''\
 """A fitted $source (kernel: $kernel), written by relvec $version.
 
-`x` is a row like those of the training data, $row$listed. It is
-not checked. Nothing but Python is needed.
+$inputs
+
+Nothing but Python is needed.
 
 $usage
-As a program it reads rows of numbers from standard input and prints answers.
+$formula
+
+As a program it reads rows of numbers, one row on a line, from standard input and prints for each
+$answers
 """
 
 import math
@@ -193,10 +197,14 @@ def probabilities(x):
 MAIN = """
 
 if __name__ == "__main__":
-    for line in open(0):
-        row = [float(word) for word in line.replace(",", " ").replace(";", " ").split()]
-        if row and len(row) != $n_features:
-            raise SystemExit("every row must hold $row")
+    for number, line in enumerate(open(0), start=1):
+        words = line.replace(",", " ").replace(";", " ").split()
+        try:
+            row = [float(word) for word in words]
+        except ValueError:
+            row = None
+        if row is None or len(row) not in (0, $n_features):
+            raise SystemExit(f"line {number}: every row must hold $row")
         if row:
             print(*$report)
 """
