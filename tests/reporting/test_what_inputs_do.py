@@ -246,3 +246,11 @@ def test_a_cap_on_columns_is_not_mended_by_kernels():
     (found,) = _of_the_fit(About, Facts)
     assert found.words.startswith("The cap on columns was reached")
     assert "kernels" not in found.words
+
+
+def test_one_input_of_few_values_has_no_curve():
+    flag = (TOWN == "Wien").astype(float)[:, None]
+    model = SparseBayesRegressor(LinearBasis()).fit(flag, PRICE)
+    html = make_report(model, flag, PRICE, names=["Wien"], **FAST).html
+    assert "<h3>Effect of Wien</h3>" in html
+    assert "<h3>Fit</h3>" not in html

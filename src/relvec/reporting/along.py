@@ -14,7 +14,14 @@ from relvec.reporting.chart import Axis, Chart, number, padded
 from relvec.reporting.figures import Figure, order_of_inputs, some_rows, thin
 from relvec.reporting.subject import Space, Subject
 
-__all__ = ["REACH", "effect_figures", "fit_figure", "function_figures"]
+__all__ = [
+    "REACH",
+    "effect_figure",
+    "effect_figures",
+    "fit_figure",
+    "function_figures",
+    "has_few_values",
+]
 
 MOST_SLICES = 6
 MOST_FUNCTIONS = 40
@@ -96,7 +103,7 @@ def effect_figures(subject: Subject, space: Space) -> list[Figure]:
         order = order[np.asarray(subject.model.feature_relevance_)[order] > 0.0]
     else:
         order = _by_effect(subject, space)
-    return [_effect(subject, space, int(place)) for place in order[:MOST_SLICES]]
+    return [effect_figure(subject, space, int(place)) for place in order[:MOST_SLICES]]
 
 
 def _by_effect(subject: Subject, space: Space) -> IndexArray:
@@ -114,9 +121,16 @@ def _by_effect(subject: Subject, space: Space) -> IndexArray:
     return order[moves[order] > FLAT * float(np.std(subject.y))]
 
 
-def _effect(subject: Subject, space: Space, place: int) -> Figure:
+def has_few_values(column: Vector) -> bool:
+    """Whether an input is a list of values, each of several rows, and not a line."""
+    count = len(np.unique(column))
+    return 1 < count <= FEW_VALUES and len(column) >= ROWS_A_VALUE * count
+
+
+def effect_figure(subject: Subject, space: Space, place: int) -> Figure:
+    """The function along one input: a line, or points where only few values occur."""
     values, counts = np.unique(space.inputs[:, place], return_counts=True)
-    if 1 < len(values) <= FEW_VALUES and counts.sum() >= ROWS_A_VALUE * len(values):
+    if has_few_values(space.inputs[:, place]):
         return _effect_of_values(subject, space, place, values, counts)
     return _effect_of_line(subject, space, place)
 

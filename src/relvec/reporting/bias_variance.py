@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from relvec.estimators import RVMRegressor
 from relvec.plotting._estimators import seen_by
+from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
 
 __all__ = ["BiasVariance", "bias_variance"]
@@ -50,6 +49,11 @@ def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | No
 
     A row that is drawn twice has weight two, so kernels at training rows stay what they are.
     None if too few rows were left out at least twice.
+
+    Raises
+    ------
+    RefitError
+        If the model cannot be fitted to such rows.
     """
     model, held = _held(subject.model)
     inputs, y = seen_by(subject.estimator, subject.X), subject.y
@@ -58,9 +62,7 @@ def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | No
     said = np.full((n_fits, n_rows), np.nan)
     for each in said:
         weight = rng.multinomial(n_rows, np.full(n_rows, 1.0 / n_rows)).astype(np.float64)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fit = clone(model).fit(inputs, y, sample_weight=weight)
+        fit = refit(model, inputs, y, sample_weight=weight)
         left_out = weight == 0.0
         each[left_out] = np.asarray(fit.predict(inputs))[left_out]
     counts = np.count_nonzero(~np.isnan(said), axis=0)

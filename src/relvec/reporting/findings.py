@@ -30,7 +30,12 @@ class Finding(NamedTuple):
     words: str
 
 
-def find(subject: Subject, samples: Sequence[Sample], facts: EvidenceFacts) -> list[Finding]:
+def find(
+    subject: Subject,
+    samples: Sequence[Sample],
+    facts: EvidenceFacts,
+    doubts: Sequence[str] = (),
+) -> list[Finding]:
     """Look for what went wrong, and for what went right.
 
     Parameters
@@ -41,8 +46,11 @@ def find(subject: Subject, samples: Sequence[Sample], facts: EvidenceFacts) -> l
         Predictions; the last ones are those to judge it by.
     facts : EvidenceFacts
         Of the fit.
+    doubts : sequence of str, default=()
+        What could not be found out.
     """
     found = [*_of_the_fit(subject, facts), *_of_the_rows(subject, samples)]
+    found += [Finding(False, words) for words in doubts]
     judged = samples[-1]
     if subject.is_classifier:
         found += _of_probabilities(judged, subject.classes)

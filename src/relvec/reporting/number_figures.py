@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from relvec.plotting.residuals import normal_quantiles, quantile_band
-from relvec.reporting.along import REACH, effect_figures, fit_figure, function_figures
+from relvec.reporting.along import (
+    REACH,
+    effect_figure,
+    effect_figures,
+    fit_figure,
+    function_figures,
+    has_few_values,
+)
 from relvec.reporting.chart import Axis, Chart, number, padded
 from relvec.reporting.figures import Figure, rows_said, some_rows, thin
 from relvec.reporting.metrics import coverage_at
@@ -37,6 +44,8 @@ def number_figures(subject: Subject, judged: Sample) -> list[Figure]:
     ]
     if space is None:
         return quality
+    if len(space.names) == 1 and has_few_values(space.inputs[:, 0]):
+        return [effect_figure(subject, space, 0), *quality]
     if len(space.names) == 1:
         return [fit_figure(subject, space), *quality, *function_figures(subject, space)]
     return [*quality, *effect_figures(subject, space)]

@@ -15,7 +15,11 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.plotting._estimators import predictor, seen_by
 from relvec.reporting.subject import Subject
 
-__all__ = ["Sample", "cross_validated", "predict_rows"]
+__all__ = ["RefitError", "Sample", "cross_validated", "predict_rows", "refit"]
+
+
+class RefitError(ValueError):
+    """The model cannot be fitted to some of its rows, or with other weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,11 @@ def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:
     """Predict every row by a model that was fitted, from the start, without it.
 
     None if there are too few rows, or too few of a class.
+
+    Raises
+    ------
+    RefitError
+        If the model cannot be fitted to a part of the rows: some bases need all of a grid.
     """
     y, n_rows = subject.y, subject.n_rows
     n_folds = min(n_folds, n_rows)
@@ -69,9 +78,7 @@ def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:
     for train, test in splitter.split(np.zeros(n_rows), y):
         inputs, targets = _safe_split(subject.estimator, subject.X, y, train)
         new, _ = _safe_split(subject.estimator, subject.X, y, test, train)
-        with warnings.catch_warnings():  # what the model itself warned of is in the report
-            warnings.simplefilter("ignore")
-            fold = clone(subject.estimator).fit(inputs, targets)
+        fold = refit(subject.estimator, inputs, targets)
         if subject.is_classifier:
             columns = np.searchsorted(classes, fold.classes_)
             probability[np.ix_(test, columns)] = fold.predict_proba(new)
@@ -81,6 +88,16 @@ def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:
     if subject.is_classifier:
         return Sample(name, False, y, rows, probability=probability, is_cross_validated=True)
     return Sample(name, False, y, rows, mean, std, is_cross_validated=True)
+
+
+def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+    """Fit a copy; what the model itself warned of is in the report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return clone(estimator).fit(X, y, **options)
+        except ValueError as error:
+            raise RefitError(str(error)) from error
 
 
 def _mean_std(estimator: Any, X: Any) -> tuple[Vector, Vector]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -18,7 +20,7 @@ from relvec.reporting.findings import find
 from relvec.reporting.metrics import OF_NUMBERS, Metric, class_measures
 from relvec.reporting.number_figures import number_figures
 from relvec.reporting.page import Page, Section, figure_html, model_facts
-from relvec.reporting.predictions import Sample, cross_validated, predict_rows
+from relvec.reporting.predictions import RefitError, Sample, cross_validated, predict_rows
 from relvec.reporting.provenance import rows_shared
 from relvec.reporting.subject import Subject
 from relvec.reporting.tables import evidence_table, metric_table, split_bar, vector_table
@@ -142,7 +144,8 @@ def make_report(
     if n_folds == 1:
         raise ValueError("cv must be 0 for no cross-validation, or at least 2 folds; got 1.")
     subject = Subject.of(model, X, y, names=names, target=target, rows=rows)
-    samples = _samples(subject, held_out, n_folds, random_state)
+    doubts: list[str] = []
+    samples = _samples(subject, held_out, n_folds, random_state, doubts)
     metrics = class_measures(subject.classes) if subject.is_classifier else OF_NUMBERS
     values = {
         sample.name: {metric.key: metric.of(sample) for metric in metrics} for sample in samples
@@ -150,14 +153,15 @@ def make_report(
     facts = evidence_facts(subject)
     split = None
     if subject.are_training and not subject.is_classifier and n_fits > 1:
-        split = bias_variance(subject, n_fits, random_state)
+        with _noting(doubts, "There is no split into bias and variance"):
+            split = bias_variance(subject, n_fits, random_state)
     heading = title or f"{type(subject.model).__name__}: {target}"
     page = Page(
         title=heading,
         sub=_sub(subject),
         lead=_lead(subject, samples, values),
         tiles=_tiles(subject, facts),
-        findings=find(subject, samples, facts),
+        findings=find(subject, samples, facts, doubts),
         sections=_sections(subject, samples, metrics, values, facts, split),
     )
     report = Report(heading, page.html(), values, facts, split)
@@ -174,14 +178,26 @@ def _check_place(path: Path) -> None:
         raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
 
 
-def _samples(subject: Subject, held_out: Any, n_folds: int, seed: int) -> list[Sample]:
+@contextmanager
+def _noting(doubts: list[str], what_is_missing: str) -> Iterator[None]:
+    """Go on without what needs the model to be fitted again, and say so."""
+    try:
+        yield
+    except RefitError as error:
+        doubts.append(f"{what_is_missing}: it could not be fitted to other rows. {error}")
+
+
+def _samples(
+    subject: Subject, held_out: Any, n_folds: int, seed: int, doubts: list[str]
+) -> list[Sample]:
     """Predictions, in the order in which they are more and more to be believed."""
     name = "training rows" if subject.are_training else "rows given"
     is_seen = subject.provenance.are_seen
     samples = [predict_rows(subject.estimator, subject.X, subject.y, name, is_seen=is_seen)]
     if subject.are_training and n_folds:
-        folded = cross_validated(subject, n_folds, seed)
-        samples += [] if folded is None else [folded]
+        with _noting(doubts, "There is no cross-validation"):
+            folded = cross_validated(subject, n_folds, seed)
+            samples += [] if folded is None else [folded]
     if held_out is not None:
         if not isinstance(held_out, tuple | list) or len(held_out) != 2:
             raise ValueError("held_out must be a pair of X and y of rows that were kept aside.")
