@@ -62,7 +62,7 @@ def test_header_without_rows(fit):
 
 
 def test_unknown_suffix(fit):
-    assert "not known from its suffix '.xlsx'" in fit("x", name="table.xlsx", code=2)
+    assert "not known from its suffix '.dat'" in fit("x", name="table.dat", code=2)
 
 
 def test_unknown_format(fit):

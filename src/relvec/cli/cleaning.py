@@ -12,13 +12,13 @@ import polars as pl
 from relvec import SmoothDenoiser
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.kinds import as_numbers
-from relvec.cli.problem import find_column
+from relvec.cli.problem import find_column, split_names
 from relvec.cli.reading import read_table
 from relvec.cli.screens.parts import figure, pairs
-from relvec.cli.signals import read_signal
+from relvec.cli.signals import Signal, read_signal
 from relvec.cli.sources import SIGNALS, TABLES, Source, find_source, format_of
 from relvec.cli.talk import Advance, Talk
-from relvec.cli.writing import TableWriter, check_target, replacing
+from relvec.cli.writing import STREAMED, TableWriter, check_target, replacing
 
 __all__ = ["DenoiseRequest", "denoise_command"]
 
@@ -56,17 +56,23 @@ def denoise_command(talk: Talk, request: DenoiseRequest) -> None:
         formats=(*TABLES, *SIGNALS),
     )
     by_column = source.format not in ("npy", *SIGNALS)
-    levels = (_clean_table if by_column else _clean_signal)(talk, request, source)
+    levels, unit = (_clean_table if by_column else _clean_signal)(talk, request, source)
     facts: dict[str, Any] = {
         "source": request.source,
         "output": request.output,
         "noise_std": levels,
+        "unit": unit,
         "notes": talk.notes,
     }
     if talk.as_json:
         talk.answer(facts, list)
     elif request.output not in (None, "-") and not talk.quiet:
-        lines = [(f"noise of {name}", _shown(level)) for name, level in levels.items()]
+        of = f"standard deviation; {unit}" if unit else "standard deviation"
+        lines = [] if by_column else [("signal", name) for name in levels]
+        lines += [
+            (f"noise of {name}" if by_column else "noise", f"{_shown(level)} ({of})")
+            for name, level in levels.items()
+        ]
         talk.answer(facts, lambda: [pairs([*lines, ("saved", str(request.output))])])
     else:
         for name, level in levels.items():
@@ -96,7 +102,7 @@ def _denoiser(
     )
 
 
-def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> dict[str, Any]:
+def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> tuple[dict[str, Any], str]:
     """Denoise columns of a table, which keeps all others."""
     if talk.as_json and request.output in (None, "-"):
         raise UsageError(
@@ -104,9 +110,10 @@ def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> dict[st
         )
     writer = TableWriter(request.output)
     frame = read_table(source)
-    for name in request.columns:
+    names = split_names(request.columns, frame.columns)
+    for name in names:
         find_column(name, frame.columns, source, role="signal")
-    names = request.columns or _only_signal(frame, source)
+    names = names or _only_signal(frame, source)
     levels: dict[str, Any] = {}
     new: list[pl.Series] = []
     for name in names:
@@ -127,7 +134,7 @@ def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> dict[st
             levels[name] = denoiser.noise_std_
     with writer:
         writer.write(frame.with_columns(new))
-    return levels
+    return levels, ""
 
 
 def _only_signal(frame: pl.DataFrame, source: Source) -> list[str]:
@@ -141,7 +148,9 @@ def _only_signal(frame: pl.DataFrame, source: Source) -> list[str]:
     )
 
 
-def _clean_signal(talk: Talk, request: DenoiseRequest, source: Source) -> dict[str, Any]:
+def _clean_signal(
+    talk: Talk, request: DenoiseRequest, source: Source
+) -> tuple[dict[str, Any], str]:
     """Denoise an array, a sound or an image."""
     if source.path == "-":
         raise UsageError(f"{source.format} is read from files only; name one.")
@@ -150,14 +159,21 @@ def _clean_signal(talk: Talk, request: DenoiseRequest, source: Source) -> dict[s
     assert request.output is not None
     if request.columns:
         raise UsageError(f"--column is for tables; {source.name} is a {source.format} file.")
-    kind = format_of(request.output, (source.format, "npy", "npz"))
-    if request.std and kind != "npz":
-        raise UsageError("--std has no place in this kind of file; write to a .npz file with -o.")
+    as_table = (*STREAMED, "parquet") if source.format == "wav" else ()
+    kind = format_of(request.output, (source.format, "npy", "npz", *as_table))
+    if request.std and kind not in ("npz", *as_table):
+        places = "a .npz or .csv file" if as_table else "a .npz file"
+        raise UsageError(f"--std has no place in this kind of file; write to {places} with -o.")
+    writer = TableWriter(request.output) if kind in as_table else None
     signal = read_signal(source)
     with talk.progress("denoising", None) as advance:
         denoiser = _denoiser(request, advance, signal.channel_axis)
         samples = signal.samples
         denoiser.fit(samples if np.iscomplexobj(samples) else samples.astype(np.float64))
+    if writer is not None:
+        with writer:
+            writer.write(_sound_table(denoiser, signal, with_std=request.std))
+        return {signal.what: denoiser.noise_std_}, signal.unit
     with replacing(request.output) as temporary:
         if kind == "npz":
             arrays: dict[str, Any] = {"signal": denoiser.signal_}
@@ -166,4 +182,17 @@ def _clean_signal(talk: Talk, request: DenoiseRequest, source: Source) -> dict[s
             np.savez(temporary, **arrays)
         else:
             signal.write(denoiser.signal_, temporary, request.output)
-    return {signal.what: denoiser.noise_std_}
+    return {signal.what: denoiser.noise_std_}, signal.unit
+
+
+def _sound_table(denoiser: SmoothDenoiser, signal: Signal, *, with_std: bool) -> pl.DataFrame:
+    """A sound as a table: seconds, then the samples of each channel."""
+    assert signal.rate is not None
+    parts = {"denoised": denoiser.signal_} | ({"denoised_std": denoiser.std_} if with_std else {})
+    columns = {"seconds": np.arange(len(denoiser.signal_)) / signal.rate}
+    for what, values in parts.items():
+        if values.ndim == 1:
+            columns[what] = values
+        else:
+            columns |= {f"{what}_{i + 1}": each for i, each in enumerate(values.T)}
+    return pl.DataFrame(columns)

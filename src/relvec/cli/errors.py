@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 __all__ = ["CommandError", "UsageError", "listed", "suggestion"]
 
@@ -33,14 +33,18 @@ def listed(names: Iterable[str], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
-def suggestion(name: str, choices: Iterable[str]) -> str:
+def suggestion(
+    name: str, choices: Iterable[str], *, by: Callable[[str], str] = lambda name: name
+) -> str:
     """Ask whether the name most like this one was meant, or say nothing.
+
+    What is alike is what `by` makes of the names.
 
     Examples
     --------
     >>> suggestion("prize", ["price", "rooms"])
     " Did you mean 'price'?"
     """
-    by_lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    by_lower = {by(choice).lower(): choice for choice in choices}
+    found = difflib.get_close_matches(by(name).lower(), by_lower, n=1, cutoff=0.6)
     return f" Did you mean {by_lower[found[0]]!r}?" if found else ""

@@ -25,6 +25,8 @@ from relvec.reporting import make_report
 __all__ = ["ReportRequest", "report_command"]
 
 ROWS = ("auto", "training", "new")
+MANY_FOLDS = 50
+"""Folds from which on the screen says what they mean."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
     stored = load_model(request.model)
     X, y = _rows_of(stored, request.source, request, talk)
     held_out = None if request.test is None else _rows_of(stored, request.test, request, talk)
+    n_fits = min(request.n_folds, len(y))
+    if n_fits > MANY_FOLDS:
+        talk.note(f"{n_fits} folds mean as many fits; --folds 5 or 10 would do.")
     with talk.progress("report", None) as advance:
         report = make_report(
             stored.pipeline,
@@ -80,14 +85,23 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
         "log_bayes_factor": report.evidence.log_bayes_factor,
         "notes": talk.notes,
     }
-    judged = list(report.metrics)[-1]
-    key = "error" if stored.task == "classification" else "rmse"
-    lines = [
-        ("saved", f"{request.output} ({size(n_bytes)})"),
-        (key, f"{figure(report.metrics[judged][key])} ({judged})"),
-    ]
     if talk.as_json or not talk.quiet:
-        talk.answer(facts, lambda: [pairs(lines)])
+        talk.answer(facts, lambda: [pairs(_lines(facts, stored.task))])
+
+
+def _lines(facts: dict[str, Any], task: str) -> list[tuple[str, str]]:
+    """Where the page is, and the error by which to judge the model."""
+    judged = list(facts["metrics"])[-1]
+    figures = facts["metrics"][judged]
+    if task == "classification":
+        what, error = "wrong", f"{100 * figures['error']:.1f} %"
+    else:
+        what, error = "error (rms)", figure(figures["rmse"])
+    together = ", all rows together" if "fold" in judged else ""
+    return [
+        ("saved", f"{facts['output']} ({size(facts['bytes'])})"),
+        (what, f"{error} ({judged}{together})"),
+    ]
 
 
 def _check_request(request: ReportRequest) -> None:
@@ -103,6 +117,8 @@ def _check_request(request: ReportRequest) -> None:
     if request.output == "-":
         raise UsageError("A report does not go to the standard output; name a file with -o.")
     check_target(request.output, request.model, request.source, request.test or "-")
+    if not request.output.lower().endswith((".html", ".htm")):
+        raise UsageError(f"A report is a page of HTML: '{request.output}' must end in .html.")
 
 
 def _rows_of(

@@ -14,7 +14,8 @@ from relvec.cli.metrics import Prediction, measure
 from relvec.cli.model_file import load_model
 from relvec.cli.predicting import ask, predict_blocks
 from relvec.cli.problem import find_column, read_target
-from relvec.cli.screens.parts import figure, pairs
+from relvec.cli.screens.fit import MEANINGS
+from relvec.cli.screens.parts import figure, legend, pairs
 from relvec.cli.sources import Source
 from relvec.cli.talk import Talk
 
@@ -29,7 +30,7 @@ WORDS = {
     "error": "wrong",
     "log_loss": "log loss",
     "accuracy": "right",
-    "confidence": "said to be right",
+    "confidence": "mean confidence",
 }
 SHARES = ("coverage", "error", "accuracy", "confidence")
 
@@ -65,7 +66,7 @@ def score_command(talk: Talk, model: str, source: Source, target: str | None) ->
         "scores": figures,
         "notes": talk.notes,
     }
-    talk.answer(facts, lambda: [pairs(_lines(facts))])
+    talk.answer(facts, lambda: [pairs(_lines(facts)), _legend(figures)])
 
 
 def _say_new_classes(truth: np.ndarray, classes: np.ndarray, name: str, talk: Talk) -> None:
@@ -75,6 +76,14 @@ def _say_new_classes(truth: np.ndarray, classes: np.ndarray, name: str, talk: Ta
             f"{int(np.isin(truth, new).sum())} rows have a '{name}' that the model does not know: "
             f"{listed(new.tolist())}. They count as wrong; it knows {listed(classes.tolist())}."
         )
+
+
+def _legend(figures: dict[str, float]) -> Any:
+    """Say what the figures are that not everyone knows."""
+    words = [MEANINGS[name] for name in figures if name in MEANINGS]
+    if "confidence" in figures:
+        words.append("mean confidence is the probability it gave its own choices.")
+    return legend(*words)
 
 
 def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:

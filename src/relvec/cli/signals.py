@@ -29,6 +29,9 @@ class Signal:
     channel_axis: int | None
     write: Callable[[np.ndarray, str, str], None]
     what: str
+    unit: str = ""
+    rate: float | None = None
+    """Samples in a second, of sounds."""
 
 
 def read_signal(source: Source) -> Signal:
@@ -63,9 +66,11 @@ def _read_sound(source: Source) -> Signal:
         else:
             wavfile.write(path, rate, _like(values, samples.dtype))
 
-    channels = 1 if samples.ndim == 1 else samples.shape[1]
-    what = f"sound of {len(samples) / rate:.2f} s, {channels} channels, {rate} Hz"
-    return Signal(samples, None if samples.ndim == 1 else 1, write, what)
+    channels = "1 channel" if samples.ndim == 1 else f"{samples.shape[1]} channels"
+    what = f"sound of {len(samples) / rate:.2f} s, {channels}, {rate} Hz"
+    full = 1.0 if samples.dtype.kind == "f" else float(np.iinfo(samples.dtype).max)
+    unit = f"full scale is {full:.0f}"
+    return Signal(samples, None if samples.ndim == 1 else 1, write, what, unit, float(rate))
 
 
 def _read_image(source: Source) -> Signal:
@@ -95,7 +100,9 @@ def _read_image(source: Source) -> Signal:
         image_of.fromarray(painted).save(path, quality=QUALITY)
 
     what = f"image of {image.width} × {image.height}"
-    return Signal(colours, 2 if colours.ndim == 3 else None, write, what)
+    white = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "iu" else 0
+    unit = f"white is {white}" if 0 < white < 2**16 else ""
+    return Signal(colours, 2 if colours.ndim == 3 else None, write, what, unit)
 
 
 def _pillow() -> tuple[Any, Callable[[Any], Any]]:

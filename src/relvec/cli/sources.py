@@ -31,6 +31,8 @@ SUFFIXES = {
     ".tiff": "image",
     ".bmp": "image",
 }
+SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+"""Files of spreadsheets, which are not read."""
 TABLES = ("csv", "tsv", "parquet", "jsonl", "npy", "npz")
 SIGNALS = ("wav", "image")
 
@@ -79,6 +81,10 @@ def format_of(path: str, formats: tuple[str, ...] = TABLES, *, hint: str = "") -
     found = SUFFIXES.get(suffix)
     if found in formats:
         return str(found)
+    if suffix in SHEETS:
+        raise UsageError(
+            f"'{path}' is a spreadsheet, which is not read or written; save its sheet as csv first."
+        )
     known = [each for each, format in SUFFIXES.items() if format in formats]
     raise UsageError(
         f"The format of '{path}' is not known from its suffix {suffix!r}; it can be one of "
@@ -136,10 +142,20 @@ def _near(file: Path) -> str:
     if not folder.is_dir():
         return f" The folder '{folder}' does not exist either."
     names = [each.name for each in folder.iterdir() if each.is_file()]
-    hint = suggestion(file.name, names)
+    # a table is not what was meant by the name of a sound
+    alike = [name for name in names if _kind(name) == _kind(file.name)]
+    hint = suggestion(file.name, alike, by=lambda name: Path(name).stem)
     if hint:
         return hint
+    names = alike or names
     return f" In that folder there are {listed(sorted(names), 5)}." if names else ""
+
+
+def _kind(name: str) -> str:
+    """Tables, sounds, images, or whatever else a suffix stands for."""
+    suffix = Path(name).suffix.lower()
+    found = SUFFIXES.get(suffix, suffix)
+    return "table" if found in TABLES else found
 
 
 def open_text(source: Source) -> IO[str]:

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
-MANY_FITS = 200
+MANY_FITS = 100
 """Fits of a cross-validation from which on the screen says how many there are."""
 RELEVANCE_ROWS = 500
 """Held-out rows of a fold on which the relevance of columns is measured."""

@@ -19,7 +19,7 @@ from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.reading import join_blocks
 from relvec.cli.sources import TABLES, format_of
 
-__all__ = ["TableWriter", "check_target", "replacing"]
+__all__ = ["STREAMED", "TableWriter", "check_target", "replacing"]
 
 STREAMED = ("csv", "tsv", "jsonl")
 """Formats that are written block by block; of others the results wait in memory."""

@@ -25,7 +25,8 @@ def denoise(
         typer.Option("--column", "-c", help="Column with a signal; may be repeated."),
     ] = None,
     std: Annotated[
-        bool, typer.Option("--std", help="Also write the standard deviation (tables, npz).")
+        bool,
+        typer.Option("--std", help="Also write standard deviations (tables, npz; of sounds csv)."),
     ] = False,
     noise: Annotated[
         float | None, typer.Option(help="Standard deviation of the noise, if it is known.")
