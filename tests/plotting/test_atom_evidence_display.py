@@ -122,6 +122,49 @@ def test_all_regressors_are_drawn(model):
             assert atom.best_gain <= atom.entry_price + 1e-3
 
 
+@pytest.mark.parametrize("prior", ["flat", "bic"])
+def test_the_target_along_an_atom_and_across_it(prior):
+    model = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
+    Phi = np.exp(-0.3 * (X - X.T) ** 2)
+    Q = null_space(np.ones((1, 40)))
+    Phi, target = Q.T @ Phi, Q.T @ Y
+    precision = np.full(40, np.inf)
+    precision[model.relevance_] = model.weight_precision_
+    atoms = [model.relevance_[0], 3, 20]
+    for number, atom in zip(atoms, atoms_of(model, X, Y, atoms, None), strict=True):
+        others = np.isfinite(precision) & (np.arange(40) != number)
+        C = model.noise_variance_ * np.eye(39)
+        C += Phi[:, others] / precision[others] @ Phi[:, others].T
+        values, vectors = np.linalg.eigh(C)
+        white = vectors / np.sqrt(values) @ vectors.T
+        direction, seen = white @ Phi[:, number], white @ target
+        direction /= np.linalg.norm(direction)
+        along = float(direction @ seen)
+        np.testing.assert_allclose(atom.along, abs(along), rtol=1e-5, atol=1e-8)
+        rest = np.linalg.norm(seen - along * direction)
+        np.testing.assert_allclose(atom.across, rest / np.sqrt(38), rtol=1e-6)
+        # an ellipse and the circle tell the target apart by what the atom brings
+        wide = 1.0 + atom.sparsity / 0.7
+        difference = 0.5 * (along**2 - along**2 / wide - np.log(wide))
+        np.testing.assert_allclose(atom.gain(0.7, priced=False), difference, rtol=1e-6)
+
+
+def test_ellipses():
+    atoms = [
+        AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0, across=0.9),
+        AtomEvidence("b", sparsity=2.0, quality=1.0),
+    ]
+    display = AtomEvidenceDisplay(atoms).plot(kind="ellipses")
+    # without prices the best ellipse reaches as far as the target
+    np.testing.assert_allclose(display.lines_[0].get_width() / 2.0, np.sqrt(8.0))
+    np.testing.assert_allclose(display.marks_[0].get_xydata(), [[np.sqrt(8.0), 0.9]])
+    np.testing.assert_allclose(display.lines_[1].get_width() / 2.0, np.sqrt(2.0))
+    said = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
+    assert said == ["without it", "with it", "target"]
+    with pytest.raises(ValueError, match="kind must be one of"):
+        display.plot(kind="circles")
+
+
 def test_best_weakest_and_nearest_are_the_default():
     model = RVMRegressor(gamma=0.3).fit(X, Y)
     everything = atoms_of(model, X, Y, range(40), None)
@@ -219,12 +262,13 @@ def test_what_cannot_be_drawn():
         AtomEvidenceDisplay(AtomEvidence("a", 1.0, 2.0)).plot([])
 
 
+@pytest.mark.parametrize("kind", ["curves", "ellipses"])
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_small_panels_hold_their_words_on_any_paper(is_dark):
+def test_small_panels_hold_their_words_on_any_paper(is_dark, kind):
     atom = AtomEvidence("x1", sparsity=2.0, quality=2.0, entry_price=3.0)
     with pyplot.style.context("dark_background" if is_dark else "default"):
         figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
-        display = AtomEvidenceDisplay([atom]).plot(ax)
+        display = AtomEvidenceDisplay([atom]).plot(ax, kind=kind)
         figure.canvas.draw()
         (note,) = display.notes_
         box = note.get_window_extent()
@@ -232,5 +276,7 @@ def test_small_panels_hold_their_words_on_any_paper(is_dark):
         assert box.x1 <= figure.bbox.x1
         assert box.height < 0.45 * ax.get_window_extent().height
         paper = float(np.mean(colors.to_rgb(ax.get_facecolor())))
-        for colour in (note.get_color(), display.lines_[0].get_color()):
+        line = display.lines_[0]
+        drawn = line.get_color() if kind == "curves" else line.get_edgecolor()[:3]
+        for colour in (note.get_color(), drawn):
             assert abs(float(np.mean(colors.to_rgb(colour))) - paper) > 0.3

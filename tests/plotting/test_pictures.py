@@ -176,7 +176,12 @@ def weight_contours():
     return plotting.WeightPriorDisplay.from_priors(["gaussian", "flat"], kind="contours")
 
 
+def atom_ellipses():
+    return atom_evidence().plot(kind="ellipses")
+
+
 PICTURES = [
+    atom_ellipses,
     weight_prior,
     weight_contours,
     atom_evidence,

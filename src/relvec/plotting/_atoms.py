@@ -52,6 +52,9 @@ class AtomEvidence:
         Nats that it must bring to be kept.
     precision : float, default=inf
         In the model; infinite if it is left out.
+    across : float, default=1.0
+        Root mean square of the target in all directions but that of the atom, in standard
+        deviations of ``C``. It is near one if the noise is right.
 
     Examples
     --------
@@ -71,13 +74,14 @@ class AtomEvidence:
     rate: float = 0.0
     entry_price: float = 0.0
     precision: float = math.inf
+    across: float = 1.0
 
     def __post_init__(self) -> None:
         """Check what would give no curve."""
         check_positive("sparsity", self.sparsity)
         if not math.isfinite(self.quality):
             raise ValueError(f"quality must be a finite number; got {self.quality!r}.")
-        for name in ("spent", "price", "rate", "entry_price"):
+        for name in ("spent", "price", "rate", "entry_price", "across"):
             check_positive(name, getattr(self, name), allow_zero=True)
         if self.price and self.rate:
             raise ValueError("price and rate are of two priors; choose one of them.")
@@ -93,6 +97,11 @@ class AtomEvidence:
     def ratio(self) -> float:
         """``q^2 / s``; without prices it is above one if the best precision is finite."""
         return self.quality**2 / self.sparsity
+
+    @property
+    def along(self) -> float:
+        """Target along the atom, in standard deviations of ``C``: the root of ``q^2 / s``."""
+        return math.sqrt(self.ratio)
 
     @property
     def best_precision(self) -> float:
@@ -167,6 +176,9 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
     noise = problem.noise_variance
     assert noise is not None
     scale = problem.moments.column_norm**2 / noise
+    # the squared length of the target in units of what the rest expects, and its parts
+    others = np.maximum(known.quadratic - known.q**2 / known.s, 0.0) / noise
+    across = np.sqrt(others / max(problem.moments.n_effective - 1.0, 1.0))
     lam = np.full(len(scale), np.inf)
     lam[fit.active] = fit.lam
     chosen = _chosen(problem, fit, known) if atoms is None else _checked(atoms, len(scale))
@@ -186,6 +198,7 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             rate=float(problem.laplace_rate * scale[i]),
             entry_price=float(problem.min_gain[i]),
             precision=float(lam[i] * scale[i]),
+            across=float(across[i]),
         )
         for i, name in zip(chosen.tolist(), names, strict=True)
     ]

@@ -8,12 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from relvec._checks import check_choice
+from relvec._compat import optional
 from relvec.plotting._atoms import AtomEvidence, atoms_of
-from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, plain, take_axes, tone
+from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, plain, smallness, take_axes, tone
 from relvec.plotting._features import shorten
 
 __all__ = ["AtomEvidence", "AtomEvidenceDisplay"]
 
+KINDS = ("curves", "ellipses")
 N_POINTS = 400
 WORTH_A_LINE = 0.05
 """Entry prices, in nats, that can be seen."""
@@ -29,6 +32,12 @@ class AtomEvidenceDisplay:
     degrees of freedom the curve is lower (dashed: the evidence alone), and its maximum further to
     the right, or gone.
 
+    As ellipses the same is seen from the side of the target. Directions are scaled by what the
+    rest of the model expects of them, so that it expects a circle, of one standard deviation. The
+    atom widens it along its own direction. That pays where the target (the cross) is further along
+    that direction than one, and without prices it pays most if the ellipse reaches just as far as
+    the target. Where the circle does already, to widen it makes the target less probable.
+
     Use `from_estimator` to make one.
 
     Parameters
@@ -41,10 +50,10 @@ class AtomEvidenceDisplay:
     figure_ : matplotlib Figure
     axes_ : list of matplotlib Axes
         One for each atom.
-    lines_ : list of matplotlib Line2D
-        The curves.
+    lines_ : list of matplotlib Line2D or Ellipse
+        The curves, or the ellipses of the model with the atom.
     marks_ : list of matplotlib Line2D or None
-        The maxima; None where it is at infinity.
+        The maxima, None where it is at infinity; or the targets.
     notes_ : list of matplotlib Text
         What is said of each.
 
@@ -56,6 +65,8 @@ class AtomEvidenceDisplay:
     ----------
     Tipping and Faul (2003), Fast marginal likelihood maximisation for sparse Bayesian models,
     AISTATS.
+
+    Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1; figure 8.
 
     Schmolck (2008), Smooth relevance vector machines, thesis, University of Exeter; figure 2.11.
 
@@ -86,6 +97,7 @@ class AtomEvidenceDisplay:
         *,
         atoms: Sequence[int] | None = None,
         sample_weight: Any = None,
+        kind: str = "curves",
         ax: Any = None,
     ) -> Self:
         """Draw atoms of a fitted regression.
@@ -104,6 +116,8 @@ class AtomEvidenceDisplay:
             out that is nearest to entering.
         sample_weight : array-like of shape (n_samples,), optional
             As in the fit.
+        kind : {"curves", "ellipses"}, default="curves"
+            As in `plot`.
         ax : sequence of matplotlib Axes, optional
             Where to draw, one for each atom; a new figure by default.
 
@@ -111,20 +125,25 @@ class AtomEvidenceDisplay:
         -------
         display : AtomEvidenceDisplay
         """
-        return cls(atoms_of(estimator, X, y, atoms, sample_weight)).plot(ax)
+        return cls(atoms_of(estimator, X, y, atoms, sample_weight)).plot(ax, kind=kind)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, kind: str = "curves") -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : sequence of matplotlib Axes, optional
             Where to draw, one for each atom; a new figure by default.
+        kind : {"curves", "ellipses"}, default="curves"
+            What each atom adds over its precision, or what is expected of the target with it and
+            without it, and the target. An ellipse is that of the precision in the model or, of an
+            atom that is left out, of its best; of ``s`` if that is infinite.
 
         Returns
         -------
         display : AtomEvidenceDisplay
         """
+        check_choice("kind", kind, KINDS)
         count = len(self.atoms)
         n_columns = min(count, 3)
         n_rows = -(-count // n_columns)
@@ -143,13 +162,16 @@ class AtomEvidenceDisplay:
         self.marks_: list[Any] = []
         self.notes_: list[Any] = []
         for each, atom in zip(self.axes_, self.atoms, strict=True):
-            self._draw(each, atom)
+            (self._draw_curve if kind == "curves" else self._draw_ellipse)(each, atom)
+            title = f"{plain(shorten(atom.name))}: {'kept' if atom.is_kept else 'left out'}"
+            each.set_title(title, loc="left", fontsize=10, color=_colour(each, atom))
+            finish(each)
         return self
 
-    def _draw(self, axes: Any, atom: AtomEvidence) -> None:
+    def _draw_curve(self, axes: Any, atom: AtomEvidence) -> None:
         best, top = atom.best_precision, atom.best_gain
         is_finite = math.isfinite(best)
-        colour = tone(axes, MODEL if atom.is_kept else OTHER)
+        colour = _colour(axes, atom)
         turns = [atom.sparsity] + ([best] if is_finite else [])
         precision = np.geomspace(min(turns) / 100.0, max(turns) * 1000.0, N_POINTS)
         gain = atom.gain(precision)
@@ -175,20 +197,62 @@ class AtomEvidenceDisplay:
             xlabel="precision of the weight",
             ylabel="gain in objective (nats)" if atom.price or atom.rate else "gain (nats)",
         )
-        title = f"{plain(shorten(atom.name))}: {'kept' if atom.is_kept else 'left out'}"
-        axes.set_title(title, loc="left", fontsize=10, color=colour)
+        self._note(axes, atom, _verdict(atom))
+
+    def _draw_ellipse(self, axes: Any, atom: AtomEvidence) -> None:
+        precision = atom.precision if atom.is_kept else atom.best_precision
+        if not math.isfinite(precision):
+            precision = atom.sparsity
+        reach = math.sqrt(atom.sparsity / precision)
+        width = math.hypot(1.0, reach)
+        colour, paler = _colour(axes, atom), tone(axes, DATA)
+        ellipse = optional("matplotlib.patches").Ellipse
+        axes.add_patch(ellipse((0, 0), 2, 2, fill=False, ls="--", ec=paler, label="without it"))
+        drawn = ellipse((0, 0), 2.0 * width, 2, fill=False, ec=colour, lw=1.8, label="with it")
+        self.lines_.append(axes.add_patch(drawn))
+        axes.annotate(
+            "", (reach, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "->", "color": colour}
+        )
+        axes.plot([atom.along] * 2, [0.0, atom.across], ":", color=paler, lw=1.0)
+        (mark,) = axes.plot(
+            atom.along, atom.across, "X", color=tone(axes, INK), mew=0, ms=8, label="target"
+        )
+        self.marks_.append(mark)
+        right, top = 1.2 * max(atom.along, width), 1.2 * max(atom.across, 1.0)
+        axes.set(
+            xlim=(-right, right),
+            ylim=(-1.35 * top, 1.45 * top),
+            xlabel="along the atom (std)",
+            ylabel="across it (std)",
+        )
+        axes.legend(
+            frameon=False,
+            fontsize=9.0 * smallness(axes),
+            loc="upper center",
+            ncols=3,
+            handlelength=1.2,
+            handletextpad=0.5,
+            columnspacing=1.0,
+            borderaxespad=0.1,
+        )
+        self._note(axes, atom, "", height=0.03)
+
+    def _note(self, axes: Any, atom: AtomEvidence, words: str, height: float = 0.97) -> None:
         note = axes.text(
             0.98,
-            0.97,
-            f"q²/s = {atom.ratio:.3g}\n{_verdict(atom)}",
+            height,
+            f"q²/s = {atom.ratio:.3g}\n{words}".rstrip(),
             transform=axes.transAxes,
             ha="right",
-            va="top",
+            va="top" if height > 0.5 else "bottom",
             fontsize=9,
             color=tone(axes, INK),
         )
         self.notes_.append(note)
-        finish(axes)
+
+
+def _colour(axes: Any, atom: AtomEvidence) -> Any:
+    return tone(axes, MODEL if atom.is_kept else OTHER)
 
 
 def _verdict(atom: AtomEvidence) -> str:
