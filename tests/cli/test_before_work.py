@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy.io import wavfile
 
-from relvec.cli.problem import find_column
+from relvec.cli.columns import find_column
 from relvec.cli.sources import Source
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import relvec.io
+from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.kinds import Column
 from relvec.cli.models import make_model
@@ -21,8 +22,9 @@ from relvec.cli.validation import cross_validate, make_folds, relevance_of
 SOURCE = Source("table.csv", "csv")
 
 
-def state(frame, talk=None, **options):
-    return state_problem(frame, SOURCE, talk or Talk(quiet=True), **options)
+def state(frame, talk=None, *, target, max_rows=50_000, seed=0, **options):
+    rows = draw_rows([frame], SOURCE, target=target, max_rows=max_rows, seed=seed)
+    return state_problem(rows, SOURCE, talk or Talk(quiet=True), target=target, **options)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from relvec import SmoothDenoiser
+from relvec.cli.columns import find_column, split_names
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.kinds import as_numbers
-from relvec.cli.problem import find_column, split_names
 from relvec.cli.reading import read_table
 from relvec.cli.screens.parts import figure, pairs
 from relvec.cli.signals import Signal, read_signal

@@ -9,10 +9,12 @@ import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from relvec.cli import models, peers
+from relvec.cli.columns import split_names
+from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.errors import UsageError, suggestion
-from relvec.cli.problem import Problem, split_names, state_problem
-from relvec.cli.reading import read_table
+from relvec.cli.problem import Problem, state_problem
+from relvec.cli.reading import read_blocks
 from relvec.cli.screens.fit import MEANINGS
 from relvec.cli.screens.parts import figure, legend, table, with_error
 from relvec.cli.sources import Source
@@ -62,14 +64,12 @@ def compare_command(
                 + suggestion(name, MENU)
             )
     problem = state_problem(
-        read_table(source),
+        draw_rows(read_blocks(source), source, target=target, max_rows=max_rows, seed=seed),
         source,
         talk,
         target=target,
         task=task,
         drop=drop,
-        max_rows=max_rows,
-        seed=seed,
     )
     folds = make_folds(problem, n_folds, seed)
     wanted = tuple(dict.fromkeys(names)) or MENU

@@ -12,12 +12,13 @@ from sklearn.pipeline import Pipeline
 
 import relvec
 from relvec.cli import models
+from relvec.cli.drawing import MAX_ROWS, draw_rows
 from relvec.cli.encoding import build_pipeline, pooled_levels
 from relvec.cli.errors import UsageError, listed
 from relvec.cli.kinds import MAX_LEVELS
 from relvec.cli.model_file import save_model
-from relvec.cli.problem import MAX_ROWS, Problem, state_problem
-from relvec.cli.reading import read_table
+from relvec.cli.problem import Problem, state_problem
+from relvec.cli.reading import read_blocks
 from relvec.cli.screens.fit import fit_screen
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk
@@ -73,7 +74,13 @@ def fit_command(talk: Talk, request: FitRequest) -> None:
         decimal_comma=request.decimal_comma,
     )
     problem = state_problem(
-        read_table(source),
+        draw_rows(
+            read_blocks(source),
+            source,
+            target=request.target,
+            max_rows=request.max_rows,
+            seed=request.seed,
+        ),
         source,
         talk,
         target=request.target,
@@ -82,8 +89,6 @@ def fit_command(talk: Talk, request: FitRequest) -> None:
         drop=request.drop,
         categorical=request.categorical,
         max_levels=request.max_levels,
-        max_rows=request.max_rows,
-        seed=request.seed,
     )
     if problem.n_rows > models.MANY_ROWS:
         talk.note(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from relvec.cli.chance import stream
+from relvec.cli.columns import find_column, split_names
+from relvec.cli.drawing import Rows
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import (
     LARGEST,
@@ -23,20 +24,14 @@ from relvec.cli.kinds import (
     partly_numbers,
 )
 from relvec.cli.kinds import prepare as prepare_table
-from relvec.cli.sources import Source, delimiter_hint
+from relvec.cli.sources import Source
 from relvec.cli.talk import Talk
 
-__all__ = ["MAX_ROWS", "Problem", "find_column", "read_target", "split_names", "state_problem"]
+__all__ = ["Problem", "read_target", "state_problem"]
 
-MAX_ROWS = 50_000
-"""Rows a model is fitted to, if not told otherwise; of more, so many are drawn by chance."""
-
-MIN_ROWS = 5
 CODES = 10
 """Whole numbers of at most so many different values are taken for classes."""
 MAX_CLASSES = 100
-SHOWN_COLUMNS = 10
-"""Names of columns that a sentence lists."""
 COPIES = 0.02
 """Share of rows that are copies of others from which on the screen says so."""
 FEW_ROWS = 5
@@ -87,59 +82,8 @@ class Problem:
         return facts
 
 
-def find_column(name: str, columns: Sequence[str], source: Source, *, role: str) -> None:
-    """Insist that a column is there."""
-    if name in columns:
-        return
-    if len(columns) == 1:
-        hint = delimiter_hint(columns[0], source)
-        if hint:
-            raise CommandError(
-                f"{source.name} has one column, {columns[0]!r}, and no {role} {name!r}.{hint}"
-            )
-    hint = suggestion(name, columns)
-    if all(_is_number(each) for each in columns):
-        hint = " Its first line holds numbers only: does it have a header with names?"
-    raise CommandError(
-        f"There is no {role} column {name!r} in {source.name}.{hint} "
-        f"Its columns are {_with_last(columns)}."
-    )
-
-
-def _with_last(columns: Sequence[str]) -> str:
-    """Names of columns, of many the first few and the last, which often is the target."""
-    if len(columns) <= SHOWN_COLUMNS:
-        return listed(columns, SHOWN_COLUMNS)
-    left = len(columns) - SHOWN_COLUMNS
-    first = listed(columns[: SHOWN_COLUMNS - 1], SHOWN_COLUMNS)
-    return f"{first}, {left} more, and {columns[-1]!r}"
-
-
-def split_names(names: Sequence[str], choices: Sequence[str]) -> list[str]:
-    """Names that were given one by one, or several of them with commas between.
-
-    Examples
-    --------
-    >>> split_names(["a,b", "c, d"], ["a", "b", "c, d"])
-    ['a', 'b', 'c, d']
-    """
-    found: list[str] = []
-    for name in names:
-        parts = [part.strip() for part in name.split(",") if part.strip()]
-        found += [name] if name in choices or not parts else parts
-    return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def state_problem(
-    frame: pl.DataFrame,
+    rows: Rows,
     source: Source,
     talk: Talk,
     *,
@@ -149,15 +93,13 @@ def state_problem(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     max_levels: int = MAX_LEVELS,
-    max_rows: int = MAX_ROWS,
-    seed: int = 0,
 ) -> Problem:
     """Decide what is asked; every choice that may surprise is said in a sentence."""
+    frame = rows.frame
     if task not in TASKS:
         raise UsageError(
             f"--task {task} is not known; it can be {', '.join(TASKS)}." + suggestion(task, TASKS)
         )
-    find_column(target, frame.columns, source, role="target")
     features = split_names(features, frame.columns)
     drop = split_names(drop, frame.columns)
     categorical = split_names(categorical, frame.columns)
@@ -174,13 +116,15 @@ def state_problem(
                 f"'{target}' is the target; it cannot be given with {option} too. --task says "
                 "whether it is a number or a class."
             )
-    rows = {"read": len(frame)}
-    known = _rows_with_target(frame, target, source, talk)
-    used = _rows_at_most(known, max_rows, seed, talk)
-    rows |= {"without_target": len(frame) - len(known), "not_used": len(known) - len(used)}
-    frame = frame[used]
+    if rows.n_known < rows.n_read:
+        n_missing = rows.n_read - rows.n_known
+        talk.note(f"{n_missing} of {rows.n_read} rows have no '{target}' and are not used.")
+    if len(frame) < rows.n_known:
+        talk.note(
+            f"Of {rows.n_known} rows, {len(frame)} drawn by chance are used; --max-rows changes "
+            "that."
+        )
     task, values = _task_and_target(frame[target], task, talk)
-    rows["used"] = len(values)
     wanted = [name for name in (features or frame.columns) if name != target and name not in drop]
 
     def describe(named: Sequence[str]) -> list[Column | Dropped]:
@@ -218,7 +162,7 @@ def state_problem(
     )
     table = prepare_table(frame, columns)
     _say_copies(table, values, talk)
-    return Problem(table, values, target, task, columns, dropped, rows, used + 1)
+    return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.places)
 
 
 def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
@@ -249,28 +193,6 @@ def _gaps_of(column: Column, series: pl.Series) -> str:
         f"Column '{column.name}' misses {column.n_missing} of {len(series)} values{infinite}: "
         f"{instead}."
     )
-
-
-def _rows_with_target(frame: pl.DataFrame, target: str, source: Source, talk: Talk) -> np.ndarray:
-    known = as_levels(frame[target], fold_truth=False).is_not_null().arg_true().to_numpy()
-    if len(known) < MIN_ROWS:
-        raise CommandError(
-            f"{source.name} has {len(known)} {'row' if len(known) == 1 else 'rows'} with a known "
-            f"'{target}'; at least {MIN_ROWS} are needed to learn from."
-        )
-    if len(known) < len(frame):
-        n_missing = len(frame) - len(known)
-        talk.note(f"{n_missing} of {len(frame)} rows have no '{target}' and are not used.")
-    return known.astype(np.int64)
-
-
-def _rows_at_most(rows: np.ndarray, max_rows: int, seed: int, talk: Talk) -> np.ndarray:
-    if max_rows < 0 or 0 < max_rows < MIN_ROWS:
-        raise UsageError(f"--max-rows must be 0, for all, or at least {MIN_ROWS}; got {max_rows}.")
-    if max_rows == 0 or len(rows) <= max_rows:
-        return rows
-    talk.note(f"Of {len(rows)} rows, {max_rows} drawn by chance are used; --max-rows changes that.")
-    return rows[np.sort(stream(seed, "rows").choice(len(rows), max_rows, replace=False))]
 
 
 def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.ndarray]:

@@ -25,6 +25,8 @@ __all__ = ["BLOCK", "join_blocks", "read_blocks", "read_table"]
 
 BLOCK = 20_000
 """Rows that are in memory at a time where a file is read in blocks."""
+CELLS = 2_000_000
+"""Fields of text that are in memory at a time: fewer rows of wide tables."""
 
 
 def read_table(source: Source) -> pl.DataFrame:
@@ -98,6 +100,7 @@ def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
             raise CommandError(f"{source.name} is empty.")
         names = column_names([name.strip() for name in header], source)
         width, first = len(names), 1
+        rows = max(1, min(rows, CELLS // width))
         short: list[int] = []
         # a blank line is nothing, except where it is the only column's missing value
         records = (line for line in lines if line or width == 1)

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from relvec.cli.chance import stream
+from relvec.cli.columns import find_column
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.inspecting import input_names
 from relvec.cli.kinds import as_levels
 from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.predicting import predict_blocks
-from relvec.cli.problem import find_column, read_target
+from relvec.cli.problem import read_target
 from relvec.cli.screens.parts import figure, pairs, size
 from relvec.cli.sources import find_source
 from relvec.cli.talk import Talk

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from relvec.cli.columns import find_column
 from relvec.cli.errors import CommandError, listed
 from relvec.cli.kinds import as_levels
 from relvec.cli.metrics import Prediction, measure
 from relvec.cli.model_file import load_model
 from relvec.cli.predicting import ask, predict_blocks
-from relvec.cli.problem import find_column, read_target
+from relvec.cli.problem import read_target
 from relvec.cli.screens.fit import MEANINGS
 from relvec.cli.screens.parts import figure, legend, pairs
 from relvec.cli.sources import Source
