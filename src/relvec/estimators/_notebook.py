@@ -78,9 +78,10 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
     >>> from relvec import RVMRegressor
     >>> findings_of(RVMRegressor())
     []
-    >>> model = RVMRegressor(gamma=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 0.1, 0.9, 1.0])
-    >>> findings_of(model)[0]
-    ('vectors kept', '1 of 4')
+    >>> X = np.linspace(-3, 3, 30)[:, None]
+    >>> model = RVMRegressor(gamma=1.0, noise_variance=0.01).fit(X, np.exp(-X[:, 0] ** 2))
+    >>> findings_of(model)[:2]
+    [('vectors kept', '1 of 30'), ('noise, standard deviation', '0.1')]
     """
     if not hasattr(model, "relevance_"):
         return []
