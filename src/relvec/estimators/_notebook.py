@@ -78,10 +78,10 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
     >>> from relvec import RVMRegressor
     >>> findings_of(RVMRegressor())
     []
-    >>> X = np.linspace(-3, 3, 30)[:, None]
+    >>> X = np.linspace(-3, 3, 31)[:, None]
     >>> model = RVMRegressor(gamma=1.0, noise_variance=0.01).fit(X, np.exp(-X[:, 0] ** 2))
     >>> findings_of(model)[:2]
-    [('vectors kept', '1 of 30'), ('noise, standard deviation', '0.1')]
+    [('vectors kept', '1 of 31'), ('noise, standard deviation', '0.1')]
     """
     if not hasattr(model, "relevance_"):
         return []
