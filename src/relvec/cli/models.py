@@ -40,7 +40,7 @@ def _linear(task: str, **options: Any) -> Any:
 MODELS: dict[str, tuple[Callable[..., Any], str]] = {
     "rvm": (_rvm, "relevance vector machine"),
     "linear": (_linear, "sparse linear model"),
-    "select": (_select, "vectors and inputs chosen"),
+    "select": (_select, "input-choosing machine"),
 }
 """Name, maker and words; another model is another line."""
 
