@@ -145,3 +145,28 @@ def test_what_a_sound_cannot_become(refused, sound):
     assert ".wav" in said
     said = refused("denoise", sound / "mono.wav", "--std", "-o", sound / "x.wav", code=2)
     assert ".npz or .csv" in said
+
+
+def test_a_typo_in_the_target_does_not_make_classes(cli, refused, tmp_path):
+    """Numbers of few values with one text among them are no classes, unless that is said."""
+    values = [str(i % 8) for i in range(80)]
+    values[7] = "four"
+    pl.DataFrame({"x": np.arange(80) * 0.5, "rooms": values}).write_csv(tmp_path / "t.csv")
+    fit = ["fit", tmp_path / "t.csv", "-t", "rooms", "-o", tmp_path / "m.relvec", "--no-cv"]
+    fit += ["--model", "linear"]
+    said = refused(*fit)
+    assert "'rooms' is not a number everywhere: most are numbers, but one is 'four'" in said
+    assert "--task classification" in said
+    assert cli(*fit, "--task", "classification").exit_code == 0
+
+
+def test_numbers_with_many_texts_are_levels_and_that_is_said(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    rooms = rng.choice(["1", "2", "3", "4+"], 100)
+    pl.DataFrame({"rooms": rooms, "y": rng.normal(size=100)}).write_csv(tmp_path / "t.csv")
+    fit = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.relvec", "--no-cv", "--json"]
+    answer = json.loads(cli(*fit).stdout)
+    assert answer["columns"][0]["kind"] == "level"
+    assert any("has texts such as '4+' between its numbers" in note for note in answer["notes"])
+    answer = json.loads(cli(*fit, "--categorical", "rooms").stdout)
+    assert not any("between its numbers" in note for note in answer["notes"])

@@ -13,6 +13,7 @@ from relvec.cli.columns import find_column, split_names
 from relvec.cli.drawing import Rows
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import (
+    FEW,
     LARGEST,
     MAX_LEVELS,
     Column,
@@ -208,6 +209,12 @@ def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.
     is_text = bad is not None or series.dtype == pl.Boolean
     n_different = series.n_unique()
     if task == "auto":
+        misspelt = nearly_numbers(series, bad, at_most=FEW)
+        if misspelt:
+            raise CommandError(
+                f"The target '{name}' is not a number everywhere: {misspelt}. Add --task "
+                "classification if all are classes."
+            )
         whole = not is_text and bool((numbers.drop_nulls() % 1 == 0).all())
         are_codes = n_different == 2 or (whole and n_different <= CODES)
         task = "classification" if is_text or are_codes else "regression"
