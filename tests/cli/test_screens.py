@@ -150,3 +150,16 @@ def test_figures_have_a_bounded_length():
         assert len(figure(value)) <= 9
     assert with_error({"mean": 2.7e7, "se": 1.2e7}) == "2.7e+07 ± 1.2e+07"
     assert with_error({"mean": 0.5, "se": None}, "decimals") == "0.500"
+
+
+def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
+    """However long the rule for an input is."""
+    rng = np.random.default_rng(0)
+    towns = [f"a town with the long name of number {i % 12}" for i in range(100)]
+    towns[:12] = [f"a rare town number {i}" for i in range(12)]
+    table = pl.DataFrame({"town": towns, "x": rng.normal(size=100), "y": rng.normal(size=100)})
+    table.write_csv(tmp_path / "t.csv")
+    fit_model(tmp_path / "t.csv", "y", tmp_path / "m.relvec")
+    shown = on_a_terminal("export", tmp_path / "m.relvec", "-o", tmp_path / "m.c")
+    numbers = [line.split()[0] for line in shown.splitlines() if line.strip()]
+    assert [each for each in numbers if each.isdigit()] == [str(i) for i in range(1, 15)]

@@ -76,6 +76,7 @@ def _screen(facts: dict[str, Any]) -> list[Any]:
     made = table(["", "input, in this order", "what to give"], rows)
     for column in made.columns:
         column.justify = "left"
+    made.columns[0].no_wrap, made.columns[2].no_wrap = True, False
     return [pairs([saved]), made]
 
 

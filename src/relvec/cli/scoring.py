@@ -67,7 +67,7 @@ def score_command(talk: Talk, model: str, source: Source, target: str | None) ->
         "scores": figures,
         "notes": talk.notes,
     }
-    talk.answer(facts, lambda: [pairs(_lines(facts)), _legend(figures)])
+    talk.answer(facts, lambda: [pairs(_lines(facts)), "", _legend(figures)])
 
 
 def _say_new_classes(truth: np.ndarray, classes: np.ndarray, name: str, talk: Talk) -> None:
