@@ -86,9 +86,11 @@ line = np.linspace(-12, 12, 400)[:, np.newaxis]
 bumps = model.coef_ * np.exp(-0.1 * (line - model.relevance_vectors_.T) ** 2)
 mean, std = model.predict(line, return_std=True)
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.0, 5.4), sharex=True, layout="constrained")
-top.plot(line, bumps, color=MODEL, lw=1, alpha=0.8)
-top.axhline(model.intercept_, color=DATA, lw=0.8, ls="--")
+first, *_ = top.plot(line, bumps, color=MODEL, lw=1, alpha=0.8)
+first.set_label("kernels that were kept")
+top.axhline(model.intercept_, color=DATA, lw=0.8, ls="--", label="intercept")
 top.set_ylabel("weight × kernel")
+top.legend(frameon=False, fontsize=9, loc="upper left")
 bottom.fill_between(
     line[:, 0],
     mean - 1.96 * std,
