@@ -147,7 +147,7 @@ def _screen(facts: dict[str, Any]) -> list[Any]:
             cells = [with_error(scores["rmse"]), with_error(scores.get("log_density"))]
         else:
             cells = [with_error(scores["error"], "share"), with_error(scores["log_loss"])]
-        size = "–" if name == "none" else f"{found['size']:.0f} {found['size_of_what']}"
+        size = "–" if name == "none" else _counted(found["size"], found["size_of_what"])
         rows.append(
             [_words(name, facts["task"]), *cells, size, figure(found["milliseconds_per_1000_rows"])]
         )
@@ -165,6 +165,19 @@ def _screen(facts: dict[str, Any]) -> list[Any]:
         "keeps: what a prediction needs. ms: time for 1000 rows.",
     )
     return ["", asked, table(headers, rows), legend(*words)]
+
+
+def _counted(number: float, what: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> _counted(2.6, "vectors"), _counted(1.0, "vectors"), _counted(1.2, "leaves")
+    ('3 vectors', '1 vector', '1 leaf')
+    """
+    count = f"{number:.0f}"
+    one = {"leaves": "leaf"}.get(what, what.removesuffix("s"))
+    return f"{count} {one if count == '1' else what}"
 
 
 def _words(name: str, task: str) -> str:
