@@ -79,7 +79,7 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
     >>> findings_of(RVMRegressor())
     []
     >>> X = np.linspace(-3, 3, 31)[:, None]
-    >>> model = RVMRegressor(gamma=1.0, noise_variance=0.01).fit(X, np.exp(-X[:, 0] ** 2))
+    >>> model = RVMRegressor(gamma=1.0, noise_variance=0.01).fit(X, np.exp(-(X[:, 0] ** 2)))
     >>> findings_of(model)[:2]
     [('vectors kept', '1 of 31'), ('noise, standard deviation', '0.1')]
     """
