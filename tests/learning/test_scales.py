@@ -286,6 +286,13 @@ def test_is_deterministic_and_can_be_cloned():
 # ------------------------------------------------------------------ many rows, many inputs
 
 
+def test_rows_do_not_depend_on_what_classes_are_called():
+    labels = (np.random.default_rng(0).uniform(size=(700, 1)) < 0.3).astype(float)
+    rows = ScaleLearner()._choice(labels, True)
+    np.testing.assert_array_equal(rows, ScaleLearner()._choice(1.0 - labels, True))
+    assert labels[rows].mean() == pytest.approx(labels.mean(), abs=0.002)
+
+
 def test_rows_are_a_choice_of_every_class():
     rng = np.random.default_rng(0)
     labels = np.eye(3)[rng.choice(3, p=[0.9, 0.08, 0.02], size=1000)]

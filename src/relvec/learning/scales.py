@@ -334,10 +334,11 @@ class ScaleLearner(BaseEstimator):
             return np.sort(random_state.choice(n_rows, limit, replace=False))
         chosen = []
         _, strata = np.unique(targets, axis=0, return_inverse=True)
+        # one number a row, so that it does not matter which class is called what
+        order = np.argsort(random_state.random_sample(n_rows), kind="stable")
         for stratum in np.unique(strata):
-            mine = np.flatnonzero(strata == stratum)
-            size = max(1, round(limit * len(mine) / n_rows))
-            chosen.append(random_state.choice(mine, min(size, len(mine)), replace=False))
+            mine = order[strata[order] == stratum]
+            chosen.append(mine[: max(1, round(limit * len(mine) / n_rows))])
         return np.sort(np.concatenate(chosen))
 
     def _result(
