@@ -76,11 +76,19 @@ def test_short_rows_are_counted(told):
 
 def test_one_text_among_numbers_is_shown(told):
     code, said = told(text_of(lines=[*NUMBERS, "oops,1,2"]))
-    assert code == 0
+    assert code == 1
     assert "most are numbers, but one is 'oops'" in said
     code, said = told(text_of(lines=[*NUMBERS, "1,1,oops"]))
     assert code == 1
     assert "most are numbers, but one is 'oops'" in said
+
+
+@pytest.mark.parametrize("name", ["*", "^x$", "^.*$"])
+def test_names_that_are_patterns_are_refused(told, name):
+    code, said = told(text_of(f"{name},b,y"))
+    assert code == 1
+    assert f"has a column named {name!r}" in said
+    assert "another name" in said
 
 
 def test_names_change_no_terminal(cli, tmp_path):

@@ -70,13 +70,9 @@ DAY = datetime.date(2020, 1, 1)
         (["2020-01-02"] * 20 + ["2020-02-30"], "one is '2020-02-30'"),
         ([DAY] * 20, "same date in all rows"),
         ([datetime.time(1), datetime.time(2)] * 20, "times without dates"),
-        (["1", "2", "3", "4"] * 5 + ["four"], "one is 'four': correct it or leave it empty"),
-        (["1", "2", "3", "4"] * 5 + ["four"], "--categorical 'x'"),
-        (["1,5", "2,5"] * 5, "--decimal-comma"),
+        ([f"{i} km" for i in range(12)] + [str(i) for i in range(25)], "one is '0 km'"),
         ([f"name {i}" for i in range(40)], "all its 40 texts differ"),
         ([f"name {i // 2}" for i in range(80)], "40 different texts (at most 30 are used"),
-        ([f"{i // 2},5" for i in range(80)], "--decimal-comma"),
-        ([str(i // 2) for i in range(80)] + ["12 km"], "most are numbers, but one is '12 km'"),
         (list(range(40)), "numbers the rows"),
         ([[1], [2]] * 20, "lists or objects"),
     ],
@@ -85,6 +81,25 @@ def test_columns_left_out(values, words):
     found = describe_column(pl.Series("x", values))
     assert isinstance(found, Dropped)
     assert words in found.sentence()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["1", "2", "3", "4"] * 5 + ["four"], "one is 'four': correct it or leave it empty"),
+        (["1", "2", "3", "4"] * 5 + ["four"], "--categorical 'x'"),
+        ([str(i // 2) for i in range(80)] + ["12 km"], "most are numbers, but one is '12 km'"),
+        (["1,5", "2,5"] * 5, "--decimal-comma"),
+        ([f"{i // 2},5" for i in range(80)], "--decimal-comma"),
+    ],
+)
+def test_columns_that_are_mistaken(values, words):
+    found = describe_column(pl.Series("x", values))
+    assert isinstance(found, Dropped)
+    assert found.is_mistake
+    assert found.sentence().startswith("Column 'x' is not a number everywhere: ")
+    assert words in found.sentence()
+    assert isinstance(describe_column(pl.Series("x", values[:30]), as_level=True), Column)
 
 
 def test_an_identifier_by_its_name():

@@ -84,9 +84,13 @@ class Dropped:
 
     name: str
     why: str
+    is_mistake: bool = False
+    """Whether it looks like a mistake in the table, of which nothing should be made."""
 
     def sentence(self) -> str:
         """Say so."""
+        if self.is_mistake:
+            return f"Column '{self.name}' is not a number everywhere: {self.why}."
         return f"Column '{self.name}' is left out: {self.why}."
 
 
@@ -198,8 +202,9 @@ def describe_column(
     if not as_level and _share(present.str.contains(DATE)) > 1.0 - FEW:
         return _describe_dates(series)
     misspelt = "" if as_level else nearly_numbers(series, bad, at_most=FEW)
-    if misspelt and n_different <= max_levels:
-        return Dropped(name, f"{misspelt} (or add --categorical '{name}' to take all for levels)")
+    if misspelt:
+        choices = f"--drop '{name}' leaves it out, --categorical '{name}' takes all for levels"
+        return Dropped(name, f"{misspelt}. {choices}", is_mistake=True)
     if n_different > max_levels:
         misspelt = nearly_numbers(series, bad)
         if n_different == len(present) and not misspelt:

@@ -143,6 +143,9 @@ def state_problem(
     if not any(isinstance(each, Column) for each in described):
         described = describe(wanted)  # a column that counts up is time, if there is no other
     dropped = [each for each in described if isinstance(each, Dropped)]
+    for each in dropped:
+        if each.is_mistake:
+            raise CommandError(f"In {source.name} c{each.sentence()[1:]}")
     columns = [each for each in described if isinstance(each, Column)]
     talk.notes_of_many("columns are left out", [each.sentence() for each in dropped])
     if not columns:

@@ -74,6 +74,8 @@ def read_blocks(source: Source, rows: int = BLOCK) -> Iterator[pl.DataFrame]:
     try:
         empty = True
         for block in reader(source, rows):
+            if empty:
+                _refuse_patterns(block.columns, source)
             empty = False
             yield block
     except UnicodeDecodeError as error:
@@ -90,6 +92,16 @@ def read_blocks(source: Source, rows: int = BLOCK) -> Iterator[pl.DataFrame]:
         raise CommandError(f"{source.name} cannot be read as {source.format}: {first}.") from error
     if empty:
         raise CommandError(f"{source.name} has a header but no rows.")
+
+
+def _refuse_patterns(names: list[str], source: Source) -> None:
+    """Insist on names that stand for themselves: polars takes these for many columns."""
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise CommandError(
+                f"{source.name} has a column named {name!r}, which cannot be told from a pattern "
+                "for several columns; give it another name."
+            )
 
 
 def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
