@@ -337,6 +337,10 @@ def test_exported_programs_can_be_fed_by_their_rules(cli, folder, tmp_path):
     np.testing.assert_allclose(made, expected, rtol=1e-9)
     shown = cli("export", folder / "houses.relvec", "-o", tmp_path / "m.c").stdout
     assert "1 if it is 'Astad', else 0" in shown
+    for written in ("m.c", "m.py"):  # which may be all that its user has
+        head = (tmp_path / written).read_text()
+        for name, rule in zip(facts["inputs"], facts["rules"], strict=True):
+            assert f"{name}: {rule}" in head
 
 
 def test_plain_numbers_need_no_rules(cli, folder, tmp_path):

@@ -16,13 +16,13 @@ import pytest
 from relvec.cli.screens.parts import figure, with_error
 
 
-def on_a_terminal(*arguments, columns=80):
-    """What a command shows on the standard output, if that is a terminal."""
+def on_a_terminal(*arguments, columns=80, talk=False):
+    """What a command shows on the standard output, with its talk too, if that is a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "relvec", *map(str, arguments)],
         stdout=theirs,
-        stderr=subprocess.DEVNULL,
+        stderr=theirs if talk else subprocess.DEVNULL,
         env=os.environ | {"COLUMNS": str(columns), "TERM": "xterm"},
     ) as process:
         os.close(theirs)
@@ -163,3 +163,34 @@ def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
     shown = on_a_terminal("export", tmp_path / "m.relvec", "-o", tmp_path / "m.c")
     numbers = [line.split()[0] for line in shown.splitlines() if line.strip()]
     assert [each for each in numbers if each.isdigit()] == [str(i) for i in range(1, 15)]
+
+
+def test_notes_are_broken_between_words(dear, tmp_path):
+    columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear"]
+    seen = on_a_terminal(
+        "fit",
+        dear,
+        "-t",
+        "price",
+        "-o",
+        tmp_path / "m.relvec",
+        "--max-rows",
+        50,
+        *columns,
+        talk=True,
+    )
+    lines = seen.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "Of 90 rows, 50 drawn by chance are used; --max-rows changes that." in lines
+
+
+def test_no_bar_between_predictions(dear, tmp_path):
+    model = tmp_path / "m.relvec"
+    columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear", "--quiet"]
+    on_a_terminal("fit", dear, "-t", "price", "-o", model, *columns)
+    seen = on_a_terminal("predict", model, dear, talk=True)
+    assert "\u2501" not in seen  # what bars are made of
+    note, header, *rows = seen.splitlines()
+    assert note.startswith("Not used by the model: 'spend'")
+    assert header == "price_predicted"
+    assert len(rows) == 90

@@ -196,3 +196,10 @@ def test_bad_options():
         display.plot(max_features=0)
     with pytest.raises(TypeError, match="sort must be True or False"):
         display.plot(sort="yes")
+
+
+def test_probabilities_that_are_not_known_have_no_heading():
+    display = FeatureRelevanceDisplay([0.3, 2.0], inclusion_probability=[np.nan, np.nan]).plot()
+    assert "included" not in [text.get_text() for text in display.ax_.texts]
+    display = FeatureRelevanceDisplay([0.3, 2.0], inclusion_probability=[0.5, np.nan]).plot()
+    assert "included" in [text.get_text() for text in display.ax_.texts]

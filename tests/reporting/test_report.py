@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from relvec import (
 from relvec.bases import LinearBasis
 from relvec.reporting import make_report
 from relvec.reporting.evidence import evidence_facts
-from relvec.reporting.findings import find
+from relvec.reporting.findings import _of_intervals, find
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
@@ -321,3 +322,17 @@ def test_a_pipeline_that_fills_gaps():
     report = make_report(model, holes, Y, **FAST)
     assert list(report.metrics) == ["training rows", "2-fold cross-validation"]
     assert Page(report.html).open == []
+
+
+def test_error_bars_that_are_right_at_95_percent_only_are_told():
+    rng = np.random.default_rng(0)
+    small = rng.random(1000) < 0.9
+    errors = np.where(small, 0.1, 2.4) * rng.normal(size=1000)
+    judged = Sample("new", False, errors, np.arange(1000), np.zeros(1000), np.full(1000, 1.0))
+    (found,) = _of_intervals(judged)
+    assert not found.is_good
+    assert "but 50 % intervals 9" in found.words
+    assert "most errors are smaller" in found.words
+    normal = dataclasses.replace(judged, y=rng.normal(size=1000))
+    (found,) = _of_intervals(normal)
+    assert found.is_good

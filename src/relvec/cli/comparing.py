@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from threadpoolctl import threadpool_limits
 
 from relvec.cli import models, peers
 from relvec.cli.columns import split_names
@@ -91,7 +92,11 @@ def compare_command(
         DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
     )
     say_many_folds(n_folds, folds, len(folds) * len(candidates), talk)
-    with talk.progress("comparing", len(folds) * len(candidates)) as advance:
+    # one thread each: threads that wait for a busy core are slower than none, and times compare
+    with (
+        threadpool_limits(1),
+        talk.progress("comparing", len(folds) * len(candidates)) as advance,
+    ):
         outcomes = cross_validate(
             candidates,
             problem,

@@ -48,7 +48,7 @@ def demo_command(talk: Talk, folder: str | None, seed: int) -> None:
             )
         with chdir(where):
             _write_tables(seed)
-            print("# made for you: houses.csv, test.csv, new.csv, sensor.csv")
+            print("# made for you: houses.csv, test.csv, new.csv, sensor.csv (--folder keeps them)")
             for line in COMMANDS:
                 print(f"\n$ {line}", flush=True)
                 arguments = shlex.split(line)[1:] + (["--quiet"] if talk.quiet else [])

@@ -30,13 +30,13 @@ def export_command(talk: Talk, path: str, output: str) -> None:
     if suffix not in WRITERS:
         raise UsageError(f"'{output}' must end in {', '.join(WRITERS)}, which says what to write.")
     stored = load_model(path)
-    inputs = input_names(stored)
+    inputs, rules = input_names(stored), _rules(stored)
+    heads = [": ".join(pair) for pair in zip(inputs, rules, strict=True)] if rules else inputs
     model = copy.copy(stored.model)
-    model.feature_names_in_ = np.array(inputs, dtype=object)
+    model.feature_names_in_ = np.array(heads, dtype=object)
     options = {"name": _identifier(output)} if suffix == ".c" else {}
     with replacing(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
-    rules = _rules(stored)
     if rules:
         talk.note(
             "The program takes the numbers that the model sees, not the columns of the table: "

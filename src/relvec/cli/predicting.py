@@ -93,7 +93,8 @@ def predict_command(talk: Talk, request: PredictRequest) -> None:
     _check_request(stored, request)
     n_rows = 0
     names: list[str] = []
-    with writer, talk.progress("rows", None) as advance:
+    # between lines that go to the same terminal a bar would be in the way
+    with writer, talk.progress("rows", None, shown=writer.path is not None) as advance:
         for frame, table in predict_blocks(stored, source, talk):
             answers = _answers(stored, table, request)
             kept = frame.select(n for n in frame.columns if n not in answers)

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -88,9 +89,9 @@ class Talk:
         print(_encodable(captured.get(), sys.stdout), end="")
 
     @contextmanager
-    def progress(self, label: str, total: int | None) -> Iterator[Advance]:
+    def progress(self, label: str, total: int | None, *, shown: bool = True) -> Iterator[Advance]:
         """Show a bar on the standard error if it is a terminal; yields how to advance it."""
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or not shown or not sys.stderr.isatty():
             yield lambda steps, total=None: None
             return
         from rich.console import Console
@@ -143,7 +144,11 @@ def _say(sentence: str) -> None:
     """Say a sentence on the standard error, if there is one."""
     if sys.stderr is None:
         return
-    print(_encodable(visible(sentence), sys.stderr), file=sys.stderr)
+    text = _encodable(visible(sentence), sys.stderr)
+    if sys.stderr.isatty():  # between words, where a terminal would break them
+        width = max(20, shutil.get_terminal_size().columns)
+        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    print(text, file=sys.stderr)
 
 
 def _encodable(text: str, stream: Any) -> str:

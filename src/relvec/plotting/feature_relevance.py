@@ -255,7 +255,7 @@ class FeatureRelevanceDisplay:
         axes.xaxis.set_minor_formatter(optional("matplotlib.ticker").NullFormatter())
 
     def _write_probabilities(self, kept: Any) -> None:
-        if self.inclusion_probability is None:
+        if self.inclusion_probability is None or not np.isfinite(self.inclusion_probability).any():
             return
         options = {
             "xycoords": ("axes fraction", "data"),

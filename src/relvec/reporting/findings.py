@@ -119,6 +119,15 @@ def _of_intervals(judged: Sample) -> list[Finding]:
     if inside > max(high, 0.95 + SLIGHT):
         words = f"95 % intervals hold {share} of the targets: error bars are too long."
         return [Finding(False, words)]
+    half = coverage_at(judged, 0.5)
+    low, high = binom.ppf([0.005, 0.995], count, 0.5) / count
+    if not min(low, 0.5 - SLIGHT) <= half <= max(high, 0.5 + SLIGHT):
+        often = "smaller" if half > 0.5 else "larger"
+        words = (
+            f"95 % intervals hold {share} of the targets, but 50 % intervals {100.0 * half:.1f} %: "
+            f"most errors are {often} than a normal distribution of this width says."
+        )
+        return [Finding(False, words)]
     whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"
     return [Finding(True, f"95 % intervals hold {share} of the targets of {whose}.")]
 
