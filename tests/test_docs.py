@@ -24,7 +24,7 @@ PUBLIC = (
     "relvec.io",
     "relvec.kernels",
     "relvec.learning",
-    "relvec.learning.reference",
+    "relvec.published",
     "relvec.likelihoods",
     "relvec.moments",
     "relvec.noise",

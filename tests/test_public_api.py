@@ -89,6 +89,7 @@ ROOMS = [
     "noise",
     "plotting",
     "priors",
+    "published",
     "reporting",
     "solvers",
     "testing",

@@ -8,16 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import (
     Certificate,
-    FixedPointSolver,
     Monitor,
     Problem,
     Progress,
     SequentialSolver,
     Solution,
     Solver,
-    TextbookSolver,
     WarmStart,
 )
 from relvec.testing import check_solver

@@ -9,7 +9,7 @@ import numpy as np
 from relvec import RVMRegressor
 from relvec.dictionaries import WaveletDictionary
 from relvec.priors import resolve_prior
-from relvec.solvers.orthonormal import profile_noise, shrink
+from relvec.solvers.gaussian.orthonormal import profile_noise, shrink
 
 __all__ = [
     "INTERVAL",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from bench.report import Table, number
 from relvec import DRVMRegressor, RVMRegressor
-from relvec.learning.reference import AlternatingDRVM
+from relvec.published import AlternatingDRVM
 from reproduce.common.kernlab import SMALLEST_NOISE, make_rvm
 from reproduce.common.pictures import COLOURS, GREY, sheet
 from reproduce.common.published import load

@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 
 from bench.report import Table
 from relvec import DRVMRegressor, RVMRegressor
-from relvec.learning.reference import AlternatingDRVM
+from relvec.published import AlternatingDRVM
 from reproduce.common.kernlab import make_rvm
 from reproduce.common.label_sets import Split, standardised
 from reproduce.common.pictures import COLOURS, sheet

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bench.report import Table, number
 from relvec import RVMRegressor
-from relvec.solvers.textbook import TextbookSolver
+from relvec.published.textbook import TextbookSolver
 from reproduce.common.pictures import COLOURS, GREY, draw_line_fit, sheet
 from reproduce.common.published import find, load
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task

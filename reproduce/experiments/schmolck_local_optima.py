@@ -16,7 +16,7 @@ from bench.report import Table, number
 from relvec import SparseBayesRegressor
 from relvec.bases import Basis, KernelBasis, WaveletBasis
 from relvec.kernels import LinearSpline
-from relvec.solvers import RandomOrderSolver
+from relvec.published import RandomOrderSolver
 from reproduce.common import optima_pictures as pictures
 from reproduce.common.published import find, load
 from reproduce.common.run_statistics import (

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from bench.report import Table
 from relvec import RVMRegressor
 from relvec.learning import ScaleLearner
-from relvec.learning.reference import InterleavedRVM
+from relvec.published import InterleavedRVM
 from reproduce.common.label_sets import standardised
 from reproduce.common.pictures import COLOURS, GREY, sheet
 from reproduce.common.published import load

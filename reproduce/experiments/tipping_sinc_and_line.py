@@ -18,7 +18,7 @@ from relvec import SparseBayesRegressor
 from relvec.bases import KernelBasis, PolynomialBasis
 from relvec.datasets import make_sinc_and_line
 from relvec.learning import ScaleLearner
-from relvec.learning.reference import InterleavedRVM
+from relvec.published import InterleavedRVM
 from reproduce.common.pictures import COLOURS, sheet
 from reproduce.common.published import load
 from reproduce.common.regressions import percent

@@ -33,6 +33,7 @@ _ROOMS = (
     "noise",
     "plotting",
     "priors",
+    "published",
     "reporting",
     "solvers",
     "testing",

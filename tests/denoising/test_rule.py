@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from relvec.denoising.frame import Band
 from relvec.denoising.rule import CAUTION, group_price, shrink_band
-from relvec.solvers.orthonormal import shrinkage
+from relvec.solvers.gaussian.orthonormal import shrinkage
 
 
 def band(axes, wraps=True, share=0.5):

@@ -10,7 +10,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import FunctionBasis, KernelBasis, LinearBasis, UnionBasis
 from relvec.priors import GammaPrior
-from relvec.solvers import FixedPointSolver, SequentialSolver
+from relvec.published import FixedPointSolver
+from relvec.solvers import SequentialSolver
 from tests.estimators.problems import smooth
 
 X, Y = smooth(n=30)

@@ -27,7 +27,8 @@ from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis, PrecomputedBasis
 from relvec.datasets import make_ripley_mixture
 from relvec.priors import GammaPrior
-from relvec.solvers import LaplaceFixedPointSolver, LaplaceSolver
+from relvec.published import LaplaceFixedPointSolver
+from relvec.solvers import LaplaceSolver
 
 FORMS = ("softmax", "shared", "one_vs_rest")
 

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis
 from relvec.datasets import make_snake
-from relvec.laplace import Labels, find_mode
+from relvec.laplace.binary import Labels, find_mode
 
 SNAKES = {
     "narrow": (100, KernelBasis(gamma=4.0)),

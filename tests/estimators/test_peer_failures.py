@@ -18,7 +18,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.solvers import FixedPointSolver, SequentialSolver, TextbookSolver
+from relvec.published import FixedPointSolver, TextbookSolver
+from relvec.solvers import SequentialSolver
 from tests.estimators.problems import linear, sinc, smooth
 
 SOLVERS = ["sequential", "mackay", "em", "textbook"]

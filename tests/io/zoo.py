@@ -26,6 +26,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+import relvec.published as published
 import relvec.solvers as S
 from relvec import (
     DRVMRegressor,
@@ -77,9 +78,9 @@ FRAME = pd.DataFrame(
 
 SOLVERS = {
     "sequential": S.SequentialSolver(),
-    "fixed_point": S.FixedPointSolver("em"),
-    "textbook": S.TextbookSolver(),
-    "random_order": S.RandomOrderSolver(),
+    "fixed_point": published.FixedPointSolver("em"),
+    "textbook": published.TextbookSolver(),
+    "random_order": published.RandomOrderSolver(),
 }
 KERNELS = {
     "rbf_each": RBF([1.0, 2.0, 3.0]),
@@ -192,7 +193,7 @@ _MAKERS = {
         NEW,
     ),
     "laplace_fixed_point": lambda: (
-        RVMClassifier(gamma=0.1, solver=S.LaplaceFixedPointSolver()).fit(X, TWO),
+        RVMClassifier(gamma=0.1, solver=published.LaplaceFixedPointSolver()).fit(X, TWO),
         NEW,
     ),
     "softmax_solver": lambda: (

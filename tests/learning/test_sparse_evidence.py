@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from relvec.kernels import Laplacian, ScaledInputs
 from relvec.learning.label_information import label_information
 from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
-from relvec.solvers.newton import Objective
+from relvec.solvers.gaussian.newton import Objective
 
 RNG = np.random.default_rng(6)
 N, P = 18, 3

@@ -1,7 +1,7 @@
 """Orthonormal transforms as dictionaries: their matrix never exists.
 
 Under an orthonormal dictionary the whole sparse Bayesian problem has a closed form
-(`relvec.solvers.orthonormal`), so a fit costs little more than the transform.
+(`relvec.solvers.gaussian.orthonormal`), so a fit costs little more than the transform.
 """
 
 from __future__ import annotations

@@ -25,22 +25,22 @@ from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._refine import RefineMixin, SparseFit
 from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis
+from relvec.estimators._solvers import resolve_solver
 from relvec.moments import LazyMoments, Moments, moments_of
 from relvec.priors import RateHyperprior, resolve_prior
+from relvec.published import RandomOrderSolver
 from relvec.solvers import (
     EFFORTS,
     Monitor,
     OrthonormalSolver,
     Problem,
     Progress,
-    RandomOrderSolver,
     SequentialSolver,
     WarmStart,
-    resolve_solver,
     with_learnt_rate,
 )
-from relvec.solvers.newton import Objective
-from relvec.solvers.state import objective_of
+from relvec.solvers.gaussian.newton import Objective
+from relvec.solvers.gaussian.state import objective_of
 
 KERNEL_MIN_GAIN = 1e-3
 """Kernels overlap, so a useful one may gain next to nothing by itself: its entry is free but

@@ -30,18 +30,12 @@ from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis, ScalesMixin
-from relvec.laplace import Labels
-from relvec.laplace_softmax import ClassLabels
+from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_solver
+from relvec.laplace.binary import Labels
+from relvec.laplace.softmax import ClassLabels
 from relvec.moments import STORE_BYTES
 from relvec.priors import resolve_prior
-from relvec.solvers import (
-    LabelProblem,
-    Monitor,
-    Progress,
-    SoftmaxProblem,
-    resolve_label_solver,
-    resolve_softmax_solver,
-)
+from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
 
 __all__ = ["BaseSparseBayesClassifier"]
 

@@ -13,7 +13,7 @@ from relvec.error_bars import Novelty, fit_label_novelty
 from relvec.likelihoods.bernoulli import moderate
 from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
-from relvec.solvers.labels import LabelProblem, LabelSolution
+from relvec.solvers.latent.labels import LabelProblem, LabelSolution
 
 __all__ = ["FittedMachine", "finish_machine"]
 

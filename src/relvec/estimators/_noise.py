@@ -18,7 +18,7 @@ from relvec.denoising.plain import make_dictionary
 from relvec.denoising.recipes import default_recipes
 from relvec.estimators._layout import Layout
 from relvec.noise import METHODS, NoiseLevel, NoiseLevelWarning, mad, noise_level
-from relvec.solvers.orthonormal import profile_noise
+from relvec.solvers.gaussian.orthonormal import profile_noise
 
 __all__ = [
     "find_noise",

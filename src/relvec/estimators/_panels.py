@@ -12,7 +12,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import fit_label_novelty
 from relvec.estimators._machine import FittedMachine
-from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
+from relvec.solvers.latent.softmax_problem import SoftmaxProblem, SoftmaxSolution
 
 __all__ = ["OneVersusRest", "Panel", "Softmax", "TwoClasses"]
 

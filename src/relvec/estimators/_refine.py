@@ -18,7 +18,7 @@ from relvec.estimators._scales import ScaledBasis, ScalesMixin
 from relvec.learning import LearntScales
 from relvec.learning.feature_rule import ScaleInformation, weigh_inputs
 from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
-from relvec.solvers.newton import Objective
+from relvec.solvers.gaussian.newton import Objective
 
 __all__ = ["RefineMixin", "SparseFit"]
 

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
-from relvec.solvers import RandomOrderSolver
+from relvec.published import RandomOrderSolver
 
 SAME = 1e-6
 """Objectives closer than this are equal."""

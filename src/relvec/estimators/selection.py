@@ -87,7 +87,7 @@ converged_, n_iter_, n_features_in_, feature_names_in_
     See Also
     --------
     RVMRegressor : With ``scales="ard"``, scales without the refinement.
-    relvec.learning.reference.AlternatingDRVM : The algorithm as published.
+    relvec.published.AlternatingDRVM : The algorithm as published.
 
     References
     ----------

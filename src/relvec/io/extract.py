@@ -22,7 +22,7 @@ from relvec.estimators._panels import POINTS, OneVersusRest, Softmax, TwoClasses
 from relvec.io.formula import Block, Cover, Doubt, Formula
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import Linear
-from relvec.laplace_softmax import _normal_points
+from relvec.laplace.softmax import _normal_points
 from relvec.posterior import Posterior
 
 __all__ = ["formula_of", "warn_of_rounding"]

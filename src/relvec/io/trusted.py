@@ -44,17 +44,17 @@ kernels.pairwise.Cosine kernels.pairwise.Laplacian kernels.pairwise.Linear
 kernels.pairwise.Polynomial kernels.pairwise.Sigmoid
 kernels.scaled.ScaledInputs
 kernels.splines.LinearSpline kernels.splines.ThinPlateSpline
-laplace_softmax.SoftmaxPosterior
+laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
 noise.report.NoiseLevel
 posterior.Posterior
 priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
 solvers.base.Solution
-solvers.fixed_point.FixedPointSolver solvers.laplace.LaplaceSolver
-solvers.laplace_fixed_point.LaplaceFixedPointSolver solvers.orthonormal.OrthonormalSolver
-solvers.random_order.RandomOrderSolver solvers.search.SequentialSolver
-solvers.softmax.SoftmaxSolver solvers.textbook.TextbookSolver
+published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
+published.laplace_fixed_point.LaplaceFixedPointSolver solvers.gaussian.orthonormal.OrthonormalSolver
+published.random_order.RandomOrderSolver solvers.gaussian.search.SequentialSolver
+solvers.latent.softmax.SoftmaxSolver published.textbook.TextbookSolver
 """
 
 _RELVEC_TUPLES = """

@@ -29,7 +29,7 @@ from relvec.kernels import (
     scaled_inputs,
 )
 from relvec.learning.scale_doubt import ScaleDoubt
-from relvec.solvers.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
 __all__ = ["SparseEvidence", "SparsePoint", "climb_jointly"]
 

@@ -18,7 +18,8 @@ from relvec.evidence import best_precision, removal_loss
 from relvec.moments import moments_of
 from relvec.plotting._estimators import predictor, seen_by
 from relvec.plotting._features import names_of
-from relvec.solvers import Problem, reference
+from relvec.solvers import Problem
+from relvec.solvers.gaussian import reference
 
 __all__ = ["AtomEvidence", "atoms_of"]
 

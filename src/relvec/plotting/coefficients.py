@@ -16,7 +16,7 @@ from relvec.dictionaries import WaveletDictionary
 from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import DATA, MODEL, finish, legend_above, take_axes, tone
 from relvec.plotting._plain import plain_model
-from relvec.solvers.orthonormal import entry_threshold
+from relvec.solvers.gaussian.orthonormal import entry_threshold
 
 __all__ = ["CoefficientDisplay", "CoefficientRow"]
 

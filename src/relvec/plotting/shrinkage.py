@@ -15,7 +15,7 @@ from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import DATA, INK, MODEL, check_line, finish, take_axes, tone
 from relvec.plotting._plain import plain_model
 from relvec.priors import Prior, resolve_prior
-from relvec.solvers.orthonormal import entry_threshold, shrinkage
+from relvec.solvers.gaussian.orthonormal import entry_threshold, shrinkage
 
 __all__ = ["ShrinkageDisplay"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from relvec._checks import check_choice
 from relvec.solvers.base import (
     Candidate,
     Certificate,
@@ -13,136 +12,26 @@ from relvec.solvers.base import (
     Solver,
     WarmStart,
 )
-from relvec.solvers.fixed_point import FixedPointSolver
-from relvec.solvers.labels import LabelProblem, LabelSolution, LabelSolver
-from relvec.solvers.laplace import LaplaceSolver
-from relvec.solvers.laplace_fixed_point import LaplaceFixedPointSolver
-from relvec.solvers.orthonormal import OrthonormalSolver
-from relvec.solvers.random_order import RandomOrderSolver
-from relvec.solvers.rate import RateLearner, with_learnt_rate
-from relvec.solvers.search import EFFORTS, SequentialSolver
-from relvec.solvers.softmax import SoftmaxSolver
-from relvec.solvers.softmax_problem import SoftmaxProblem, SoftmaxSolution
-from relvec.solvers.textbook import TextbookSolver
-
-SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
-LABEL_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
-
-
-def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
-    """Turn the name of a solver into the solver.
-
-    Parameters
-    ----------
-    solver : Solver or {"auto", "sequential", "mackay", "em", "textbook", \
-"orthonormal", "random_order"}
-        A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
-    effort : {"fast", "balanced", "thorough"}
-        For the sequential solver.
-    needs_dense : bool
-        Whether the prior forbids switching atoms off (a Gamma prior does).
-
-    Examples
-    --------
-    >>> from relvec.solvers import resolve_solver
-    >>> resolve_solver("auto", effort="fast", needs_dense=False)
-    SequentialSolver(effort='fast')
-    >>> resolve_solver("auto", effort="fast", needs_dense=True)
-    FixedPointSolver()
-    """
-    if not isinstance(solver, str):
-        _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
-        return solver
-    check_choice("solver", solver, SOLVER_NAMES)
-    if solver == "textbook":
-        return TextbookSolver()
-    if solver == "orthonormal":
-        return OrthonormalSolver()
-    if solver == "random_order":
-        return RandomOrderSolver()
-    if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
-        return FixedPointSolver("em" if solver == "em" else "mackay")
-    return SequentialSolver(effort)
-
-
-def resolve_label_solver(solver: LabelSolver | str, *, needs_dense: bool) -> LabelSolver:
-    """Turn the name of a solver for two classes into the solver.
-
-    Parameters
-    ----------
-    solver : LabelSolver or {"auto", "sequential", "exact", "mackay", "em"}
-        A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
-    needs_dense : bool
-        Whether the prior forbids switching atoms off (a Gamma prior does).
-
-    Examples
-    --------
-    >>> from relvec.solvers import resolve_label_solver
-    >>> resolve_label_solver("auto", needs_dense=False)
-    LaplaceSolver()
-    """
-    if not isinstance(solver, str):
-        _check_can_solve(solver, LABEL_SOLVER_NAMES, "LaplaceSolver()")
-        return solver
-    check_choice("solver", solver, LABEL_SOLVER_NAMES)
-    if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
-        return LaplaceFixedPointSolver("em" if solver == "em" else "mackay")
-    return LaplaceSolver(exact=solver == "exact")
-
-
-def resolve_softmax_solver(solver: SoftmaxSolver | str, *, needs_dense: bool) -> SoftmaxSolver:
-    """Turn the name of a solver for several classes in one model into the solver.
-
-    Parameters
-    ----------
-    solver : SoftmaxSolver or {"auto", "sequential"}
-        A solver is returned as it is. Names of other solvers, which tell two classes apart, are
-        refused, and so is a prior that asks for one of them.
-    needs_dense : bool
-        Whether the prior forbids switching atoms off (a Gamma prior does).
-
-    Examples
-    --------
-    >>> from relvec.solvers import resolve_softmax_solver
-    >>> resolve_softmax_solver("auto", needs_dense=False)
-    SoftmaxSolver()
-    """
-    if not isinstance(solver, str):
-        _check_can_solve(solver, LABEL_SOLVER_NAMES, "SoftmaxSolver()")
-        return solver
-    check_choice("solver", solver, LABEL_SOLVER_NAMES)
-    if solver not in ("auto", "sequential") or needs_dense:
-        asked = "A Gamma prior" if needs_dense else f"solver={solver!r}"
-        raise ValueError(
-            f"{asked} is for machines that tell two classes apart; with more classes use "
-            'multi_class="one_vs_rest".'
-        )
-    return SoftmaxSolver()
-
-
-def _check_can_solve(solver: object, names: tuple[str, ...], example: str) -> None:
-    if isinstance(solver, type) or not hasattr(solver, "solve"):
-        raise TypeError(
-            f"solver must be one of {names} or an object with a method solve(problem), such as "
-            f"{example}; got {solver!r}."
-        )
-
+from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
+from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
+from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
+from relvec.solvers.latent.labels import LabelProblem, LabelSolution, LabelSolver
+from relvec.solvers.latent.laplace import LaplaceSolver
+from relvec.solvers.latent.softmax import SoftmaxSolver
+from relvec.solvers.latent.softmax_problem import SoftmaxProblem, SoftmaxSolution
 
 __all__ = [
     "EFFORTS",
     "Candidate",
     "Certificate",
-    "FixedPointSolver",
     "LabelProblem",
     "LabelSolution",
     "LabelSolver",
-    "LaplaceFixedPointSolver",
     "LaplaceSolver",
     "Monitor",
     "OrthonormalSolver",
     "Problem",
     "Progress",
-    "RandomOrderSolver",
     "RateLearner",
     "SequentialSolver",
     "SoftmaxProblem",
@@ -150,10 +39,6 @@ __all__ = [
     "SoftmaxSolver",
     "Solution",
     "Solver",
-    "TextbookSolver",
     "WarmStart",
-    "resolve_label_solver",
-    "resolve_softmax_solver",
-    "resolve_solver",
     "with_learnt_rate",
 ]

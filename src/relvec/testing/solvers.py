@@ -53,7 +53,7 @@ def check_solver(solver: Solver) -> None:
 
     Examples
     --------
-    >>> from relvec.solvers import TextbookSolver
+    >>> from relvec.published import TextbookSolver
     >>> from relvec.testing import check_solver
     >>> check_solver(TextbookSolver())
     """

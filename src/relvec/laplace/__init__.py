@@ -1,0 +1,1 @@
+"""Latent functions with any likelihood: mode, curvature, evidence, gradient."""

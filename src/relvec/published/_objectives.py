@@ -1,0 +1,185 @@
+"""Log posteriors of feature weights and of sample weights, with their derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import expit
+
+from relvec._typing import BoolArray, Matrix, Vector
+from relvec.likelihoods import bernoulli
+from relvec.published._algebra import (
+    indicator_curvature,
+    indicator_slope,
+    kernel_curvature,
+    kernel_slopes,
+    log_indicator,
+    scaled_kernel,
+)
+from relvec.published._newton import Trial
+
+__all__ = [
+    "CURVATURES",
+    "BernoulliTarget",
+    "FeatureObjective",
+    "GaussianTarget",
+    "TruncatedPrior",
+    "WeightObjective",
+]
+
+CURVATURES = ("diagonal", "gauss_newton", "full")
+
+
+class Target(Protocol):
+    """Log likelihood of the targets as a function of the output at each sample."""
+
+    def value(self, output: Vector) -> float:
+        """Log likelihood, up to constants."""
+
+    def score(self, output: Vector) -> Vector:
+        """Its derivative."""
+
+    def curvature(self, output: Vector) -> Vector:
+        """Minus its second derivative."""
+
+
+@dataclass(frozen=True)
+class GaussianTarget:
+    """Targets with Gaussian noise of known variance."""
+
+    target: Vector
+    noise: float
+
+    def value(self, output: Vector) -> float:
+        """Log likelihood, without the terms of the noise alone."""
+        residual = self.target - output
+        return float(-0.5 * (residual @ residual) / self.noise)
+
+    def score(self, output: Vector) -> Vector:
+        """Residual over the variance."""
+        return (self.target - output) / self.noise
+
+    def curvature(self, output: Vector) -> Vector:
+        """One over the variance."""
+        return np.full(len(output), 1.0 / self.noise)
+
+
+@dataclass(frozen=True)
+class BernoulliTarget:
+    """Labels in {0, 1} whose log odds are the output."""
+
+    target: Vector
+
+    def value(self, output: Vector) -> float:
+        """Log probability of the labels."""
+        return bernoulli.log_likelihood(output, self.target)
+
+    def score(self, output: Vector) -> Vector:
+        """Label less probability."""
+        result: Vector = self.target - expit(output)
+        return result
+
+    def curvature(self, output: Vector) -> Vector:
+        """Variance of the label."""
+        result: Vector = expit(output) * expit(-output)
+        return result
+
+
+@dataclass(frozen=True)
+class TruncatedPrior:
+    """Independent normal priors, those of `truncated` coordinates restricted to x >= 0.
+
+    With `scale` the restriction is smoothed to a logistic function of ``scale * x``; without, it
+    is exact and left to the optimiser.
+    """
+
+    precision: Vector
+    truncated: BoolArray
+    scale: float | None
+
+    def value(self, x: Vector) -> float:
+        """Log density, up to constants."""
+        result = -0.5 * float(self.precision @ x**2)
+        if self.scale is not None:
+            result += float(log_indicator(x[self.truncated], self.scale).sum())
+        return result
+
+    def gradient(self, x: Vector) -> Vector:
+        """Derivative of the log density."""
+        result = -self.precision * x
+        if self.scale is not None:
+            result[self.truncated] += indicator_slope(x[self.truncated], self.scale)
+        return result
+
+    def curvature(self, x: Vector) -> Vector:
+        """Diagonal of minus the second derivative."""
+        result = self.precision.copy()
+        if self.scale is not None:
+            result[self.truncated] += indicator_curvature(x[self.truncated], self.scale)
+        return result
+
+    @property
+    def bounded(self) -> BoolArray | None:
+        """Coordinates the optimiser must keep from being negative."""
+        return self.truncated if self.scale is None else None
+
+
+@dataclass(frozen=True)
+class FeatureObjective:
+    """Log posterior of the feature weights given the sample weights (thesis, eqs. 3.10, 4.4)."""
+
+    X: Matrix
+    centres: Matrix
+    weight: Vector
+    """Weights of the kernels, times the sign of their column."""
+    intercept: float
+    target: Target
+    prior: TruncatedPrior
+    form: str = "full"
+    """Which part of the curvature is used, one of `CURVATURES`."""
+
+    def evaluate(self, x: Vector) -> Trial:
+        """Value at the feature weights `x`."""
+        kernel = scaled_kernel(self.X, self.centres, x)
+        output = kernel @ self.weight + self.intercept
+        return Trial(x, self.target.value(output), self.prior.value(x), output, kernel)
+
+    def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
+        """Gradient (eq. 4.5) and negative Hessian (eq. 4.7), or the part of it in use."""
+        score = self.target.score(trial.output)
+        bend = self.target.curvature(trial.output)
+        slopes = kernel_slopes(self.X, self.centres, trial.kernel, self.weight)
+        gradient = slopes.T @ score + self.prior.gradient(trial.x)
+        diagonal = self.prior.curvature(trial.x)
+        if self.form == "diagonal":
+            return gradient, diagonal + bend @ slopes**2
+        curvature = (slopes.T * bend) @ slopes
+        if self.form == "full":
+            curvature -= kernel_curvature(self.X, self.centres, trial.kernel, self.weight, score)
+        curvature.flat[:: len(diagonal) + 1] += diagonal
+        return gradient, curvature
+
+
+@dataclass(frozen=True)
+class WeightObjective:
+    """Log posterior of the weights of given columns (thesis, eqs. 2.47-2.49, 3.19-3.22)."""
+
+    design: Matrix
+    target: Target
+    prior: TruncatedPrior
+
+    def evaluate(self, x: Vector) -> Trial:
+        """Value at the weights `x`."""
+        output = self.design @ x
+        return Trial(x, self.target.value(output), self.prior.value(x), output, self.design)
+
+    def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
+        """Gradient and negative Hessian, which is positive definite."""
+        score = self.target.score(trial.output)
+        bend = self.target.curvature(trial.output)
+        curvature = (self.design.T * bend) @ self.design
+        diagonal = self.prior.curvature(trial.x)
+        curvature.flat[:: len(diagonal) + 1] += diagonal
+        return self.design.T @ score + self.prior.gradient(trial.x), curvature

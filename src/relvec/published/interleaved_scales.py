@@ -1,0 +1,403 @@
+"""Tipping's interleaved estimation of input scales (2001, section 4.3 and appendix C)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from relvec._checks import check_bool, check_choice, check_integer, check_positive
+from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
+from relvec.published._algebra import (
+    Conditioned,
+    condition,
+    scaled_kernel,
+    squared_difference_sums,
+    updated_precision,
+)
+from relvec.published._inputs import (
+    per_feature,
+    positive_or_inf,
+    read_inputs,
+    read_regression,
+)
+
+__all__ = ["InterleavedRVM"]
+
+
+def linear_columns(X: Matrix) -> Matrix:
+    """Return the inputs themselves."""
+    return X
+
+
+def quadratic_columns(X: Matrix) -> Matrix:
+    """Inputs, their squares, then their products in pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quadratic_columns(np.array([[2.0, 3.0]]))
+    array([[2., 3., 4., 9., 6.]])
+    """
+    pairs = [X[:, i] * X[:, j] for i, j in combinations(range(X.shape[1]), 2)]
+    return np.column_stack([X, X**2, *pairs])
+
+
+@dataclass
+class _State:
+    """Everything that changes from one iteration to the next."""
+
+    kept: IndexArray
+    """Positions in the order: constant, explicit columns, kernels."""
+    alpha: Vector
+    noise: float
+    log_eta: Vector
+    step: float
+
+
+class _Problem:
+    """Columns as functions of the scales, with the derivatives of the evidence."""
+
+    def __init__(self, X: Matrix, y: Vector, fixed: Matrix) -> None:
+        self.X, self.y, self.fixed = X, y, fixed
+        self.n_fixed = fixed.shape[1]
+
+    def design(self, kept: IndexArray, log_eta: Vector) -> Matrix:
+        """Columns at `kept`; those of kernels last."""
+        explicit = self.fixed[:, kept[kept < self.n_fixed]]
+        centres = self.X[kept[kept >= self.n_fixed] - self.n_fixed]
+        return np.column_stack([explicit, scaled_kernel(self.X, centres, np.exp(log_eta))])
+
+    def at(self, state: _State, log_eta: Vector) -> tuple[Conditioned, Matrix]:
+        """Posterior and design at other scales."""
+        design = self.design(state.kept, log_eta)
+        return condition(design, state.alpha, state.noise, self.y), design
+
+    def gradient(
+        self, state: _State, log_eta: Vector, found: Conditioned, design: Matrix
+    ) -> Vector:
+        """Derivative of the log evidence with respect to the log scales (eqs. 53-57)."""
+        rows = state.kept[state.kept >= self.n_fixed] - self.n_fixed
+        first = len(state.kept) - len(rows)
+        slope = np.outer(found.residual, found.mean[first:])
+        slope -= design @ found.covariance[:, first:]
+        slope *= design[:, first:] / state.noise
+        sums = squared_difference_sums(slope, self.X, self.X[rows])
+        result: Vector = -np.exp(log_eta) * sums
+        return result
+
+
+class InterleavedRVM(RegressorMixin, BaseEstimator):
+    """Relevance vector machine whose input scales climb the evidence between MacKay's updates.
+
+    A reference to compare with, not a method to use. Columns are a constant, explicit ones on
+    request, and ``exp(-sum_k eta_k (x_k - z_k)^2)`` centred on every training input. Each
+    iteration re-estimates all precisions and the noise, prunes, and then takes a few steps of
+    steepest ascent in the logarithms of the scales. A step is taken only if it raises the
+    evidence; its length grows after success and shrinks after failure. Inputs are used as they
+    are.
+
+    Tipping calls his climber "a simple hill-climbing method" and gives no constants; these are
+    ours.
+
+    Parameters
+    ----------
+    columns : {"linear", "quadratic"} or callable, optional
+        Explicit columns: the inputs; the inputs with their squares and products; or a function of
+        X that returns a matrix of as many rows. Default, none.
+    initial_scale : float or array-like of shape (n_features,), optional
+        Eta to start from. Default, such that the kernel between inputs at the mean squared
+        distance is ``exp(-1/2)``. Scales that start too large end in a maximum of the evidence
+        where most kernels stay and the noise is far too small.
+    initial_alpha : float, optional
+        Precisions to start from. Default, ``1 / n_samples**2``.
+    initial_noise_variance : float, optional
+        Default, a tenth of the variance of the targets.
+    scale_steps : int, default=3
+        Steps in the scales after each update of the precisions; Tipping says 1 to 5. With 0 the
+        scales stay.
+    initial_step : float, default=0.1
+        Largest change of a log scale in the first step.
+    max_step : float, default=1.0
+        Largest change of a log scale in any step.
+    step_growth, step_shrink : float, default=1.5 and 0.5
+        Factors on the length of the step after success and after failure.
+    max_shrinks : int, default=8
+        Failures in one step after which the scales wait for the next iteration.
+    gamma_min : float, default=2.22e-16
+        Columns whose well-determinedness falls below are pruned; Tipping took machine precision.
+    alpha_max : float, default=1e12
+        Columns of larger precision are pruned as well; `numpy.inf` switches this off.
+    noise_floor : float, default=1e-12
+        Smallest noise variance, in units of the variance of the targets.
+    max_iter : int, default=1000
+        Most iterations.
+    tol : float, default=1e-3
+        Stop when no log precision, log scale or log noise changes by more.
+    fit_intercept : bool, default=True
+        Include the constant, with a precision like all others.
+
+    Attributes
+    ----------
+    relevance_ : ndarray of shape (n_relevant,)
+        Training rows whose kernels are kept.
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+    columns_ : ndarray of shape (n_columns_kept,)
+        Explicit columns that are kept.
+    input_scales_ : ndarray of shape (n_features,)
+        Eta.
+    coef_ : ndarray of shape (n_relevant,)
+        Weights of the kernels.
+    column_coef_ : ndarray of shape (n_columns,)
+        Weights of the explicit columns; zero for those pruned.
+    intercept_ : float
+        Zero if the constant was pruned.
+    weight_precision_ : ndarray of shape (n_relevant,)
+        Alpha of the kernels.
+    noise_variance_ : float
+    log_evidence_ : float
+    n_iter_ : int
+    converged_ : bool
+    trace_ : ndarray of shape (n_iter, 2)
+        Log evidence before and after the steps in the scales; the second is never smaller.
+
+    References
+    ----------
+    M. E. Tipping (2001), *Sparse Bayesian learning and the relevance vector machine*, JMLR 1:
+    section 4.3, equations 16-18, appendices B.1 and C.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(60, 2))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(60)
+    >>> model = InterleavedRVM(max_iter=200).fit(X, y)
+    >>> bool(model.input_scales_[0] > 10 * model.input_scales_[1])
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        columns: str | Callable[[Matrix], Matrix] | None = None,
+        initial_scale: Any = None,
+        initial_alpha: float | None = None,
+        initial_noise_variance: float | None = None,
+        scale_steps: int = 3,
+        initial_step: float = 0.1,
+        max_step: float = 1.0,
+        step_growth: float = 1.5,
+        step_shrink: float = 0.5,
+        max_shrinks: int = 8,
+        gamma_min: float = 2.22e-16,
+        alpha_max: float = 1e12,
+        noise_floor: float = 1e-12,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.columns = columns
+        self.initial_scale = initial_scale
+        self.initial_alpha = initial_alpha
+        self.initial_noise_variance = initial_noise_variance
+        self.scale_steps = scale_steps
+        self.initial_step = initial_step
+        self.max_step = max_step
+        self.step_growth = step_growth
+        self.step_shrink = step_shrink
+        self.max_shrinks = max_shrinks
+        self.gamma_min = gamma_min
+        self.alpha_max = alpha_max
+        self.noise_floor = noise_floor
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Interleave until neither precisions nor scales change.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs, used as they are.
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self : InterleavedRVM
+        """
+        X, y = read_regression(self, X, y)
+        self._check_constants()
+        fixed = self._fixed(X)
+        problem = _Problem(X, y, fixed)
+        state, floor = self._start(X, y, fixed.shape[1])
+        found, _ = problem.at(state, state.log_eta)
+        trace: list[tuple[float, float]] = []
+        self.converged_, self.n_iter_ = False, 0
+        while self.n_iter_ < self.max_iter and not self.converged_:
+            self.n_iter_ += 1
+            change = self._update_precisions(state, found, floor)
+            found, before, moved = self._climb(problem, state)
+            trace.append((before, found.log_evidence))
+            # A climber out of short steps has not moved, but will when the precisions have.
+            self.converged_ = max(change, moved) < self.tol
+        self._finish(problem, state, found)
+        self.trace_ = np.array(trace)
+        return self
+
+    def _check_constants(self) -> None:
+        if self.columns is not None and not callable(self.columns):
+            check_choice("columns", self.columns, ("linear", "quadratic"))
+        for name in ("initial_step", "max_step", "step_growth", "step_shrink", "tol"):
+            check_positive(name, getattr(self, name))
+        for name in ("gamma_min", "noise_floor"):
+            check_positive(name, getattr(self, name), allow_zero=True)
+        positive_or_inf("alpha_max", self.alpha_max)
+        if not self.step_shrink < 1.0 <= self.step_growth:
+            raise ValueError(
+                "step_shrink must be below 1 and step_growth at least 1; "
+                f"got {self.step_shrink!r} and {self.step_growth!r}."
+            )
+        for name, least in (("scale_steps", 0), ("max_shrinks", 0), ("max_iter", 1)):
+            check_integer(name, getattr(self, name), minimum=least)
+        check_bool("fit_intercept", self.fit_intercept)
+
+    def _explicit(self, X: Matrix) -> Matrix:
+        """Explicit columns at `X`, of shape (n_samples, n_columns)."""
+        if self.columns is None:
+            return np.empty((len(X), 0))
+        named = {"linear": linear_columns, "quadratic": quadratic_columns}
+        make = named[self.columns] if isinstance(self.columns, str) else self.columns
+        made = np.asarray(make(X), dtype=np.float64)
+        if made.ndim != 2 or len(made) != len(X):
+            raise ValueError(
+                f"columns must return a matrix of {len(X)} rows; got shape {made.shape}."
+            )
+        return made
+
+    def _fixed(self, X: Matrix) -> Matrix:
+        explicit = self._explicit(X)
+        return np.column_stack([np.ones(len(X)), explicit]) if self.fit_intercept else explicit
+
+    def _start(self, X: Matrix, y: Vector, n_fixed: int) -> tuple[_State, float]:
+        n, n_features = X.shape
+        spread = float(np.var(y))
+        # Constant targets have no scale of their own; rounding of their size takes its place.
+        spread = max(spread, np.finfo(np.float64).eps * max(1.0, float(np.mean(y) ** 2)))
+        noise = (
+            0.1 * spread
+            if self.initial_noise_variance is None
+            else check_positive("initial_noise_variance", self.initial_noise_variance)
+        )
+        alpha = (
+            n**-2.0
+            if self.initial_alpha is None
+            else check_positive("initial_alpha", self.initial_alpha)
+        )
+        if self.initial_scale is None:
+            total = float(X.var(axis=0).sum())
+            # the mean squared distance between rows is twice the total variance
+            eta = np.full(n_features, 0.25 / total if total > 0.0 else 1.0)
+        else:
+            eta = per_feature("initial_scale", self.initial_scale, n_features, positive=True)
+        state = _State(
+            kept=np.arange(n + n_fixed),
+            alpha=np.full(n + n_fixed, alpha),
+            noise=noise,
+            log_eta=np.log(eta),
+            step=min(self.initial_step, self.max_step),
+        )
+        return state, max(self.noise_floor * spread, float(np.finfo(np.float64).tiny))
+
+    def _update_precisions(self, state: _State, found: Conditioned, floor: float) -> float:
+        """Equations 16 and 18 and pruning; return the largest change of a logarithm."""
+        gamma = np.clip(found.well_determined, 0.0, 1.0)
+        alpha = updated_precision(gamma, found.mean)
+        freedom = max(len(found.residual) - float(gamma.sum()), 1e-8)
+        noise = max(float(found.residual @ found.residual) / freedom, floor)
+        keep: BoolArray = (gamma >= self.gamma_min) & (alpha < self.alpha_max)
+        if not keep.any():
+            keep[np.argmax(gamma)] = True  # an empty model could not go on
+            alpha = np.minimum(alpha, np.finfo(np.float64).max ** 0.25)
+        pruned = not keep.all()
+        change = float(np.max(np.abs(np.log(alpha[keep] / state.alpha[keep]))))
+        change = max(change, abs(float(np.log(noise / state.noise))))
+        state.kept, state.alpha, state.noise = state.kept[keep], alpha[keep], noise
+        return np.inf if pruned else change
+
+    def _climb(self, problem: _Problem, state: _State) -> tuple[Conditioned, float, float]:
+        """Steps in the scales; return the posterior, the evidence before, and the way gone."""
+        found, design = problem.at(state, state.log_eta)
+        before, start = found.log_evidence, state.log_eta
+        has_kernels = bool((state.kept >= problem.n_fixed).any())
+        for _ in range(self.scale_steps if has_kernels else 0):
+            gradient = problem.gradient(state, state.log_eta, found, design)
+            steepest = float(np.max(np.abs(gradient)))
+            if not 0.0 < steepest < np.inf:
+                break
+            for _ in range(self.max_shrinks + 1):
+                log_eta = state.log_eta + state.step * gradient / steepest
+                trial, trial_design = problem.at(state, log_eta)
+                if trial.log_evidence > found.log_evidence:
+                    state.log_eta, found, design = log_eta, trial, trial_design
+                    state.step = min(state.step * self.step_growth, self.max_step)
+                    break
+                state.step *= self.step_shrink
+            else:
+                # Other precisions may allow longer steps again, and growth from nothing is slow.
+                state.step = max(state.step, self.initial_step * self.step_shrink**self.max_shrinks)
+                break
+        return found, before, float(np.max(np.abs(state.log_eta - start)))
+
+    def _finish(self, problem: _Problem, state: _State, found: Conditioned) -> None:
+        first = int(self.fit_intercept)
+        rows = state.kept[state.kept >= problem.n_fixed] - problem.n_fixed
+        n_explicit = len(state.kept) - len(rows)
+        fixed = np.zeros(problem.n_fixed)
+        fixed[state.kept[:n_explicit]] = found.mean[:n_explicit]
+        self.relevance_ = rows
+        self.relevance_vectors_ = problem.X[rows]
+        explicit = state.kept[:n_explicit]
+        self.columns_ = explicit[explicit >= first] - first
+        self.input_scales_ = np.exp(state.log_eta)
+        self.coef_ = found.mean[n_explicit:]
+        self.column_coef_ = fixed[first:]
+        self.intercept_ = float(fixed[0]) if first else 0.0
+        self.weight_precision_ = state.alpha[n_explicit:]
+        self.noise_variance_ = state.noise
+        self.log_evidence_ = found.log_evidence
+        self._explicit_kept = explicit
+        self._covariance = found.covariance
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
+        """Predict the target, with its standard deviation on request.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Also return standard deviations, noise included.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only if `return_std` is True.
+        """
+        X = read_inputs(self, X)
+        fixed = self._fixed(X)
+        kernel = scaled_kernel(X, self.relevance_vectors_, self.input_scales_)
+        mean: Vector = kernel @ self.coef_
+        mean = mean + fixed[:, int(self.fit_intercept) :] @ self.column_coef_ + self.intercept_
+        if not return_std:
+            return mean
+        design = np.column_stack([fixed[:, self._explicit_kept], kernel])
+        variance = np.einsum("ij,ij->i", design @ self._covariance, design)
+        return mean, np.sqrt(self.noise_variance_ + np.maximum(variance, 0.0))

@@ -1,0 +1,211 @@
+"""Single steps in random order, as in the thesis on the smooth relevance vector machine.
+
+Where such a run ends depends on the order, so many of them map the local maxima of the
+evidence. They are what a deterministic search has to be compared with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from relvec._checks import check_bool, check_integer, check_positive
+from relvec._typing import Vector
+from relvec.published.textbook import Moves, Run, start
+from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
+from relvec.solvers.gaussian.ascent import Schedule, ascend
+from relvec.solvers.gaussian.reference import (
+    Fit,
+    bounded_noise,
+    conclude,
+    condition,
+    iterate,
+    trivial,
+)
+from relvec.solvers.gaussian.state import State
+
+NOISE_REACH = 6.0
+"""A re-estimate moves the log noise by at most this much."""
+
+
+class RandomOrderSolver(BaseEstimator):
+    """Add, re-estimate or delete one atom at a time, in random order (Schmolck, 2008).
+
+    Every step picks at random one of the atoms that are in the model or should be, and moves
+    its precision to the maximum of the objective. Meant for exploring the local maxima of the
+    evidence (see `relvec.explore_optima`), not for finding the best one.
+
+    Parameters
+    ----------
+    noise_every : int, default=10
+        The noise is re-estimated after every so many steps. A small number frees the noise
+        while few atoms are in the model; more runs then end in maxima where a large noise
+        explains everything.
+    random_state : int, RandomState instance or None, default=None
+        Decides the order; an int makes runs repeatable.
+    polish : bool, default=True
+        Finish with joint Newton steps, the noise free to follow, so that the end is a maximum
+        to the same accuracy as that of the default solver.
+    max_iter : int, default=10000
+        Number of steps.
+    tol : float, default=0.01
+        The steps end when no atom should enter or leave and no log precision, nor the log
+        noise, would change by more than this.
+
+    Notes
+    -----
+    The run starts from the atom with the largest normalised projection on the target and a
+    noise variance of a tenth of the target's. The noise is re-estimated with the precisions of
+    the weights held, by maximising the objective. ``min_gain`` is charged as in
+    `TextbookSolver`.
+
+    References
+    ----------
+    Schmolck (2008), Smooth relevance vector machines, thesis, University of Exeter,
+    algorithm 1 and section 2.6.6.
+
+    Examples
+    --------
+    >>> from relvec.published import RandomOrderSolver
+    >>> RandomOrderSolver(noise_every=40, random_state=0)
+    RandomOrderSolver(noise_every=40, random_state=0)
+    """
+
+    is_monotone = False  # the noise is held in between, and polishing frees it
+
+    def __init__(
+        self,
+        *,
+        noise_every: int = 10,
+        random_state: Any = None,
+        polish: bool = True,
+        max_iter: int = 10000,
+        tol: float = 0.01,
+    ) -> None:
+        self.noise_every = noise_every
+        self.random_state = random_state
+        self.polish = polish
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem`, once.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to maximise; its Gamma prior may concern the noise only.
+        warm_start : WarmStart, optional
+            Atoms and precisions to start from instead of the empty model.
+        monitor : callable, optional
+            Called after every step; returning True stops the run where it is.
+        """
+        check_integer("max_iter", self.max_iter, minimum=1)
+        check_positive("tol", self.tol)
+        check_integer("noise_every", self.noise_every, minimum=1)
+        check_bool("polish", self.polish)
+        if problem.hyperprior.shape > 0 or problem.hyperprior.rate > 0:
+            raise ValueError(
+                "the random-order solver cannot use a Gamma prior on the weight precisions: no "
+                'atom could ever be left out. Use solver="mackay" or solver="em", or a prior '
+                "with shape=0 and rate=0."
+            )
+        answer = trivial(problem)
+        if answer is not None:
+            return answer
+        run = _RandomRun(problem, self)
+        stopped = False
+
+        def told(progress: Any) -> bool:
+            nonlocal stopped
+            stopped = monitor is not None and monitor(progress)
+            return stopped
+
+        outcome = iterate(
+            run.step,
+            start(problem, warm_start),
+            stage="random order",
+            max_iter=self.max_iter,
+            tol=self.tol,
+            monitor=told,
+        )
+        if not self.polish or stopped:
+            return conclude(problem, outcome, saturated=run.saturated)
+        fit = outcome.state.fit
+        end = ascend(
+            problem,
+            State(fit.active, np.log(fit.lam)),
+            Schedule(),
+            noise_variance=problem.noise_variance,
+            stage="polish",
+            monitor=monitor,
+        )
+        n_iter, trace = outcome.n_iter + end.n_rounds, outcome.trace + end.trace
+        return end.solution(n_iter, problem, trace=trace)
+
+
+class _RandomRun(Run):
+    """The steps of the textbook algorithm with the choice left to chance."""
+
+    def __init__(self, problem: Problem, solver: RandomOrderSolver) -> None:
+        super().__init__(problem, solver.noise_every, solver.tol)
+        self.random = check_random_state(solver.random_state)
+
+    def choose(self, moves: Moves, change: Vector) -> int:
+        """Draw one of the atoms that are in the model or should be."""
+        if self.n_steps == 0 and not (change < np.inf).all():
+            return super().choose(moves, change)
+        eligible = np.flatnonzero(moves.should_be_in | (change > 0.0))
+        return int(self.random.choice(eligible)) if len(eligible) else 0
+
+    def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
+        """Maximise the objective over the noise with the precisions of the weights held."""
+        if self.problem.noise_variance is not None or not len(alpha):
+            noise = bounded_noise(self.problem, _residual_variance(self.problem))
+        else:
+            present = float(np.log(fit.lam[0] / alpha[0]))
+            noise = bounded_noise(self.problem, _best_noise(self.problem, fit, alpha, present))
+        return condition(self.problem, fit.active, alpha * noise), noise
+
+
+def _residual_variance(problem: Problem) -> float:
+    """Noise variance of the model without atoms."""
+    hyper, moments = problem.hyperprior, problem.moments
+    return (moments.target_ss + 2.0 * hyper.noise_rate) / (
+        moments.n_effective + 2.0 * hyper.noise_shape
+    )
+
+
+def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> float:
+    """Maximise over the log noise in the eigenbasis of ``A^-1/2 G A^-1/2``."""
+    hyper, moments = problem.hyperprior, problem.moments
+    scale = 1.0 / np.sqrt(alpha)
+    scaled = moments.gram(fit.active) * np.multiply.outer(scale, scale)
+    values, vectors = np.linalg.eigh(scaled)
+    values = np.maximum(values, 0.0)
+    projection = (vectors.T @ (scale * moments.correlation[fit.active])) ** 2
+    count = moments.n_effective + 2.0 * hyper.noise_shape
+    rate = 2.0 * hyper.noise_rate
+    # sum(1 / lam) of a Laplace prior, whose lam = alpha sigma^2 follows the noise
+    penalty = problem.laplace_rate * float((1.0 / alpha).sum())
+
+    def cost(log_noise: float) -> float:
+        noise = np.exp(log_noise)
+        total = values + noise
+        quadratic = max(moments.target_ss - float((projection / total).sum()), 0.0) + rate
+        value = count * log_noise + (quadratic + penalty) / noise
+        value += float(np.log(total / noise).sum())
+        return float(value + 2.0 * problem.smoothness * float((values / total).sum()))
+
+    reach = (present - NOISE_REACH, present + NOISE_REACH)
+    return float(np.exp(minimize_scalar(cost, bounds=reach, method="bounded").x))

@@ -1,0 +1,242 @@
+"""The sequential algorithm of Tipping and Faul, as printed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from relvec._checks import check_integer, check_positive
+from relvec._typing import BoolArray, Vector
+from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
+from relvec.solvers.gaussian.reference import (
+    Fit,
+    State,
+    active_cap,
+    assess,
+    best_noise,
+    bounded_noise,
+    conclude,
+    condition,
+    iterate,
+    statistics,
+    trivial,
+)
+
+INITIAL_NOISE = 0.1
+"""Noise variance to start from, as a fraction of the variance of the target."""
+ROUNDING = 1e-10
+"""Gains below this are not compared: the atom that moves furthest goes first."""
+
+
+class TextbookSolver(BaseEstimator):
+    """Add, re-estimate or delete one atom at a time (Tipping and Faul, 2003).
+
+    At every step the atom is chosen whose move raises the objective most. A reference to
+    compare with the paper and with other software: statistics are recomputed from a fresh
+    factorisation at every step. The default solver takes far fewer steps, and does not
+    depend on the initial noise as this one does.
+
+    Parameters
+    ----------
+    max_iter : int, default=10000
+        Number of steps.
+    tol : float, default=1e-3
+        The run ends when no atom should enter or leave and no log precision, nor the log
+        noise, would change by more than this.
+    noise_every : int, default=1
+        The noise is re-estimated after every so many steps, and before the run may end.
+
+    Notes
+    -----
+    The initial noise is a tenth of the variance of the target. The first step, from the
+    empty model, adds the atom with the largest normalised projection on the target, which
+    is how the paper initialises.
+
+    A smoothness prior replaces ``q^2`` by ``q^2 - 2 c sigma^2 p`` with ``p = phi' C^-2 phi``
+    in all formulas. The noise is then re-estimated with ``alpha sigma^2`` fixed, where the
+    price does not depend on it: with ``alpha`` fixed it may have no positive estimate.
+
+    A Laplace prior of rate ``r`` turns the condition ``q^2 > s`` into ``q^2 - s > r / sigma^2``
+    and the best precision into the root of a quadratic; the noise is re-estimated as above.
+
+    ``min_gain`` is subtracted from what an atom brings: an atom enters if it gains more and
+    leaves if at its best it would gain less.
+
+    References
+    ----------
+    Tipping and Faul (2003), Fast marginal likelihood maximisation for sparse Bayesian
+    models, AISTATS.
+
+    Examples
+    --------
+    >>> from relvec.published.textbook import TextbookSolver
+    >>> TextbookSolver(noise_every=10)
+    TextbookSolver(noise_every=10)
+    """
+
+    is_monotone = False  # re-estimating the noise in between may step down
+
+    def __init__(self, *, max_iter: int = 10000, tol: float = 1e-3, noise_every: int = 1) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.noise_every = noise_every
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem`.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to maximise; its Gamma prior may concern the noise only.
+        warm_start : WarmStart, optional
+            Atoms and precisions to start from instead of the empty model.
+        monitor : callable, optional
+            Called after every step; returning True stops the run where it is.
+
+        Returns
+        -------
+        solution : Solution
+            With the objective after each step as its trace.
+        """
+        check_integer("max_iter", self.max_iter, minimum=1)
+        check_positive("tol", self.tol)
+        check_integer("noise_every", self.noise_every, minimum=1)
+        if problem.hyperprior.shape > 0 or problem.hyperprior.rate > 0:
+            raise ValueError(
+                "the textbook solver cannot use a Gamma prior on the weight precisions: with a "
+                "positive rate an infinite precision has zero density, so that no atom could "
+                'ever be left out. Use solver="mackay" or solver="em", or a prior with '
+                "shape=0 and rate=0."
+            )
+        answer = trivial(problem)
+        if answer is not None:
+            return answer
+        run = Run(problem, self.noise_every, self.tol)
+        outcome = iterate(
+            run.step,
+            start(problem, warm_start),
+            stage="textbook",
+            max_iter=self.max_iter,
+            tol=self.tol,
+            monitor=monitor,
+        )
+        return conclude(problem, outcome, saturated=run.saturated)
+
+
+def start(problem: Problem, warm_start: WarmStart | None) -> State:
+    """Begin with a tenth of the target's variance for noise and no atom, or where told."""
+    moments = problem.moments
+    if warm_start is None:
+        fit = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
+        noise = INITIAL_NOISE * moments.target_ss / moments.n_effective
+        return assess(problem, fit, bounded_noise(problem, noise or best_noise(problem, fit)))
+    known = moments.usable[warm_start.active]
+    fit = condition(problem, warm_start.active[known], np.exp(warm_start.log_lam[known]))
+    return assess(problem, fit, best_noise(problem, fit))
+
+
+class Moves(NamedTuple):
+    """For every atom: the best precision, the gain of moving there, where it should be."""
+
+    alpha: Vector
+    gain: Vector
+    should_be_in: BoolArray
+
+
+class Run:
+    """One run of the algorithm; steps are numbered as in section 4 of the paper."""
+
+    def __init__(self, problem: Problem, noise_every: int, tol: float) -> None:
+        self.problem = problem
+        self.noise_every = noise_every
+        self.tol = tol
+        self.cap = active_cap(problem)
+        self.n_steps = 0
+        self.saturated = False
+
+    def step(self, state: State) -> tuple[State, float]:
+        """Move one atom, re-estimate the noise when it is due, and report what is left to do."""
+        problem, n_atoms = self.problem, self.problem.moments.n_atoms
+        alpha = np.full(n_atoms, np.inf)
+        alpha[state.fit.active] = state.fit.lam / state.noise
+        moves = self.moves(state, alpha)
+        wanted = np.where(moves.should_be_in, moves.alpha, np.inf)
+        change = _log_change(alpha, wanted)
+        remaining = float(change.max(initial=0.0))
+        chosen = self.choose(moves, change)
+        alpha[chosen] = wanted[chosen]
+        active = np.flatnonzero(np.isfinite(alpha))
+        fit = condition(problem, active, alpha[active] * state.noise)
+        noise = state.noise
+        self.n_steps += 1
+        if self.n_steps % self.noise_every == 0 or remaining < self.tol:
+            fit, noise = self.with_noise(fit, alpha[active])
+        remaining = max(remaining, abs(float(np.log(noise / state.noise))))
+        return assess(problem, fit, noise), remaining
+
+    def choose(self, moves: Moves, change: Vector) -> int:
+        """Return the atom whose move is the most useful one."""
+        return int(np.argmax(moves.gain if moves.gain.max() > ROUNDING else change))
+
+    def moves(self, state: State, alpha: Vector) -> Moves:
+        """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
+        problem, noise = self.problem, state.noise
+        known = statistics(problem, state.fit)
+        # Sparsity factor in the units of the paper, where C = sigma^2 K.
+        s = known.s / noise
+        # q^2 - 2 c sigma^2 p, with squares of the noise cancelled
+        quality = (known.q**2 / noise - 2.0 * problem.smoothness * known.p) / noise
+        rate = problem.laplace_rate / noise
+        theta = quality - s - rate
+        inside = np.isfinite(alpha)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = s / theta
+            if rate:
+                best = 0.5 * (np.sqrt(s * s + 4.0 * rate * quality) + s + 2.0 * rate) / theta
+            best = np.where(theta > 0.0, s * best, np.inf)
+            # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
+            at_best = _contribution(best, s, quality, rate) - problem.min_gain
+            at_present = _contribution(alpha, s, quality, rate) - problem.min_gain
+            at_present = np.where(inside, at_present, 0.0)
+        admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
+        should_be_in = (theta > 0.0) & (at_best > 0.0) & admissible
+        full = np.count_nonzero(inside) >= self.cap
+        self.saturated = bool(full and (should_be_in & ~inside).any())
+        if full:
+            should_be_in &= inside
+        gain = np.where(should_be_in, at_best, 0.0) - at_present
+        return Moves(best, gain, should_be_in)
+
+    def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
+        """Re-estimate the noise from the residual (step 9), and condition on it."""
+        problem = self.problem
+        if problem.smoothness or problem.laplace_rate:
+            return fit, best_noise(problem, fit)
+        hyper = problem.hyperprior
+        free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
+        residual = fit.residual_ss + 2.0 * hyper.noise_rate
+        noise = bounded_noise(problem, residual / max(free, 1e-15))
+        return condition(problem, fit.active, alpha * noise), noise
+
+
+def _log_change(before: Vector, after: Vector) -> Vector:
+    """Absolute change of the log precisions; infinite where an atom comes or goes."""
+    inside, stays = np.isfinite(before), np.isfinite(after)
+    change = np.where(inside != stays, np.inf, 0.0)
+    both = inside & stays
+    change[both] = np.abs(np.log(after[both] / before[both]))
+    return change
+
+
+def _contribution(alpha: Vector, s: Vector, quality: Vector, rate: float) -> Vector:
+    """Return ``[log(a / (a + s)) + q^2 / (a + s) - rate / a] / 2``; 0 at infinite ``a``."""
+    value = 0.5 * (quality / (alpha + s) - np.log1p(s / alpha) - rate / alpha)
+    return np.where(np.isfinite(alpha), value, 0.0)

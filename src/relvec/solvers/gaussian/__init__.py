@@ -1,0 +1,1 @@
+"""Solvers of problems with Gaussian noise, which see moments only."""

@@ -1,0 +1,401 @@
+"""One ascent of the evidence: add atoms in batches, let Newton's method drop others.
+
+Each round takes a few Newton steps on the active set, screens every atom from one
+triangular solve, picks a batch by exact greedy selection inside a pool of the best
+candidates, and fetches the Gram rows of the whole batch in one matrix product. All moves
+are exact, so the objective never falls, and the end is certified: zero gradient on the
+active set and no admissible atom that would gain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._typing import IndexArray, Vector
+from relvec.evidence import best_precision, gaussian_objective, removal_loss
+from relvec.moments.base import Moments
+from relvec.moments.gram import subset_moments
+from relvec.solvers.base import Certificate, Monitor, Problem, Progress
+from relvec.solvers.gaussian.newton import (
+    THETA_MAX,
+    THETA_MIN,
+    Maximum,
+    Objective,
+    maximise,
+    without_each,
+)
+from relvec.solvers.gaussian.screening import Screen, pick, screen
+from relvec.solvers.gaussian.state import State, max_active, noise_prior_constant, objective_of
+
+CHARGED = 0.02
+"""Prices above this are taken seriously: atoms worth less are removed at the end."""
+MAX_BATCH = 400
+COPY_TOLERANCE = 1e-12
+"""Unit atoms whose inner product misses one by less are copies of each other."""
+WORKING_SET = 256
+"""When few atoms still want to enter, the climb goes on among the active and this many of the
+most promising atoms, whose Gram block is known, before all atoms are looked at again."""
+RISING = 1e-9
+"""Rise of the objective, in nats, worth another round of polishing."""
+REENTRIES = 3
+"""An atom removed this often has to wait until nothing else moves."""
+
+
+class Schedule(NamedTuple):
+    """How eagerly an ascent adds atoms and when it stops."""
+
+    threshold: float = 1e-3
+    """Least gain of an atom worth adding in this ascent (its price is the other bound)."""
+    pool_share: float = 0.1
+    """Only atoms that gain at least this share of the best one join a batch."""
+    batch_min: int = 1
+    newton_steps: int = 1
+    polish: bool = True
+    """Converge and certify; otherwise stop as soon as no atom is worth adding."""
+    max_rounds: int = 500
+    gradient_tol: float = 1e-4
+    working_sets: bool = False
+    """Whether fetching Gram rows is worth saving (many atoms)."""
+
+
+class Entrants(NamedTuple):
+    """Atoms that may enter the model, and what each would bring."""
+
+    atoms: IndexArray
+    gain: Vector
+    net: Vector
+    """Gain less price."""
+    lam: Vector
+    seen: Screen
+
+    @property
+    def best_net(self) -> float:
+        """Largest net gain, or zero if nothing gains."""
+        return max(0.0, float(self.net.max(initial=0.0)))
+
+
+def ascend(
+    problem: Problem,
+    start: State,
+    schedule: Schedule,
+    *,
+    noise_variance: float | None = None,
+    stage: str = "",
+    monitor: Monitor | None = None,
+) -> State:
+    """Climb from `start` until no move of the schedule raises the objective.
+
+    `noise_variance` holds the noise for this ascent; None profiles it out.
+    """
+    return _Climb(problem, start, schedule, noise_variance, stage, monitor).run()
+
+
+def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
+    """Maximise over the precisions of the atoms of a state; none may enter."""
+    objective = objective_of(problem, noise_variance)
+    moments = problem.moments
+    maximum = maximise(
+        moments.gram(state.active),
+        moments.correlation[state.active],
+        state.theta,
+        objective,
+        max_iter=50,
+        tol=1e-3,
+    )
+    active = state.active[maximum.kept]
+    quadratic = maximum.point.quadratic
+    return State(
+        active,
+        maximum.theta,
+        _value(problem, objective, active, maximum if len(active) else None),
+        quadratic / objective.n_effective if noise_variance is None else noise_variance,
+    )
+
+
+class _Climb:
+    """The moving parts of one ascent."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: State,
+        schedule: Schedule,
+        noise_variance: float | None,
+        stage: str,
+        monitor: Monitor | None,
+    ) -> None:
+        self.problem = problem
+        self.moments = problem.moments
+        self.schedule = schedule
+        self.noise_variance = noise_variance
+        self.stage = stage
+        self.monitor = monitor
+        self.objective = objective_of(problem, noise_variance)
+        self.cap = max_active(problem)
+        self.price = np.maximum(problem.min_gain, schedule.threshold)
+        self.is_charged = bool((problem.min_gain > CHARGED).any())
+        self.active, self.theta = _without_copies(problem.moments, start.active, start.theta)
+        self.maximum: Maximum | None = None
+        self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
+        self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
+        self.polishing = 0
+        self.was_cut = False
+        self.is_brief = False
+        self.is_settling = False
+        self.n_rounds = 0
+        self.trace: list[float] = []
+
+    def run(self) -> State:
+        while True:
+            self.n_rounds += 1
+            self._move()
+            if self._told_to_stop():
+                return self._state(None, saturated=False)
+            found = self._look()
+            wants = bool((found.net > 0.0).any())
+            room = self.cap - len(self.active)
+            if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
+                self._enter(found, room)
+            elif self.is_brief:
+                self.is_settling = True
+            elif room < 0:
+                self._cut()
+            elif self._is_settled(room):
+                return self._state(found, saturated=self.was_cut or (wants and room == 0))
+
+    def _move(self) -> None:
+        """Newton steps on the active set, and removals."""
+        self.is_brief = bool(len(self.active)) and self.polishing == 0 and not self.is_settling
+        if len(self.active):
+            charge = self.is_charged and self.polishing == 2
+            self.maximum = maximise(
+                self.moments.gram(self.active),
+                self.moments.correlation[self.active],
+                self.theta,
+                self.objective,
+                max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
+                tol=self.schedule.gradient_tol,
+                charge=self.problem.min_gain[self.active] if charge else None,
+                brief=self.is_brief,
+            )
+            self.theta = self.maximum.theta
+            if len(self.maximum.kept) < len(self.active):
+                self.removals[np.delete(self.active, self.maximum.kept)] += 1
+                self.active = self.active[self.maximum.kept]
+        if not len(self.active):
+            self.maximum = None
+        self.trace.append(_value(self.problem, self.objective, self.active, self.maximum))
+
+    def _told_to_stop(self) -> bool:
+        if self.monitor is None:
+            return False
+        progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
+        return self.monitor(progress)
+
+    def _look(self) -> Entrants:
+        """Screen every atom."""
+        seen = screen(self.problem, self.active, self.maximum)
+        admissible = self.moments.usable & (seen.s > self.moments.resolution) & ~self.waiting
+        admissible[self.active] = False
+        index = np.flatnonzero(admissible)
+        gain, lam = best_precision(
+            seen.s[index],
+            seen.q[index],
+            None if seen.p is None else seen.p[index],
+            self._quadratic,
+            self.objective.n_effective,
+            self.objective.smoothness,
+            self.noise_variance,
+            self.objective.rate,
+        )
+        return Entrants(index, gain, gain - self.price[index], lam, seen)
+
+    @property
+    def _quadratic(self) -> float:
+        maximum = self.maximum
+        return self.objective.target_ss if maximum is None else maximum.point.quadratic
+
+    def _enter(self, found: Entrants, room: int) -> None:
+        """Take in a batch of atoms."""
+        self.is_settling = False
+        gain, net = found.gain, found.net
+        entering = net > 0.0
+        best = float(gain[entering].max())
+        share = self.schedule.pool_share * best
+        order = np.flatnonzero(entering & (gain >= share))
+        self.polishing = 1 if best < 0.05 and self.schedule.polish else 0
+        if self._use_working_set(len(order)):
+            self._climb_in_working_set(found)
+            return
+        size = int(min(max(self.schedule.batch_min, len(self.active)), room, MAX_BATCH))
+        if len(order) > 2 * size:
+            order = order[np.argpartition(-net[order], 2 * size - 1)[: 2 * size]]
+        order = order[np.argsort(-net[order], kind="stable")]
+        pool = found.atoms[order]
+        if len(pool) == 1:
+            new, theta = pool, np.clip(np.log(found.lam[order]), THETA_MIN, THETA_MAX)
+        else:
+            price = np.maximum(self.price[pool], share)
+            new, theta = pick(
+                self.problem, self.objective, self.maximum, found.seen, pool, price, size
+            )
+        tired = self.removals[new] >= REENTRIES
+        self.waiting[new[tired]] = True
+        self.moments.fetch(new[~tired])
+        self.active = np.concatenate([self.active, new[~tired]])
+        self.theta = np.concatenate([self.theta, theta[~tired]])
+
+    def _use_working_set(self, n_entering: int) -> bool:
+        return (
+            self.schedule.working_sets
+            and n_entering <= WORKING_SET // 4
+            and len(self.active) + WORKING_SET < self.moments.n_atoms // 2
+        )
+
+    def _climb_in_working_set(self, found: Entrants) -> None:
+        """Go on among the active and the most promising atoms until nothing moves there."""
+        seen, index = found.seen, found.atoms
+        precision = (
+            self.objective.n_effective / self._quadratic
+            if self.noise_variance is None
+            else 1.0 / self.noise_variance
+        )
+        promise = precision * seen.q[index] ** 2
+        if seen.p is not None:
+            promise = promise - 2.0 * self.objective.smoothness * seen.p[index]
+        promise = promise - self.objective.rate
+        promise = promise / seen.s[index]
+        chosen = index
+        if len(index) > WORKING_SET:
+            chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
+        atoms = np.sort(np.concatenate([self.active, chosen]))
+        order = np.argsort(self.active)
+        inside = ascend(
+            replace(
+                self.problem,
+                moments=subset_moments(self.moments, atoms),
+                min_gain=self.problem.min_gain[atoms],
+                max_active=self.cap,
+            ),
+            State(np.searchsorted(atoms, self.active[order]), self.theta[order]),
+            self.schedule._replace(working_sets=False, polish=False),
+            noise_variance=self.noise_variance,
+            stage=self.stage,
+            monitor=self.monitor,
+        )
+        self.active, self.theta = atoms[inside.active], inside.theta
+        self.trace.extend(inside.trace)
+        self.moments.fetch(self.active)
+
+    def _cut(self) -> None:
+        """Leave only the most useful atoms of a start above the cap.
+
+        The one move that lowers the objective: it leaves a model whose noise is not
+        identified, and the trace begins anew.
+        """
+        assert self.maximum is not None
+        point, covariance, mean = self.maximum.point, self.maximum.covariance, self.maximum.mean
+        assert covariance is not None
+        assert mean is not None
+        n, _, c, noise, rate = self.objective
+        shrunk = (covariance - (covariance * point.lam) @ covariance).diagonal() if c else None
+        s, _, without, p = without_each(point, covariance, mean, shrunk)
+        loss = removal_loss(s, point.lam, without, point.quadratic, p, n, c, noise, rate)
+        kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
+        self.active, self.theta = self.active[kept], self.theta[kept]
+        self.was_cut = True
+        self.trace.clear()
+
+    def _is_settled(self, room: int) -> bool:
+        """Whether to stop now that no atom enters; otherwise polish, then look again."""
+        if not self.schedule.polish or not len(self.active):
+            return True
+        if self.n_rounds >= 2 * self.schedule.max_rounds:
+            return True
+        if self.polishing < 2:
+            self.polishing = 2
+            return False
+        if self._is_on_a_ridge():
+            return False
+        if self.waiting.any() and room > 0:
+            self.waiting[:] = False
+            self.removals[:] = 0
+            return False
+        n_before = len(self.active)
+        self.active, self.theta = _without_copies(self.moments, self.active, self.theta)
+        return len(self.active) == n_before
+
+    def _is_on_a_ridge(self) -> bool:
+        """Whether Newton's method ran out of steps while the objective still rose.
+
+        A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
+        that are alike then follows a ridge of tiny curvature, which takes many steps.
+        """
+        if not self.objective.rate or self.maximum is None or self.maximum.converged:
+            return False
+        return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > RISING
+
+    def _state(self, found: Entrants | None, *, saturated: bool) -> State:
+        order = np.argsort(self.active)
+        maximum, polish = self.maximum, self.schedule.polish
+        certificate = Certificate(np.inf, np.inf)
+        if found is not None:
+            gradient = 0.0 if maximum is None else 0.5 * maximum.gradient
+            certificate = Certificate(gradient, found.best_net)
+        noise = self.noise_variance
+        return State(
+            active=self.active[order],
+            theta=self.theta[order],
+            objective=self.trace[-1],
+            noise_variance=self._quadratic / self.objective.n_effective if noise is None else noise,
+            n_rounds=self.n_rounds,
+            converged=found is not None
+            and polish
+            and not saturated
+            and (maximum is None or maximum.converged)
+            and self.n_rounds < self.schedule.max_rounds,
+            saturated=saturated,
+            polished=polish,
+            stopped=found is None,
+            certificate=certificate,
+            trace=tuple(self.trace),
+        )
+
+
+def _without_copies(
+    moments: Moments, active: IndexArray, theta: Vector
+) -> tuple[IndexArray, Vector]:
+    """Keep one of each set of parallel atoms.
+
+    Prior variances of parallel atoms add up, so one atom with their sum is the same model.
+    """
+    if len(active) < 2:
+        return active, theta
+    moments.fetch(active)
+    parallel = np.abs(np.triu(moments.gram(active), 1)) > 1.0 - COPY_TOLERANCE
+    if not parallel.any():
+        return active, theta
+    variance = np.exp(-theta)
+    kept = np.ones(len(active), dtype=bool)
+    for first, second in zip(*np.nonzero(parallel), strict=True):
+        if kept[first] and kept[second]:
+            variance[first] += variance[second]
+            kept[second] = False
+    return active[kept], -np.log(variance[kept])
+
+
+def _value(
+    problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
+) -> float:
+    """Objective at the current point: penalised log evidence less the atoms' prices."""
+    n, target_ss, c, noise, _ = objective
+    constant = noise_prior_constant(problem)
+    if maximum is None:
+        return gaussian_objective(n, target_ss, 0.0, noise) + constant
+    point = maximum.point
+    value = gaussian_objective(n, point.quadratic, point.log_det, noise) + constant
+    value -= c * point.degrees + objective.penalty(point.lam)
+    return value - float(problem.min_gain[active].sum())

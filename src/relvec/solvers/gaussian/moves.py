@@ -1,0 +1,249 @@
+"""Moves that no single step can make: swap one atom for another, merge two into one.
+
+At a maximum of the evidence no atom can enter, leave or change its precision with profit,
+yet two neighbours may stand where one atom between them would do better: taking either out
+costs more than the other can make up for. Here every such move is valued exactly, the
+other precisions held, and the most promising ones are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import inverse_from_cholesky
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.evidence import best_precision
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.ascent import settle
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+from relvec.solvers.gaussian.shifts import shifts
+from relvec.solvers.gaussian.state import State, objective_of
+
+HOPELESS = -3.0
+"""Swaps and merges that would lower the objective by more, the other precisions held, are not
+tried: what the others make up for by adapting is rarely as much."""
+SWAPS = 8
+"""Swaps and merges tried from one state before it counts as the end."""
+SHIFTS = 3
+"""Shifts tried from one state, if at first sight they lose less than `SHIFT_SLACK`."""
+SHIFT_SLACK = 1.0
+PARTNERS = 2
+"""Every atom may be merged with this many of the active atoms most like it."""
+WORTHWHILE = 1e-4
+"""An end state has to be better by this much to replace another."""
+MAX_ATOMS = 25
+"""Beyond this many active atoms their moves are too many to try."""
+FEW_ATOMS = 12
+"""Up to this many, moves find more than further starts and recombinations do."""
+MAX_MOVES = 100
+Visited = set[tuple[int, ...]]
+"""Active sets that were looked at already."""
+
+
+class Move(NamedTuple):
+    """Some atoms leave, one comes in."""
+
+    leaving: IndexArray
+    entering: int
+    theta: float
+    value: float
+    """Change of the objective with all other precisions held."""
+
+
+def improve(
+    problem: Problem,
+    state: State,
+    climb: Callable[[State], State],
+    visited: Visited,
+    *,
+    noise_variance: float | None = None,
+) -> State:
+    """Shift, swap and merge atoms of an end state for as long as that leads higher.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is maximised.
+    state : State
+        An end state.
+    climb : callable
+        Ascends from a start to an end state.
+    visited : set
+        Active sets seen by earlier calls: nothing is done twice. Grows.
+    noise_variance : float or None
+        Held noise.
+    """
+    for _ in range(MAX_MOVES):
+        key = tuple(state.active)
+        if key in visited or not len(key):
+            break
+        visited.add(key)
+        better = _best_shift(problem, state, visited, noise_variance)
+        if better is None and not state.polished:
+            state = climb(state)
+            if tuple(state.active) != key:
+                continue
+        if better is None:
+            better = _best_swap(problem, state, climb, visited, noise_variance)
+        if better is None:
+            break
+        state = better
+    return state if state.polished else climb(state)
+
+
+def _best_shift(
+    problem: Problem, state: State, visited: Visited, noise_variance: float | None
+) -> State | None:
+    """Return the first better model among the most promising shifts."""
+    if len(state.active) > MAX_ATOMS:
+        return None
+    found = shifts(problem, state, noise_variance)
+    n_tried = 0
+    for active, theta, value in zip(*found, strict=True):
+        order = np.argsort(active)
+        if n_tried >= SHIFTS or value < state.objective - SHIFT_SLACK:
+            break
+        if tuple(active[order]) in visited:
+            continue
+        n_tried += 1
+        end = settle(problem, State(active[order], theta[order]), noise_variance)
+        if end.objective > state.objective + WORTHWHILE:
+            return end
+        visited.add(tuple(active[order]))
+    return None
+
+
+def _best_swap(
+    problem: Problem,
+    state: State,
+    climb: Callable[[State], State],
+    visited: Visited,
+    noise_variance: float | None,
+) -> State | None:
+    """Return the first better model among the most promising swaps and merges."""
+    n_tried = 0
+    for move in proposals(problem, state, noise_variance):
+        start = applied(move, state)
+        key = tuple(start.active)
+        if key in visited:
+            continue
+        if n_tried >= SWAPS:
+            break
+        n_tried += 1
+        visited.add(key)
+        end = climb(start)
+        if end.objective > state.objective + WORTHWHILE and not end.saturated:
+            return end
+    return None
+
+
+def applied(move: Move, state: State) -> State:
+    """Make the move; the result has yet to be evaluated."""
+    stays = ~np.isin(state.active, move.leaving)
+    where = int(np.searchsorted(state.active[stays], move.entering))
+    return State(
+        np.insert(state.active[stays], where, move.entering),
+        np.insert(state.theta[stays], where, move.theta),
+    )
+
+
+def proposals(problem: Problem, state: State, noise_variance: float | None) -> list[Move]:
+    """List swaps and merges worth trying, the most valuable first."""
+    objective = objective_of(problem, noise_variance)
+    active = state.active
+    if not len(active):
+        return []
+    moments = problem.moments
+    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    if point is None:
+        return []
+    known = _Landscape(problem, objective, active, point)
+    sets = [np.array([j]) for j in range(len(active))]
+    sets += [np.array(pair) for pair in _neighbours(known.gram)]
+    gain, lam, loss = known.without(sets)
+    moves = []
+    for number, leaving in enumerate(sets):
+        best = int(np.argmax(gain[number]))
+        value = float(gain[number, best]) - loss[number]
+        if value > HOPELESS:
+            theta = min(max(float(np.log(lam[number, best])), THETA_MIN), THETA_MAX)
+            moves.append(Move(active[leaving], best, theta, value))
+    return sorted(moves, key=lambda move: -move.value)
+
+
+def _neighbours(gram: Matrix) -> list[tuple[int, int]]:
+    """Pairs of active atoms that are most alike."""
+    alike = np.abs(gram)
+    np.fill_diagonal(alike, -1.0)
+    nearest = np.argsort(-alike, axis=1, kind="stable")[:, : min(PARTNERS, len(gram) - 1)]
+    return sorted({(min(i, int(j)), max(i, int(j))) for i, row in enumerate(nearest) for j in row})
+
+
+class _Landscape:
+    """What every atom would bring to a model from which some of its atoms are taken out."""
+
+    def __init__(
+        self, problem: Problem, objective: Objective, active: IndexArray, point: Point
+    ) -> None:
+        moments = problem.moments
+        self.problem, self.objective, self.active = problem, objective, active
+        self.gram = moments.gram(active)
+        self.lam = point.lam
+        self.quadratic = point.quadratic
+        rows = moments.rows(active)
+        self.covariance = inverse_from_cholesky(point.factor)
+        self.mean = self.covariance @ moments.correlation[active]
+        self.weights = self.covariance @ rows
+        self.s = 1.0 - np.einsum("ij,ij->j", rows, self.weights)
+        self.q = moments.correlation - self.mean @ rows
+        self.shrinking = self.covariance * self.lam
+        self.weighted = self.shrinking @ self.weights
+
+    def without(self, sets: list[IndexArray]) -> tuple[Matrix, Matrix, Vector]:
+        """Best gain of every atom without each set of atoms, its ``lam``, and the set's loss.
+
+        Spec: with ``S`` the covariance, ``B`` the set, ``T = S_BB^-1``, ``y = T S_B G``::
+
+            s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
+            log|K'| = log|K| + log|S_BB| + sum log lam_B
+        """
+        n, _, c, noise, rate = self.objective
+        n_atoms = len(self.s)
+        s, q, p = (np.empty((len(sets), n_atoms)) for _ in range(3))
+        quadratic = np.empty((len(sets), 1))
+        loss = np.empty(len(sets))
+        price = self.problem.min_gain
+        for number, out in enumerate(sets):
+            block = self.covariance[np.ix_(out, out)]
+            inverse = np.linalg.inv(block)
+            here, mean = self.weights[out], self.mean[out]
+            y = inverse @ here
+            s[number] = self.s + np.einsum("ij,ij->j", here, y)
+            q[number] = self.q + mean @ y
+            quadratic[number] = self.quadratic + mean @ inverse @ mean
+            log_det = np.linalg.slogdet(block)[1] + np.log(self.lam[out]).sum()
+            if noise is None:
+                fit = n * np.log(quadratic[number, 0] / self.quadratic)
+            else:
+                fit = (quadratic[number, 0] - self.quadratic) / noise
+            loss[number] = 0.5 * (fit + log_det) - price[self.active[out]].sum()
+            loss[number] -= self.objective.penalty(self.lam[out])
+            if c:
+                rest = self.shrinking[out] @ self.covariance[:, out]
+                p[number] = s[number] - (
+                    self.lam @ self.weights**2
+                    - 2.0 * np.einsum("ij,ij->j", self.weighted[out], y)
+                    + np.einsum("ij,ik,kj->j", y, rest, y)
+                )
+                # degrees of freedom the set takes with it: those it has, and those it takes
+                # from the others
+                taken = np.trace(inverse @ (block - rest))
+                loss[number] -= c * taken
+        gain, lam = best_precision(s, q, p if c else None, quadratic, n, c, noise, rate)
+        usable = self.problem.moments.usable & (s > self.problem.moments.resolution)
+        gain = np.where(usable, gain - price, -np.inf)
+        gain[:, self.active] = -np.inf
+        return gain, lam, loss

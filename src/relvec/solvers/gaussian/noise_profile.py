@@ -1,0 +1,362 @@
+"""The noise level of an orthonormal problem, all precisions maximised out.
+
+What remains is a function of one variable. With ``a = z^2`` the squared coefficients, those above
+``T s`` kept (``T = 1 + 2 c``, more if atoms have a price), ``s`` the noise variance::
+
+    J(s) = -1/2 sum_out [log s + a / s] - 1/2 sum_kept [log(a - 2 c s) + 1 + 2 c] + constant
+
+Its derivative in ``log s``, times ``s``, is ``h(s) = 1/2 sum_out (a - s) + c s^2 sum_kept 1 / (a -
+2 c s)``. Each kept term rises with ``s`` and is convex, each left-out term falls: so ``h`` is
+bounded on any interval by its values at the ends, and convex between breakpoints ``a / T``. That is
+enough to find every local maximum of ``J`` without missing one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._checks import check_positive
+from relvec._typing import Vector
+from relvec.solvers.gaussian.shrinkage import BLOCK, entry_threshold
+
+__all__ = ["Inert", "NoiseProfile", "iterate_noise", "profile_noise", "profile_objective"]
+
+EXACT_LIMIT = 1 << 20
+"""Up to this many coefficients all maxima are found; above, a share of them gives the start."""
+NOISE_FLOOR = 1e-10
+"""Smallest noise variance, as a fraction of the mean square of the data."""
+ROUNDING = 1e-13
+"""Relative to the number of coefficients times the noise, ``h`` is zero below this."""
+COLLAPSE = 1.7
+"""Coefficients of pure noise are explained away for thresholds ``T`` below this: at ``T = 1`` the
+profile never rises, and up to about ``1 + 2 * 0.35`` its maximum tends to zero with the length."""
+
+
+class Inert(NamedTuple):
+    """What is known of the noise besides the coefficients that may be kept.
+
+    Directions outside the span of the atoms, atoms that may not enter, and a Gamma prior on the
+    noise precision (twice its shape and rate) all act alike.
+    """
+
+    n: float = 0.0
+    ss: float = 0.0
+
+
+class NoiseProfile(NamedTuple):
+    """The best noise variance, and the other local maxima."""
+
+    noise_variance: float
+    objective: float
+    """Penalised log evidence there."""
+    maxima: tuple[tuple[float, float], ...]
+    """Noise variance and objective of every local maximum found, best first."""
+
+
+class Curve:
+    """The profile of sorted squares; every evaluation costs the number of kept ones.
+
+    Parameters
+    ----------
+    squares : ndarray
+        Squared coefficients that may be kept, ascending.
+    c, price : float
+        Price of a degree of freedom, and of an atom.
+    inert : Inert
+        Everything that cannot be kept.
+    """
+
+    def __init__(self, squares: Vector, c: float, price: float, inert: Inert) -> None:
+        self.squares, self.inert = squares, inert
+        self.c, self.price = float(c), float(price)
+        self.threshold = entry_threshold(c, price)
+        self.breakpoints = squares / self.threshold
+        self.sums = np.concatenate([[0.0], np.cumsum(squares)])
+        self.count = len(squares) + inert.n
+        self.total = float(self.sums[-1]) + inert.ss
+
+    def n_kept(self, s: float) -> int:
+        """Number of coefficients kept at the noise variance `s`."""
+        return len(self.squares) - int(np.searchsorted(self.breakpoints, s, side="right"))
+
+    def objective(self, s: float) -> float:
+        """``J`` without the constant ``-N/2 log(2 pi)``."""
+        first = len(self.squares) - self.n_kept(s)
+        kept = self.squares[first:]
+        left_out = (first + self.inert.n) * math.log(s)
+        left_out += (float(self.sums[first]) + self.inert.ss) / s
+        active = float(np.log(kept - 2.0 * self.c * s).sum()) + len(kept) * (1.0 + 2.0 * self.c)
+        return -0.5 * (left_out + active) - self.price * len(kept)
+
+    def slope(self, s: float) -> float:
+        """Derivative of ``J`` in ``log s``."""
+        first = len(self.squares) - self.n_kept(s)
+        return (self._falling(first, s) + self.c * s * s * self._inverse(first, s)) / s
+
+    def _falling(self, first: int, s: float) -> float:
+        """Terms of those left out for certain: the first ones and the inert."""
+        sums = float(self.sums[first]) + self.inert.ss
+        return 0.5 * (sums - (first + self.inert.n) * s)
+
+    def _inverse(self, first: int, s: float) -> float:
+        if not self.c:
+            return 0.0
+        return float((1.0 / (self.squares[first:] - 2.0 * self.c * s)).sum())
+
+    def _bounds(self, low: float, high: float, first: int, last: int) -> tuple[float, float]:
+        """Bounds of ``h`` on an interval in which the atoms ``first:last`` cross over."""
+        c, crossing = self.c, self.squares[first:last]
+        below = self._falling(first, high) + c * low * low * self._inverse(last, low)
+        above = self._falling(first, low) + c * high * high * self._inverse(last, high)
+        # A crossing atom rises until its breakpoint and falls from there on.
+        above += 0.5 * (1.0 - 1.0 / self.threshold) * float(self.sums[last] - self.sums[first])
+        rising = c * low * low / (crossing - 2.0 * c * low)
+        below += float(np.minimum(rising, 0.5 * (crossing - high)).sum())
+        return below, above
+
+    def maxima(self) -> list[float]:
+        """Return every local maximum, and the lower end if the profile falls from there."""
+        if not self.total > 0.0:
+            return []
+        mean = self.total / self.count
+        low = NOISE_FLOOR * mean
+        end = float(self.breakpoints[-1]) if len(self.breakpoints) else 0.0
+        found = [mean] if mean >= end else []
+        if end <= low:
+            return found or [low]
+        if self.slope(low) <= 0.0:
+            found.append(low)
+        cells = [(low, end)]
+        while cells:
+            low, high = cells.pop()
+            first = int(np.searchsorted(self.breakpoints, low, side="right"))
+            last = int(np.searchsorted(self.breakpoints, high, side="left"))
+            rounding = ROUNDING * self.count * low
+            below, above = self._bounds(low, high, first, last)
+            if below > rounding or above <= -rounding:
+                continue
+            if first >= last:
+                root = self._first_root(low, high, first)
+                if root is not None:
+                    found.append(root)
+                continue
+            middle = math.sqrt(low * high)
+            if high < 1.01 * low:
+                middle = float(self.breakpoints[(first + last) // 2])
+            cells += [(low, middle), (middle, high)]
+        return sorted(found)
+
+    def _first_root(self, low: float, high: float, first: int) -> float | None:
+        """Where ``h``, convex on the interval, turns from positive to negative; None if nowhere.
+
+        Newton's method from the left of the first root of a convex function never passes it.
+        """
+        kept, s = self.squares[first:], low
+        value = rounding = math.inf
+        for _ in range(200):
+            rounding = ROUNDING * self.count * s
+            gap = kept - 2.0 * self.c * s
+            inverse = float((1.0 / gap).sum()) if self.c else 0.0
+            value = self._falling(first, s) + self.c * s * s * inverse
+            if value <= rounding:
+                break
+            bend = 2.0 * self.c * float((1.0 / gap**2).sum()) if self.c else 0.0
+            slope = -0.5 * (first + self.inert.n) + self.c * s * (2.0 * inverse + s * bend)
+            if slope >= 0.0:
+                return None
+            step = -value / slope
+            if s + step > high:
+                return None
+            s += step
+            if step <= 1e-15 * s:
+                break
+        # A function that is negative from the start has its maximum to the left.
+        return s if value >= -rounding else None
+
+
+def profile_objective(
+    noise_variance: float,
+    squares: Vector,
+    c: float,
+    *,
+    price: float = 0.0,
+    n_outside: float = 0.0,
+    ss_outside: float = 0.0,
+    noise_shape: float = 0.0,
+    noise_rate: float = 0.0,
+) -> float:
+    """Return the penalised log evidence at the best precisions for a given noise.
+
+    Parameters
+    ----------
+    noise_variance : float
+        Variance of the noise.
+    squares : ndarray
+        Squared coefficients of the data.
+    c : float
+        Price of one degree of freedom.
+    price : float, default=0.0
+        Price of one atom (``min_gain``).
+    n_outside, ss_outside : float, default=0.0
+        Dimension of the space outside the span of the atoms, and the sum of squares of the data
+        there.
+    noise_shape, noise_rate : float, default=0.0
+        Gamma prior on the noise precision, see `relvec.priors.GammaPrior`.
+
+    Returns
+    -------
+    objective : float
+        Log evidence, less `c` for every degree of freedom and `price` for every atom kept, plus
+        the log prior of the noise: comparable with ``Solution.objective``.
+    """
+    inert = Inert(n_outside + 2.0 * noise_shape, ss_outside + 2.0 * noise_rate)
+    curve = Curve(np.sort(np.ravel(squares)), c, price, inert)
+    n_samples = np.size(squares) + n_outside
+    return curve.objective(noise_variance) - 0.5 * n_samples * math.log(2.0 * math.pi)
+
+
+def profile_noise(
+    z: Vector,
+    c: float,
+    start: float | None = None,
+    *,
+    price: float = 0.0,
+    noise_shape: float = 0.0,
+    noise_rate: float = 0.0,
+) -> NoiseProfile:
+    """Return the noise variance of highest evidence, all precisions at their best.
+
+    All local maxima are found and the best is returned. Above a million coefficients one in so
+    many gives the start of `iterate_noise` instead.
+
+    Parameters
+    ----------
+    z : ndarray
+        Coefficients of the data, of any shape.
+    c : float
+        Price of one degree of freedom.
+    start : float, optional
+        Where to start the iteration above a million coefficients.
+    price : float, default=0.0
+        Price of one atom (``min_gain``).
+    noise_shape, noise_rate : float, default=0.0
+        Gamma prior on the noise precision.
+
+    Raises
+    ------
+    ValueError
+        If `c` is so small that the evidence prefers a model without noise, whatever the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.solvers.gaussian.orthonormal import profile_noise
+    >>> z = np.random.default_rng(0).normal(scale=0.5, size=1000)
+    >>> z[:10] += 8.0
+    >>> profile_noise(z, c=np.log(1000) / 2).noise_variance  # the truth is 0.25
+    0.225
+    """
+    _refuse_collapse(c, price, noise_rate)
+    flat = np.reshape(z, -1)
+    if flat.size > EXACT_LIMIT:
+        if start is None:
+            sample = flat[:: -(-flat.size // (EXACT_LIMIT >> 2))]
+            start = profile_noise(sample, c, price=price).noise_variance
+        return iterate_noise(
+            flat, c, start, price=price, noise_shape=noise_shape, noise_rate=noise_rate
+        )
+    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
+    curve = Curve(np.sort(flat * flat), c, price, inert)
+    return ranked(curve, curve.maxima(), flat.size)
+
+
+def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
+    """Evaluate the maxima and put the best first; without any, the data are zero."""
+    constant = 0.5 * n_samples * math.log(2.0 * math.pi)
+    pairs = sorted(((curve.objective(s) - constant, s) for s in maxima), reverse=True)
+    if not pairs:
+        return NoiseProfile(0.0, math.inf, ())
+    return NoiseProfile(pairs[0][1], pairs[0][0], tuple((s, value) for value, s in pairs))
+
+
+def _refuse_collapse(c: float, price: float, noise_rate: float) -> None:
+    if entry_threshold(c, price) < COLLAPSE and not noise_rate:
+        raise ValueError(
+            f"With c={c:g} the noise level cannot be estimated from the evidence: an orthonormal "
+            "dictionary can explain everything, and the estimate falls to zero for any data. Give "
+            "the noise variance (the median absolute deviation of the finest wavelet coefficients "
+            'estimates it), or a higher price such as the "bic" prior.'
+        )
+
+
+def iterate_noise(
+    z: Vector,
+    c: float,
+    start: float,
+    *,
+    price: float = 0.0,
+    noise_shape: float = 0.0,
+    noise_rate: float = 0.0,
+    tol: float = 1e-10,
+    max_iter: int = 500,
+) -> NoiseProfile:
+    """Return the local maximum of the noise profile that a fixed point leads to.
+
+    The data are read once, in blocks; what can never be kept is only counted and summed, so
+    further iterations cost next to nothing.
+
+    Parameters
+    ----------
+    z : ndarray
+        Coefficients of the data, of any shape.
+    c : float
+        Price of one degree of freedom.
+    start : float
+        Noise variance to start from.
+    price : float, default=0.0
+        Price of one atom (``min_gain``).
+    noise_shape, noise_rate : float, default=0.0
+        Gamma prior on the noise precision.
+    tol : float, default=1e-10
+        Relative change at which to stop.
+    max_iter : int, default=500
+        Most iterations.
+    """
+    _refuse_collapse(c, price, noise_rate)
+    s = check_positive("start", start)
+    flat = np.reshape(z, -1)
+    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
+    curve, lowest = _split(flat, c, price, inert, s), 0.25 * s
+    for _ in range(max_iter):
+        first = len(curve.squares) - curve.n_kept(s)
+        left_out = first + curve.inert.n
+        # The slope vanishes where s equals this; with nothing left out it only rises.
+        after = 2.0 * s
+        if left_out > 0.0:
+            after = s + 2.0 * s * curve.slope(s) / left_out
+        after = max(after, NOISE_FLOOR * curve.total / curve.count)
+        if after < lowest:
+            curve, lowest = _split(flat, c, price, inert, after), 0.25 * after
+        done = abs(after - s) <= tol * s
+        s = after
+        if done or not s > 0.0:
+            break
+    return ranked(curve, [s] if s > 0.0 else [], flat.size)
+
+
+def _split(flat: Vector, c: float, price: float, inert: Inert, s: float) -> Curve:
+    """Sort what may be kept for noise variances down to a quarter of `s`; count the rest."""
+    cut = 0.25 * s * entry_threshold(c, price)
+    count, ss = inert
+    candidates = []
+    for start in range(0, flat.size, BLOCK):
+        square = flat[start : start + BLOCK] ** 2
+        high = square > cut
+        candidates.append(square[high])
+        square[high] = 0.0
+        count += square.size - candidates[-1].size
+        ss += float(square.sum())
+    return Curve(np.sort(np.concatenate(candidates)), c, price, Inert(count, ss))

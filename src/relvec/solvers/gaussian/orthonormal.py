@@ -1,0 +1,243 @@
+"""The closed form: sparse Bayesian learning under an orthonormal dictionary.
+
+Given the noise, atoms do not know of each other (`shrinkage`); the noise is then a problem in one
+variable (`noise_profile`). No search: the answer is the global maximum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from relvec._typing import IndexArray, Vector
+from relvec.evidence import best_precision
+from relvec.solvers.base import (
+    Candidate,
+    Certificate,
+    Monitor,
+    Problem,
+    Progress,
+    Solution,
+    WarmStart,
+)
+from relvec.solvers.gaussian.noise_profile import (
+    Curve,
+    Inert,
+    NoiseProfile,
+    iterate_noise,
+    profile_noise,
+    profile_objective,
+)
+from relvec.solvers.gaussian.reference import active_cap, trivial
+from relvec.solvers.gaussian.shrinkage import entry_threshold, gain, shrink, shrinkage
+
+__all__ = [
+    "NoiseProfile",
+    "OrthonormalSolver",
+    "applies",
+    "entry_threshold",
+    "gain",
+    "iterate_noise",
+    "profile_noise",
+    "profile_objective",
+    "shrink",
+    "shrinkage",
+]
+
+NEGLIGIBLE = 1e-3
+"""Gain of a further atom, in nats, with which a solution still counts as converged."""
+
+
+def applies(problem: Problem) -> bool:
+    """Whether the closed form solves `problem`."""
+    return _obstacle(problem) is None
+
+
+def _obstacle(problem: Problem) -> str | None:
+    """What keeps a problem from having a closed form, or None."""
+    if not problem.moments.is_orthonormal:
+        return (
+            'solver="orthonormal" needs prepared atoms that are orthonormal: an orthonormal basis '
+            "by itself (WaveletBasis, CosineBasis), no sample weights, and fit_intercept=False "
+            "(CosineBasis may have an intercept). Change these, or use "
+            'solver="sequential", which needs none of them.'
+        )
+    if problem.hyperprior.shape or problem.hyperprior.rate:
+        return (
+            "The closed form has no Gamma prior on weight precisions: atoms are kept or switched "
+            'off (infinite precision). Use solver="mackay" or solver="em".'
+        )
+    if problem.laplace_rate:
+        return (
+            "The closed form has no Laplace prior, under which the noise has no profile in closed "
+            'form. Use solver="sequential", or a price on degrees of freedom such as prior="bic".'
+        )
+    prices = problem.min_gain[problem.moments.usable]
+    if len(prices) and not (prices == prices[0]).all():
+        return (
+            "The closed form needs the same min_gain for every atom; got values from "
+            f'{prices.min():g} to {prices.max():g}. Give one number, or use solver="sequential".'
+        )
+    return None
+
+
+class OrthonormalSolver(BaseEstimator):
+    """Solve problems with orthonormal atoms exactly: no iteration over atoms, no local maxima.
+
+    An atom is kept when its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
+    price), and shrunk by the evidence. A free noise is put at the best of all local maxima of the
+    evidence in the noise. `SequentialSolver` does the same whenever it can; this solver says so
+    when it cannot.
+
+    A flat prior without prices explains any data completely once the noise is free. As in the
+    other solvers the number of atoms is then capped at half the sample size, and the solution is
+    marked as saturated; a maximum that respects the cap is preferred to a higher one that does
+    not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import CosineBasis
+    >>> x = np.arange(64.0)[:, np.newaxis]
+    >>> noise = np.random.default_rng(0).normal(scale=0.1, size=64)
+    >>> y = np.cos(np.pi * 3 * (x[:, 0] + 0.5) / 64) + noise
+    >>> model = SparseBayesRegressor(CosineBasis(), prior="ric", solver="orthonormal").fit(x, y)
+    >>> model.relevance_
+    array([3])
+    """
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem`.
+
+        Parameters
+        ----------
+        problem : Problem
+            One whose moments are orthonormal, with the same price for every atom.
+        warm_start : WarmStart, optional
+            Not needed: the answer is the global maximum.
+        monitor : callable, optional
+            Told once, at the end.
+        """
+        obstacle = _obstacle(problem)
+        if obstacle is not None:
+            raise ValueError(obstacle)
+        answer = trivial(problem)
+        if answer is not None:
+            return answer
+        solution = _Answer(problem).solution()
+        if monitor is not None:
+            monitor(Progress("closed form", 1, solution.objective, len(solution.active)))
+        return solution
+
+
+class _End(NamedTuple):
+    """A local maximum in the noise."""
+
+    noise: float
+    objective: float
+    n_active: int
+    saturated: bool
+
+
+class _Answer:
+    """One problem, its atoms ranked by the size of their coefficients."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        moments, hyper = problem.moments, problem.hyperprior
+        usable = np.flatnonzero(moments.usable)
+        squares = moments.correlation[usable] ** 2
+        self.price = float(problem.min_gain[usable[0]])
+        self.threshold = entry_threshold(problem.smoothness, self.price)
+        # As elsewhere, one sample explains nothing.
+        cap = min(active_cap(problem), len(usable)) if moments.n_effective >= 2 else 0
+        # Ascending; of equal coefficients those of the first atoms are kept.
+        order = len(squares) - 1 - np.argsort(squares[::-1], kind="stable")
+        self.atoms, squares = usable[order], squares[order]
+        first = len(squares) - cap
+        self.excluded = float(squares[first - 1]) if first else 0.0
+        """Largest square that the cap shuts out: it would be kept below a certain noise."""
+        outside = max(moments.n_effective - len(squares), 0.0)
+        outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
+        self.curve = Curve(
+            squares[first:],
+            problem.smoothness,
+            self.price,
+            Inert(
+                outside + first + 2.0 * hyper.noise_shape,
+                max(outside_ss, 0.0) + float(squares[:first].sum()) + 2.0 * hyper.noise_rate,
+            ),
+        )
+
+    def _end(self, noise: float) -> _End:
+        n_active = self.curve.n_kept(noise)
+        constant = 0.5 * self.problem.moments.n_effective * math.log(2.0 * math.pi)
+        saturated = n_active == len(self.curve.squares) and self.excluded > self.threshold * noise
+        return _End(noise, self.curve.objective(noise) - constant, n_active, saturated)
+
+    def _ends(self) -> list[_End]:
+        """Return the maxima in the noise, those that the cap does not touch first."""
+        held = self.problem.noise_variance
+        noises = self.curve.maxima() if held is None else [held]
+        ends = [self._end(noise) for noise in noises]
+        return sorted(ends, key=lambda end: (not end.saturated, end.objective), reverse=True)
+
+    def solution(self) -> Solution:
+        ends = self._ends()
+        best = ends[0]
+        active = self.atoms[len(self.atoms) - best.n_active :]
+        active = np.sort(active)
+        squares = self.problem.moments.correlation[active] ** 2
+        lam = 1.0 / (squares / best.noise - 2.0 * self.problem.smoothness - 1.0)
+        certificate = self._certificate(active, lam, best.noise)
+        return Solution(
+            active=active,
+            log_lam=np.log(lam),
+            noise_variance=best.noise,
+            objective=best.objective,
+            n_iter=1,
+            converged=not best.saturated and certificate.best_gain <= NEGLIGIBLE,
+            certificate=certificate,
+            saturated=best.saturated,
+            trace=(best.objective,),
+            candidates=tuple(
+                Candidate(f"noise variance {end.noise:.3g}", end.objective, end.n_active)
+                for end in ends
+            ),
+        )
+
+    def _certificate(self, active: IndexArray, lam: Vector, noise: float) -> Certificate:
+        """Derivatives at the solution, and the best gain of an atom left out."""
+        problem, moments = self.problem, self.problem.moments
+        c, hyper = problem.smoothness, problem.hyperprior
+        kappa = 1.0 / (1.0 + lam)
+        mean = kappa * moments.correlation[active]
+        gradient = 0.5 * (kappa + 2.0 * c * lam * kappa**2 - lam * mean**2 / noise)
+        outside = moments.usable.copy()
+        outside[active] = False
+        z = moments.correlation[outside]
+        quadratic = moments.target_ss - float(mean @ moments.correlation[active])
+        held = problem.noise_variance
+        entry, _ = best_precision(
+            np.ones_like(z),
+            z,
+            np.ones_like(z),
+            max(quadratic, 0.0) + 2.0 * hyper.noise_rate,
+            moments.n_effective + 2.0 * hyper.noise_shape,
+            c,
+            held,
+        )
+        return Certificate(
+            float(np.abs(gradient).max(initial=0.0)),
+            max(float(entry.max(initial=-np.inf)) - self.price, 0.0),
+        )

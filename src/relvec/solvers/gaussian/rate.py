@@ -1,0 +1,182 @@
+"""Learn the rate of a Laplace prior, in turns with the model.
+
+Given the model, every atom has a posterior density of its own prior variance ``gamma = 1 / lam``,
+all others held: that of an exponential variable with the evidence of the atom for likelihood.
+The best rate maximises the product, over atoms, of the evidence it has in each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from relvec._typing import Vector
+from relvec.priors.base import RateHyperprior
+from relvec.solvers.base import Monitor, Problem, Progress, Solution, Solver, WarmStart
+from relvec.solvers.gaussian.reference import condition, statistics
+
+VARIANCES = np.exp(np.arange(math.log(1e-9), math.log(1e14), 0.5))
+"""Where densities of ``gamma`` are integrated, by the trapezoidal rule in its logarithm: they are
+analytic and vanish at both ends, so that this spacing has errors below 1e-8."""
+LOG_RATES = np.linspace(math.log(1e-10), math.log(1e4), 129)
+"""Rates looked at first; the best one is refined."""
+REFINEMENTS = 4
+"""Each divides the spacing of the rates by eight."""
+
+
+def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
+    """Return the rate that has most evidence in atoms taken one by one.
+
+    Parameters
+    ----------
+    s, quality : ndarray of shape (n_atoms,)
+        ``phi' K^-1 phi`` and ``(phi' K^-1 t)^2 / sigma^2`` of each atom in the model without it.
+    hyperprior : RateHyperprior
+        Gamma density of the rate.
+
+    Notes
+    -----
+    Spec: maximise, with ``l_i(gamma) = [quality_i gamma / (1 + s_i gamma) - log(1 + s_i gamma)] /
+    2`` the log evidence of a variance::
+
+        sum_i log int rate/2 exp(-rate gamma / 2 + l_i(gamma)) dgamma + (a - 1) log rate - b rate
+
+    Its stationary points are those of expectation maximisation, ``rate = 2 (M + a - 1) / (sum
+    E[gamma_i] + 2 b)``. An atom with ``s = quality = 0`` contributes nothing.
+    """
+    spread = s[:, None] * VARIANCES
+    log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
+    log_weight += np.log(VARIANCES)
+    log_weight -= log_weight.max(axis=1, keepdims=True)  # no matter: constant in the rate
+    weight = np.exp(log_weight)
+
+    def value(log_rate: Vector) -> Vector:
+        rate = np.exp(log_rate)
+        with np.errstate(divide="ignore"):  # rates that an atom rules out have no evidence
+            evidence = np.log(weight @ np.exp(-0.5 * np.multiply.outer(VARIANCES, rate)))
+        count = len(s) + hyperprior.shape - 1.0
+        total: Vector = evidence.sum(axis=0) + count * log_rate - hyperprior.inverse_scale * rate
+        return total
+
+    grid = LOG_RATES
+    for _ in range(1 + REFINEMENTS):
+        best = float(grid[np.argmax(value(grid))])
+        step = float(grid[1] - grid[0])
+        grid = best + step * np.linspace(-1.0, 1.0, 17)
+    return math.exp(best)
+
+
+class RateLearner:
+    """A solver that learns the rate of a Laplace prior by means of another one.
+
+    The problem is solved at its own rate (zero: under the flat prior). Then, in turns, the best
+    rate given the model is found, and the problem solved at that rate from where it was. No
+    single objective rises throughout: that of the model is a maximum over variances, that of
+    the rate an integral. If the best rate goes back and forth, because atoms come and go with
+    it, the interval in which it does so is halved until it is narrower than `tol`.
+
+    Parameters
+    ----------
+    solver : Solver
+        Solves the problem for a given rate.
+    hyperprior : RateHyperprior
+        Gamma density of the rate.
+    tol : float, default=1e-3
+        Change of the log rate that counts as none.
+    max_solves : int, default=60
+        Solutions are looked for at so many rates; beyond, the answer is not converged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.moments import SufficientStatistics
+    >>> from relvec.priors import RateHyperprior
+    >>> from relvec.solvers import Problem, RateLearner, SequentialSolver
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(100, 8))
+    >>> target = Phi @ np.ones(8) + rng.normal(size=100)
+    >>> moments = SufficientStatistics(8).update(Phi, target).moments()
+    >>> solution = RateLearner(SequentialSolver(), RateHyperprior()).solve(Problem(moments))
+    >>> solution.laplace_rate > 0.0, solution.converged
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        hyperprior: RateHyperprior,
+        *,
+        tol: float = 1e-3,
+        max_solves: int = 60,
+    ) -> None:
+        self.solver = solver
+        self.hyperprior = hyperprior
+        self.tol = tol
+        self.max_solves = max_solves
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem` at the rate that is best for the answer."""
+        told_to_stop, n_iter = False, 0
+
+        def tell(progress: Progress) -> bool:
+            nonlocal told_to_stop
+            assert monitor is not None
+            told_to_stop = monitor(progress._replace(n_iter=n_iter + progress.n_iter))
+            return told_to_stop
+
+        listener = None if monitor is None else tell
+        solution = self.solver.solve(problem, warm_start=warm_start, monitor=listener)
+        log_rate, low, high, settled = -math.inf, -math.inf, math.inf, False
+        for _ in range(self.max_solves):
+            wanted = None if told_to_stop else self._wanted(problem, solution)
+            if wanted is None:
+                return replace(solution, n_iter=n_iter + solution.n_iter)
+            settled = abs(wanted - log_rate) < self.tol or high - low < self.tol
+            if settled:
+                break
+            low, high = (log_rate, high) if wanted > log_rate else (low, log_rate)
+            if not low < wanted < high:
+                wanted = 0.5 * (low + high)
+            log_rate = wanted
+            n_iter += solution.n_iter
+            solution = self.solver.solve(
+                replace(problem, laplace_rate=math.exp(log_rate)),
+                warm_start=WarmStart(solution.active, solution.log_lam),
+                monitor=listener,
+            )
+        return replace(
+            solution, n_iter=n_iter + solution.n_iter, converged=solution.converged and settled
+        )
+
+    def _wanted(self, problem: Problem, solution: Solution) -> float | None:
+        """Log of the best rate given the model; None where there is nothing to learn from."""
+        moments = problem.moments
+        if not (solution.noise_variance > 0.0 and moments.usable.any()):
+            return None
+        fit = condition(problem, solution.active, np.exp(solution.log_lam))
+        known = statistics(problem, fit)
+        quality = known.q[moments.usable] ** 2 / solution.noise_variance
+        return math.log(best_rate(known.s[moments.usable], quality, self.hyperprior))
+
+
+def with_learnt_rate(solver: Solver, rate: float | RateHyperprior) -> Solver:
+    """Return the solver, or for a rate that is not a number one that learns it.
+
+    Examples
+    --------
+    >>> from relvec.priors import RateHyperprior
+    >>> from relvec.solvers import SequentialSolver, with_learnt_rate
+    >>> with_learnt_rate(SequentialSolver(), 2.0)
+    SequentialSolver()
+    >>> type(with_learnt_rate(SequentialSolver(), RateHyperprior())).__name__
+    'RateLearner'
+    """
+    return RateLearner(solver, rate) if isinstance(rate, RateHyperprior) else solver

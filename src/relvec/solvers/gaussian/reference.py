@@ -1,0 +1,314 @@
+"""What the two published algorithms kept for reference have in common.
+
+`relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at
+every step and keep the noise as a variable of its own, as the papers do. Here are the
+posterior of a given set of atoms, the objective and its derivatives, and the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import (
+    inverse_from_cholesky,
+    log_det_cholesky,
+    shifted_cholesky,
+    solve_cholesky,
+    solve_lower,
+    solve_lower_rows,
+    solve_upper_rows,
+)
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.evidence import best_precision, gaussian_objective, removal_loss
+from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
+
+LAM_MIN, LAM_MAX = 1e-13, 1e13
+"""Beyond these an atom is unpenalised, or absent, to working precision."""
+NOISE_FLOOR = 1e-10
+"""Smallest noise variance, as a fraction of the variance of the target."""
+
+
+class Fit(NamedTuple):
+    """Posterior of the weights of `active` given `lam`, in units of the noise variance."""
+
+    active: IndexArray
+    lam: Vector
+    factor: Matrix
+    """Lower Cholesky factor of ``G + Lam``."""
+    covariance: Matrix
+    """``S = (G + Lam)^-1``: the posterior covariance is ``sigma^2 S``."""
+    mean: Vector
+    gamma: Vector
+    """Well-determinedness ``1 - lam S_ii`` of each weight."""
+    shrunk: Vector
+    """Diagonal of ``P = S G S``."""
+    quadratic: float
+    """``R = t' K^-1 t``."""
+
+    @property
+    def residual_ss(self) -> float:
+        """``|t - Phi mu|^2``."""
+        return max(self.quadratic - float(self.lam @ self.mean**2), 0.0)
+
+
+class State(NamedTuple):
+    """Where an algorithm stands."""
+
+    fit: Fit
+    noise: float
+    objective: float
+
+
+def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
+    """Factorise the posterior; precisions that are too small to do so are raised."""
+    moments = problem.moments
+    if not len(active):
+        none, square = np.empty(0), np.empty((0, 0))
+        return Fit(active, none, square, square, none, none, none, moments.target_ss)
+    gram, correlation = moments.gram(active), moments.correlation[active]
+    lam = np.clip(lam, LAM_MIN, LAM_MAX)
+    factor, floor = shifted_cholesky(gram, lam), LAM_MIN
+    while factor is None:
+        floor *= 10.0
+        lam = np.maximum(lam, floor)
+        factor = shifted_cholesky(gram, lam)
+    covariance = inverse_from_cholesky(factor)
+    share = lam * covariance.diagonal()
+    # Each form of gamma is accurate where the other one cancels.
+    gamma = np.where(share < 0.5, 1.0 - share, np.einsum("ij,ij->i", covariance, gram))
+    gamma = np.clip(gamma, 0.0, 1.0)
+    others = covariance**2 @ lam - share * covariance.diagonal()
+    shrunk = np.maximum(covariance.diagonal() * gamma - others, 0.0)
+    whitened = solve_lower(factor, correlation)
+    quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
+    mean = solve_cholesky(factor, correlation)
+    return Fit(active, lam, factor, covariance, mean, gamma, shrunk, quadratic)
+
+
+def rates(problem: Problem, active: IndexArray) -> Vector:
+    """Rate of the Gamma density of each unit-norm precision: raw ones are norm^2 larger."""
+    rate = problem.hyperprior.rate
+    return rate * problem.moments.column_norm[active] ** 2 if rate else np.zeros(len(active))
+
+
+def bounded_noise(problem: Problem, noise: float) -> float:
+    """Hold the noise where the problem says so, and above rounding elsewhere."""
+    if problem.noise_variance is not None:
+        return problem.noise_variance
+    moments = problem.moments
+    return max(noise, NOISE_FLOOR * moments.target_ss / moments.n_effective)
+
+
+def best_noise(problem: Problem, fit: Fit) -> float:
+    """Noise variance that maximises the objective for fixed ``lam``, in closed form."""
+    hyper = problem.hyperprior
+    numerator = fit.quadratic + 2 * rates(problem, fit.active) @ fit.lam + 2 * hyper.noise_rate
+    count = problem.moments.n_effective + 2 * hyper.shape * len(fit.lam) + 2 * hyper.noise_shape
+    return bounded_noise(problem, float(numerator) / count)
+
+
+def assess(problem: Problem, fit: Fit, noise: float) -> State:
+    """Evaluate the penalised log evidence."""
+    hyper, moments = problem.hyperprior, problem.moments
+    log_det = log_det_cholesky(fit.factor) - float(np.log(fit.lam).sum())
+    value = gaussian_objective(moments.n_effective, fit.quadratic, log_det, noise)
+    value -= problem.smoothness * float(fit.gamma.sum())
+    value -= 0.5 * problem.laplace_rate * float((1.0 / fit.lam).sum())
+    value -= float(problem.min_gain[fit.active].sum())
+    if hyper.rate:
+        alpha = fit.lam / noise
+        log_raw = np.log(alpha) + 2.0 * np.log(moments.column_norm[fit.active])
+        value += float(np.sum(hyper.shape * log_raw - rates(problem, fit.active) * alpha))
+    value -= hyper.noise_shape * float(np.log(noise)) + hyper.noise_rate / noise
+    return State(fit, noise, float(value))
+
+
+def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
+    """Differentiate the objective in the log precisions; zero where a bound holds them."""
+    hyper = problem.hyperprior
+    determined = fit.gamma + 2.0 * problem.smoothness * fit.lam * fit.shrunk
+    slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
+    slope += hyper.shape - rates(problem, fit.active) * fit.lam / noise
+    slope += 0.5 * problem.laplace_rate / fit.lam
+    outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
+    return np.where(outward, 0.0, slope)
+
+
+class Statistics(NamedTuple):
+    """What the model without an atom says of that atom, for every atom."""
+
+    s: Vector
+    """Sparsity ``phi' K^-1 phi``."""
+    q: Vector
+    """Quality ``phi' K^-1 t``."""
+    p: Vector
+    """``phi' K^-2 phi``, which the price of degrees of freedom needs."""
+    quadratic: Vector
+    """``R = t' K^-1 t``."""
+
+
+def statistics(problem: Problem, fit: Fit) -> Statistics:
+    """Compute the statistics of all atoms, in the model or not."""
+    moments = problem.moments
+    s, q = np.ones(moments.n_atoms), moments.correlation.copy()
+    p, quadratic = s.copy(), np.full(moments.n_atoms, fit.quadratic)
+    if len(fit.active):
+        rows = np.ascontiguousarray(moments.rows(fit.active))
+        solved = solve_lower_rows(fit.factor, rows)
+        s -= np.einsum("ij,ij->j", solved, solved)
+        q -= fit.mean @ rows
+        p = s - fit.lam @ solve_upper_rows(fit.factor, solved) ** 2
+        # In the model: (s, q, p) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
+        variance = fit.covariance.diagonal()
+        s[fit.active] = fit.gamma / variance
+        q[fit.active] = fit.mean / variance
+        p[fit.active] = fit.shrunk / variance**2
+        quadratic[fit.active] += fit.mean**2 / variance
+    return Statistics(np.maximum(s, 1e-300), q, np.maximum(p, 0.0), quadratic)
+
+
+def worth(problem: Problem, fit: Fit, known: Statistics) -> Vector:
+    """Compute what each active atom brings to the objective, the noise free to follow."""
+    hyper, active = problem.hyperprior, fit.active
+    value = removal_loss(
+        known.s[active],
+        fit.lam,
+        np.maximum(known.quadratic[active] + 2 * hyper.noise_rate, 1e-300),
+        max(fit.quadratic + 2 * hyper.noise_rate, 1e-300),
+        known.p[active],
+        problem.moments.n_effective + 2 * hyper.noise_shape,
+        problem.smoothness,
+        problem.noise_variance,
+        problem.laplace_rate,
+    )
+    return value - problem.min_gain[active]
+
+
+def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
+    """Most that each atom can bring, the others fixed, and the ``lam`` at which it does.
+
+    Minus infinity where the best ``lam`` is infinite or the atom is unusable.
+    """
+    hyper, moments = problem.hyperprior, problem.moments
+    gain, lam = best_precision(
+        known.s,
+        known.q,
+        known.p,
+        np.maximum(known.quadratic + 2 * hyper.noise_rate, 1e-300),
+        moments.n_effective + 2 * hyper.noise_shape,
+        problem.smoothness,
+        problem.noise_variance,
+        problem.laplace_rate,
+    )
+    return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
+
+
+def entry(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
+    """Return the potential of the atoms outside the model; minus infinity for the others."""
+    known = statistics(problem, fit)
+    gain, lam = potential(problem, known)
+    gain[known.s <= problem.moments.resolution] = -np.inf
+    gain[fit.active] = -np.inf
+    return gain, lam
+
+
+def active_cap(problem: Problem) -> int:
+    """Most atoms a model may have: half the sample size identifies a noise level."""
+    if problem.max_active is not None:
+        return problem.max_active
+    if problem.noise_variance is not None:
+        return problem.moments.n_atoms
+    return max(1, int(problem.moments.n_effective // 2))
+
+
+def trivial(problem: Problem) -> Solution | None:
+    """Answer problems without atoms or without anything to explain; None for all others.
+
+    A constant target with a free noise has noise variance zero and unbounded evidence.
+    """
+    moments, hyper, noise = problem.moments, problem.hyperprior, problem.noise_variance
+    if (
+        moments.usable.any()
+        and moments.n_effective > 0
+        and (
+            moments.target_ss > 0
+            or (hyper.rate > 0 and (noise is not None or hyper.noise_rate > 0))
+        )
+    ):
+        return None
+    empty = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
+    objective = 0.0
+    if moments.n_effective > 0:
+        noise = best_noise(problem, empty)
+        objective = assess(problem, empty, noise).objective if noise > 0 else np.inf
+    certificate = Certificate(0.0, 0.0)
+    return Solution(
+        active=empty.active,
+        log_lam=empty.lam,
+        noise_variance=noise or 0.0,
+        objective=objective,
+        n_iter=0,
+        converged=True,
+        certificate=certificate,
+        laplace_rate=problem.laplace_rate,
+    )
+
+
+class Outcome(NamedTuple):
+    """How a loop ended."""
+
+    state: State
+    n_iter: int
+    converged: bool
+    trace: tuple[float, ...]
+
+
+def iterate(
+    step: Callable[[State], tuple[State, float]],
+    state: State,
+    *,
+    stage: str,
+    max_iter: int,
+    tol: float,
+    monitor: Monitor | None,
+) -> Outcome:
+    """Repeat `step` until the change it reports is below `tol`, or someone says stop."""
+    trace: list[float] = []
+    converged = False
+    while len(trace) < max_iter and not converged:
+        state, change = step(state)
+        trace.append(state.objective)
+        progress = Progress(stage, len(trace), state.objective, len(state.fit.active))
+        if monitor is not None and monitor(progress):
+            break
+        converged = change < tol
+    return Outcome(state, len(trace), converged, tuple(trace))
+
+
+def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution:
+    """Put the noise at its best and certify the end state.
+
+    A model cut at its cap is not a maximum, so it does not count as converged.
+    """
+    fit = outcome.state.fit
+    state = assess(problem, fit, best_noise(problem, fit))
+    gain, _ = entry(problem, fit)
+    order = np.argsort(fit.active)
+    return Solution(
+        active=fit.active[order],
+        log_lam=np.log(fit.lam[order]),
+        noise_variance=state.noise,
+        objective=state.objective,
+        n_iter=outcome.n_iter,
+        converged=outcome.converged and not saturated,
+        certificate=Certificate(
+            gradient=float(np.abs(gradient(problem, fit, state.noise)).max(initial=0.0)),
+            best_gain=float(gain.max(initial=0.0)),
+        ),
+        saturated=saturated,
+        trace=outcome.trace,
+        laplace_rate=problem.laplace_rate,
+    )

@@ -1,0 +1,99 @@
+"""What every atom would bring, and a batch of those that bring most."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import solve_lower_rows, solve_upper_rows
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.evidence import best_precision
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, Objective
+
+
+class Screen(NamedTuple):
+    """Statistics of every atom in the current model (meaningless for active ones)."""
+
+    s: Vector
+    q: Vector
+    p: Vector | None
+    solved: Matrix
+    """``L^-1 G[active, :]``."""
+
+
+def screen(problem: Problem, active: IndexArray, maximum: Maximum | None) -> Screen:
+    """Compute s, q and p of all atoms from one triangular solve: no drift, O(M k^2)."""
+    moments = problem.moments
+    if maximum is None or not len(active):
+        ones = np.ones(moments.n_atoms)
+        return Screen(ones, moments.correlation, ones, np.empty((0, moments.n_atoms)))
+    solved = solve_lower_rows(maximum.point.factor, moments.rows(active), overwrite=True)
+    s = 1.0 - np.einsum("ij,ij->j", solved, solved)
+    q = moments.correlation - maximum.point.whitened @ solved
+    p = None
+    if problem.smoothness:
+        back = solve_upper_rows(maximum.point.factor, solved)
+        p = s - maximum.point.lam @ (back * back)
+    return Screen(s, q, p, solved)
+
+
+def pick(
+    problem: Problem,
+    objective: Objective,
+    maximum: Maximum | None,
+    seen: Screen,
+    pool: IndexArray,
+    price: Vector,
+    size: int,
+) -> tuple[IndexArray, Vector]:
+    """Greedy selection inside the pool with exact rank-one updates of all statistics."""
+    n, _, c, noise, rate = objective
+    quadratic = objective.target_ss if maximum is None else maximum.point.quadratic
+    floor = problem.moments.resolution[pool]
+    cross = problem.moments.gram(pool)
+    cross2 = None
+    solved = seen.solved[:, pool]
+    if len(solved):
+        cross = cross - solved.T @ solved
+    if c:
+        cross2 = cross
+        if maximum is not None and len(solved):
+            back = solve_upper_rows(maximum.point.factor, np.ascontiguousarray(solved))
+            cross2 = cross - back.T @ (maximum.point.lam[:, None] * back)
+    q = seen.q[pool]
+    free = np.ones(len(pool), dtype=bool)
+    chosen: list[int] = []
+    thetas: list[float] = []
+    while len(chosen) < size:
+        s = cross.diagonal()
+        admissible = free & (s > floor)
+        gain, lam = best_precision(
+            np.where(admissible, s, 1.0),
+            np.where(admissible, q, 0.0),
+            None if cross2 is None else cross2.diagonal(),
+            quadratic,
+            n,
+            c,
+            noise,
+            rate,
+        )
+        gain = np.where(admissible, gain, -np.inf)
+        best = int(np.argmax(gain - price))
+        if not gain[best] > price[best]:
+            break
+        theta = min(max(float(np.log(lam[best])), THETA_MIN), THETA_MAX)
+        free[best] = False
+        chosen.append(best)
+        thetas.append(theta)
+        e = cross[best].copy()
+        pivot = np.exp(theta) + e[best]
+        if cross2 is not None:
+            f = cross2[best].copy()
+            change = np.multiply.outer(f, e / pivot)
+            cross2 = cross2 - change - change.T + np.multiply.outer(e, e * (f[best] / pivot**2))
+        cross = cross - np.multiply.outer(e, e / pivot)
+        quadratic = max(quadratic - q[best] ** 2 / pivot, 1e-300)
+        q = q - e * (q[best] / pivot)
+    return pool[chosen], np.array(thetas)

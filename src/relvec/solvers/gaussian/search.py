@@ -1,0 +1,420 @@
+"""The default solver: several deterministic ascents, recombined, the best one kept."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from relvec._checks import check_choice, check_integer, check_positive
+from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
+from relvec.solvers.gaussian.ascent import CHARGED, Schedule, ascend
+from relvec.solvers.gaussian.moves import FEW_ATOMS, MAX_ATOMS, Visited, improve
+from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, applies
+from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
+from relvec.solvers.gaussian.state import EMPTY, State, empty_state
+from relvec.solvers.gaussian.unions import alone, leftover, replaced
+
+EFFORTS = ("fast", "balanced", "thorough")
+SMALL = 600
+"""Up to this many atoms the whole Gram is at hand and every start is affordable."""
+COSTLY_ROWS = 1e7
+"""From this many entries of the dictionary on, Gram rows are worth saving."""
+RAISED = (3.0, 10.0)
+"""Factors by which the noise is raised while the parts of a union divide the work."""
+SAME = 1e-4
+"""End states whose objectives differ by less, with equally many atoms, are the same one."""
+
+
+class SequentialSolver(BaseEstimator):
+    """Maximise the evidence by certified ascents from several deterministic starts.
+
+    Each ascent adds atoms in batches and takes joint Newton steps on their precisions, the
+    noise profiled out in closed form (see `relvec.solvers.gaussian.ascent`). Ascents start from the
+    empty model with the noise held at fractions of a ridge estimate and from all atoms at
+    once. Their end states are recombined by averaging prior variances, which usually leads
+    to a better maximum than any of them. Small active sets are searched further by shifting,
+    swapping and merging atoms (see `moves`). In a union of dictionaries each part
+    is solved by itself first, exactly where it is orthonormal, so that the answer is never below
+    that of a part (see `unions`). The best objective wins.
+
+    Parameters
+    ----------
+    effort : {"fast", "balanced", "thorough"}, default="balanced"
+        How many starts and recombinations to try. "fast" climbs once; it falls back on a
+        start from all atoms when a ridge regression on the same atoms has more evidence.
+    tol : float, default=1e-4
+        Largest derivative of the objective in a log precision that counts as zero. A climb
+        also ends where what is left to gain is below rounding.
+    max_iter : int, default=500
+        Rounds of one ascent.
+
+    Examples
+    --------
+    >>> SequentialSolver(effort="fast")
+    SequentialSolver(effort='fast')
+    """
+
+    def __init__(self, effort: str = "balanced", *, tol: float = 1e-4, max_iter: int = 500) -> None:
+        self.effort = effort
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the objective of `problem`.
+
+        Parameters
+        ----------
+        problem : Problem
+            Any prior but one with a Gamma density on the weight precisions.
+        warm_start : WarmStart, optional
+            Climb from this active set only.
+        monitor : callable, optional
+            Told of every round; returning True ends the search with the best state so far.
+        """
+        check_choice("effort", self.effort, EFFORTS)
+        tol = check_positive("tol", self.tol)
+        max_iter = check_integer("max_iter", self.max_iter, minimum=1)
+        if problem.hyperprior.shape or problem.hyperprior.rate:
+            raise ValueError(
+                "A Gamma prior with positive shape or rate gives an atom that is switched off "
+                "(infinite precision) zero or infinite density, so atoms cannot be added or "
+                'removed one by one. Use solver="mackay" or solver="em".'
+            )
+        if applies(problem):  # a closed form, and a global maximum
+            return OrthonormalSolver().solve(problem, monitor=monitor)
+        return _Search(problem, self.effort, tol, max_iter, monitor).run(warm_start)
+
+
+class _Stopped(Exception):
+    """A monitor has seen enough; the state is where it did."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+
+
+class _Search:
+    """The ascents of one solve, and their end states."""
+
+    def __init__(
+        self, problem: Problem, effort: str, tol: float, max_iter: int, monitor: Monitor | None
+    ) -> None:
+        self.problem = problem
+        self.effort = effort
+        self.monitor = monitor
+        self.ends: list[tuple[str, State]] = []
+        self.visited: Visited = set()
+        self.n_rounds = 0
+        self.held = problem.noise_variance
+        usable = problem.moments.usable
+        self.is_charged = bool((problem.min_gain[usable] > CHARGED).all())
+        self.is_small = int(np.count_nonzero(usable)) <= SMALL
+        self.polish = Schedule(
+            threshold=1e-3 if self.is_small else 1e-2,
+            pool_share=0.1 if self.is_small else 0.02,
+            batch_min=1 if self.is_small else 16,
+            max_rounds=max_iter,
+            gradient_tol=tol,
+            working_sets=problem.moments.n_atoms * problem.moments.n_effective > COSTLY_ROWS,
+        )
+        self.loose = self.polish._replace(threshold=0.01 if self.is_small else 0.05, polish=False)
+        self.hold = self.loose._replace(threshold=0.5)
+
+    # ------------------------------------------------------------------ moves
+
+    def climb(
+        self,
+        label: str,
+        start: State,
+        schedule: Schedule,
+        parent: State = EMPTY,
+        *,
+        noise: float | None = None,
+    ) -> State:
+        """Ascend with the noise as the problem wants it, or held at `noise` on the way.
+
+        `parent` is the end state that the start was made of.
+        """
+        state = _continued(parent, self._ascend(label, start, schedule, noise))
+        if noise is None:
+            self.ends.append((label, state))
+        if state.stopped:
+            raise _Stopped(state)
+        return state
+
+    def _ascend(self, label: str, start: State, schedule: Schedule, noise: float | None) -> State:
+        state = ascend(
+            self.problem,
+            start,
+            schedule,
+            noise_variance=self.held if noise is None else noise,
+            stage=label,
+            monitor=None if self.monitor is None else self._tell,
+        )
+        self.n_rounds += state.n_rounds
+        return state
+
+    def _tell(self, progress: Progress) -> bool:
+        assert self.monitor is not None
+        return self.monitor(progress._replace(n_iter=self.n_rounds + progress.n_iter))
+
+    def forward(self, share: float, noise: float, end: Schedule, hold: Schedule) -> State:
+        """From the empty model with the noise held at a share of its estimate, then freed."""
+        label = f"forward, noise held at {share:g}"
+        return self.climb(label, self.climb(label, EMPTY, hold, noise=share * noise), end)
+
+    def dense(self, start: Ridge, shift: float, end: Schedule) -> State:
+        """From every atom (of the ridge regression) at `shift` from its log precision."""
+        state = dense_start(self.problem, start.atoms, start.log_lam + shift)
+        return self.climb(f"all atoms, log precision {shift:+g}", state, end)
+
+    def merge(self, states: list[State], end: Schedule) -> State:
+        """From the average of several end states."""
+        start = recombine(states, self.problem.moments.n_atoms)
+        return self.climb("recombined", start, end, max(states, key=_rank))
+
+    def breathe(self, state: State, share: float, end: Schedule) -> State:
+        """From an end state, with the noise pressed down for a while."""
+        label = f"noise pressed to {share:g}"
+        pressed = self.climb(label, state, self.hold, noise=share * state.noise_variance)
+        return self.climb(label, pressed, end)
+
+    def rearrange(self, states: list[State], count: int) -> list[State]:
+        """Shift, swap and merge atoms of the best of several end states."""
+        # Without a price on degrees of freedom many atoms are near ties, not worth the time.
+        limit = MAX_ATOMS if self.problem.smoothness else FEW_ATOMS
+        label = "atoms moved"
+
+        def again(start: State) -> State:
+            state = self._ascend(label, start, self.polish, None)
+            if state.stopped:
+                raise _Stopped(state)
+            return state
+
+        moved: list[State] = []
+        for state in sorted(states, key=_rank, reverse=True):
+            seen = tuple(state.active) in self.visited
+            if len(moved) == count or seen or len(state.active) > limit:
+                continue
+            end = improve(self.problem, state, again, self.visited, noise_variance=self.held)
+            end = _continued(state, end) if end is not state else end
+            moved.append(end)
+            self.ends.append((label, end))
+        return moved
+
+    def reheat(self, start: Ridge, state: State, share: float) -> State:
+        """From an end state with all atoms let in again, faintly."""
+        theta = reheated(state, start, share, self.problem.moments.n_atoms)
+        again = dense_start(self.problem, start.atoms, theta)
+        return self.climb(f"all atoms mixed in at {share:g}", again, self.loose)
+
+    # ------------------------------------------------------------------ plans
+
+    def run(self, warm_start: WarmStart | None) -> Solution:
+        moments = self.problem.moments
+        if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
+            return self._solution(empty_state(self.problem, self.held))
+        try:
+            if warm_start is not None:
+                return self._solution(self.climb("warm start", State(*warm_start), self.polish))
+            self._search()
+            best = max((end for _, end in self.ends), key=_rank)
+            if not best.polished:
+                best = self.climb("final", best, self.polish, best)
+            return self._solution(best)
+        except _Stopped as stop:
+            if not self.ends:  # the noise was still held: evaluate the state without that
+                glance = self.loose._replace(max_rounds=0)
+                state = ascend(self.problem, stop.state, glance, noise_variance=self.held)
+                self.ends.append(("stopped", state))
+            best = max((end for _, end in self.ends), key=_rank)
+            return self._solution(best._replace(converged=False))
+
+    def _search(self) -> None:
+        self._search_all()
+        if not self.problem.moments.parts:
+            return
+        pool = [max((end for _, end in self.ends), key=_rank), *self._search_parts()]
+        if self.effort == "fast":
+            return
+        best = self._recombine_pairs(pool, 4)
+        if not self.polish.working_sets:
+            best = self._hand_over(best, 6 if self.effort == "thorough" else 2)
+        self.rearrange([best], 1)
+
+    def _search_parts(self) -> list[State]:
+        """Each part of a union by itself, then among all atoms; and averages of the parts."""
+        found, ends = [], []
+        for number, part in enumerate(self.problem.moments.parts):
+            if self.effort == "fast" and not part.is_orthonormal:
+                continue
+            state = self._solve(alone(self.problem, part), self.effort)
+            if not state.saturated and len(state.active):
+                found.append(state)
+                ends.append(self.climb(f"part {number} by itself", state, self.polish))
+        if self.effort == "fast" or len(found) < 2:
+            return ends
+        equal = np.full(len(found), 1.0 / len(found))
+        favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
+        starts = [
+            recombine(found, self.problem.moments.n_atoms, shares.tolist()) for shares in favours
+        ]
+        ends += [self.climb("parts averaged", start, self.polish) for start in starts]
+        # Under more noise than there is, only what one part does much better than the others
+        # stays, so that they divide the work before the details come in.
+        noise = max(ends, key=_rank).noise_variance
+        for factor in RAISED:
+            label = f"parts averaged, noise raised {factor:g} times"
+            coarse = self.climb(label, starts[0], self.hold, noise=factor * noise)
+            ends.append(self.climb(label, coarse, self.polish))
+        return ends
+
+    def _hand_over(self, best: State, n_rounds: int) -> State:
+        """Refit the parts of a union in turn, each to what the others leave, if that helps."""
+        effort = self.effort if self.problem.smoothness else "fast"
+        for _ in range(n_rounds):
+            before = best.objective
+            for part in self.problem.moments.parts:
+                rest = leftover(self.problem, part, best)
+                if rest is None:
+                    continue
+                start = replaced(best, part, self._solve(rest, effort))
+                best = max(best, self.climb("part refitted", start, self.polish), key=_rank)
+            if best.objective < before + 0.01:
+                break
+        return best
+
+    def _solve(self, problem: Problem, effort: str) -> State:
+        """Solve another problem on the way."""
+        told_to_stop = False
+
+        def tell(progress: Progress) -> bool:
+            nonlocal told_to_stop
+            told_to_stop = self._tell(progress)
+            return told_to_stop
+
+        solver = SequentialSolver(
+            effort, tol=self.polish.gradient_tol, max_iter=self.polish.max_rounds
+        )
+        answer = solver.solve(problem, monitor=None if self.monitor is None else tell)
+        self.n_rounds += answer.n_iter
+        state = State(answer.active, answer.log_lam, saturated=answer.saturated)
+        if told_to_stop:
+            raise _Stopped(state)
+        return state
+
+    def _search_all(self) -> None:
+        """Among all atoms, whatever part they belong to."""
+        start = ridge(self.problem)
+        noise = start.noise_variance if self.held is None else self.held
+        if self.is_charged:
+            self._search_columns(noise)
+            return
+        if self.is_small:
+            best = self._search_small(start, noise)
+        else:
+            best = self._search_large(start, noise)
+        if _evidence(self.problem, best) < start.objective:
+            # One precision for all atoms explains more: single atoms gain too little to be
+            # found one by one (wide kernels), so begin with all of them.
+            self.dense(start, 0.0, self.polish)
+
+    def _search_columns(self, noise: float) -> None:
+        """Explicit columns at a price: forward selection, which rarely needs help."""
+        pool = [self.climb("forward", EMPTY, self.polish)]
+        if self.effort != "fast":
+            pool.append(self.forward(0.45, noise, self.polish, self.hold))
+            self.merge(pool, self.polish)
+
+    def _search_small(self, start: Ridge, noise: float) -> State:
+        if self.effort == "fast":
+            return self.dense(start, 0.0, self.polish)
+        pool = [self.dense(start, 0.0, self.polish)]  # never below the fast search
+        pool += [self.forward(share, noise, self.loose, self.hold) for share in (0.3, 0.1)]
+        is_sparse = len(max(pool, key=_rank).active) <= FEW_ATOMS
+        # Ends of very different sizes: a rugged landscape, where further starts tell more.
+        is_sparse &= all(len(state.active) <= 2 * FEW_ATOMS for state in pool)
+        if is_sparse:
+            pool += self.rearrange(pool, 3)
+            pool.append(self._recombine_pairs(pool, 3))
+        if self.effort == "balanced" and is_sparse:
+            return max(pool, key=_rank)
+        pool += [self.dense(start, shift, self.loose) for shift in (1.0, -1.0, 2.0, -2.0)]
+        if self.effort == "balanced":
+            pool.append(self.merge(pool, self.loose))
+            best = self._recombine_pairs(pool, 8)
+            return max([best, *self.rearrange([best], 1)], key=_rank)
+        pool.append(self.forward(1.0, noise, self.loose, self.hold))
+        pool.append(self.merge(pool, self.loose))
+        pool.append(self.climb("forward", EMPTY, self.loose))
+        best = max(pool, key=_rank)
+        pool += [self.breathe(best, share, self.loose) for share in (0.5, 0.2)]
+        best = self._recombine_pairs(pool, 8)
+        pool = [best, *(self.reheat(start, best, share) for share in (0.5, 0.1, 0.02))]
+        best = self._recombine_pairs(pool, 8)
+        return max([best, *self.rearrange([end for _, end in self.ends], 8)], key=_rank)
+
+    def _search_large(self, start: Ridge, noise: float) -> State:
+        if self.effort == "fast":
+            return self.forward(0.45, noise, self.polish, self.hold)
+        pool = [
+            self.forward(0.45, noise, self.polish, self.hold),  # never below the fast search
+            self.dense(start, 0.0, self.loose),
+        ]
+        if self.effort == "thorough":
+            deep = self.hold._replace(threshold=2.0, pool_share=0.005)
+            pool.append(self.forward(0.2, noise, self.loose, deep))
+            pool.append(self.dense(start, 1.5, self.loose))
+        parent = max(pool, key=_rank)
+        merged = self.merge(pool, self.loose)
+        again = self.merge([merged, parent], self.loose)
+        best = max(parent, merged, again, key=_rank)
+        if self.effort == "thorough":
+            pressed = self.breathe(best, 0.5, self.loose)
+            best = max(best, self.merge([best, pressed], self.loose), key=_rank)
+        return best
+
+    def _recombine_pairs(self, pool: list[State], attempts: int) -> State:
+        """Merge the best with the next best as long as that helps."""
+        waiting = sorted(pool, key=_rank, reverse=True)
+        best = waiting.pop(0)
+        while waiting and attempts:
+            other = waiting.pop(0)
+            same = abs(other.objective - best.objective) < SAME
+            if same and len(other.active) == len(best.active):
+                continue
+            attempts -= 1
+            child = self.merge([best, other], self.loose)
+            if _rank(child) > _rank(best) and child.objective > best.objective + 1e-3:
+                waiting.append(best)
+                best = child
+        return best
+
+    def _solution(self, state: State) -> Solution:
+        ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
+        candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
+        return state.solution(self.n_rounds, self.problem, candidates=candidates)
+
+
+def _continued(parent: State, child: State) -> State:
+    """The child, with the trace of its parent before the part of its own that leads higher."""
+    if not child.objective > parent.objective:
+        return child
+    higher = tuple(value for value in child.trace if value > parent.objective)
+    return child._replace(trace=parent.trace + higher)
+
+
+def _rank(state: State) -> tuple[bool, float]:
+    """Order end states: one that ran into the cap has an arbitrary noise level and comes last."""
+    return (not state.saturated, state.objective)
+
+
+def _evidence(problem: Problem, state: State) -> float:
+    """Penalised log evidence of a state, the prices of its atoms not counted."""
+    return state.objective + float(problem.min_gain[state.active].sum())

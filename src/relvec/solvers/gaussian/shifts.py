@@ -1,0 +1,165 @@
+"""Shifts of one atom, or of two at once, to their neighbours, all of them valued together.
+
+Atoms of a kernel overlap, so the best model often differs from the present one by atoms
+one place further: two of them moved apart, or towards each other. Neither move pays alone.
+There are a few dozen such models; they have as many atoms as the present one, so one
+stacked factorisation values them all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.evidence import gradient_and_hessian
+from relvec.moments.base import Moments
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.ascent import COPY_TOLERANCE
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective
+from relvec.solvers.gaussian.state import State, objective_of
+
+NEIGHBOURS = 2
+"""Places an atom may move to: the inactive atoms most like it."""
+PARTNERS = 2
+"""Active atoms that may move along with it: those most like it."""
+CHORD_STEPS = 2
+"""Steps taken with the curvature of the present model, good enough to rank the shifts."""
+MAX_CHANGE = 2.0
+"""Largest change of a log precision in one of them."""
+STIFFENING = 0.05
+"""Share of its diagonal added to the curvature, which need not be positive along flat ridges."""
+
+
+class Shifts(NamedTuple):
+    """Models next to the present one, the most valuable first."""
+
+    active: IndexArray
+    """Their atoms, one model per row."""
+    theta: Matrix
+    """Log precisions after a few steps."""
+    value: Vector
+    """Objective there: a lower bound of what each model can reach."""
+
+
+def shifts(problem: Problem, state: State, noise_variance: float | None) -> Shifts:
+    """Value every shift of one atom, and of two atoms that are alike.
+
+    None are returned where rounding decides: with hardly any noise, or between copies.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return _valued(problem, state, noise_variance)
+    except np.linalg.LinAlgError:
+        size = len(state.active)
+        return Shifts(np.empty((0, size), dtype=np.intp), np.empty((0, size)), np.empty(0))
+
+
+def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shifts:
+    objective = objective_of(problem, noise_variance)
+    moments, price = problem.moments, problem.min_gain
+    sets = _candidates(moments, state.active)
+    theta = np.repeat(state.theta[None, :], len(sets), axis=0)
+    if not len(sets):
+        return Shifts(sets, theta, np.empty(0))
+    pool, flat = np.unique(np.concatenate([state.active, sets.ravel()]), return_inverse=True)
+    block, correlation = moments.gram(pool), moments.correlation[pool]
+    here, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
+    present, _, curvature = _evaluate(
+        block[np.ix_(here, here)][None], correlation[here][None], state.theta[None], objective
+    )
+    if not np.isfinite(present[0]):
+        return Shifts(sets[:0], theta[:0], np.empty(0))
+    gram = block[local[:, :, None], local[:, None, :]]
+    best = np.full(len(sets), np.inf)
+    trial = theta
+    inverse = np.linalg.inv(curvature)
+    for _ in range(CHORD_STEPS + 1):
+        cost, gradient, _ = _evaluate(gram, correlation[local], trial, objective)
+        better = cost < best
+        best = np.where(better, cost, best)
+        theta = np.where(better[:, None], trial, theta)
+        step = np.clip(np.where(better[:, None], gradient, 0.0) @ inverse, -MAX_CHANGE, MAX_CHANGE)
+        trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
+    value = state.objective - 0.5 * (best - present[0])
+    value += price[state.active].sum() - price[sets].sum(axis=1)
+    order = np.argsort(-value, kind="stable")
+    return Shifts(sets[order], theta[order], value[order])
+
+
+def _candidates(moments: Moments, active: IndexArray) -> IndexArray:
+    """Active sets with one atom, or two that are alike, replaced by neighbours."""
+    size = len(active)
+    alike = np.abs(moments.rows(active))
+    alike[:, ~moments.usable] = -1.0
+    alike[alike > 1.0 - COPY_TOLERANCE] = -1.0
+    among = alike[:, active].copy()
+    np.fill_diagonal(among, -1.0)
+    alike[:, active] = -1.0
+    near = [row[alike[i, row] >= 0.0] for i, row in enumerate(_largest(alike, NEIGHBOURS))]
+    partners = _largest(among, min(PARTNERS, size - 1))
+    pairs = {(min(i, int(j)), max(i, int(j))) for i in range(size) for j in partners[i]}
+    sets = []
+    for i in range(size):
+        for new in near[i]:
+            sets.append(active.copy())
+            sets[-1][i] = new
+    for i, j in sorted(pairs):
+        for first in near[i]:
+            for second in near[j]:
+                if first != second:
+                    sets.append(active.copy())
+                    sets[-1][[i, j]] = first, second
+    return np.array(sets, dtype=np.intp).reshape(-1, size)
+
+
+def _largest(values: Matrix, count: int) -> IndexArray:
+    """Columns of the `count` largest entries of each row, in ascending order."""
+    if count >= values.shape[1]:
+        return np.tile(np.arange(values.shape[1]), (len(values), 1))
+    return np.sort(np.argpartition(-values, count, axis=1)[:, :count], axis=1)
+
+
+def _evaluate(
+    gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective
+) -> tuple[Vector, Matrix, Matrix]:
+    """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
+    n, target_ss, c, noise, rate = objective
+    lam = np.exp(theta)
+    size = theta.shape[1]
+    diagonal = np.arange(size)
+    precision = gram.copy()
+    precision[:, diagonal, diagonal] += lam
+    covariance = np.linalg.inv(precision)
+    sign, log_det = np.linalg.slogdet(precision)
+    mean = np.einsum("nij,nj->ni", covariance, correlation)
+    quadratic = target_ss - np.einsum("ni,ni->n", correlation, mean)
+    defined = (sign > 0.0) & (quadratic > 0.0) & np.isfinite(log_det)
+    quadratic = np.where(defined, quadratic, target_ss)
+    weight = n / quadratic if noise is None else np.full(len(theta), 1.0 / noise)
+    fit = n * np.log(quadratic) if noise is None else quadratic / noise
+    cost = fit + log_det - theta.sum(axis=1)
+    share = lam * covariance[:, diagonal, diagonal]
+    gradient = weight[:, None] * lam * mean**2 + share - 1.0
+    if c:
+        shrunk = share - lam * np.einsum("nij,nj->ni", covariance**2, lam)
+        gradient -= 2.0 * c * shrunk
+        cost += 2.0 * c * (1.0 - share).sum(axis=1)
+    if rate:
+        gradient -= rate / lam
+        cost += rate * (1.0 / lam).sum(axis=1)
+    _, hessian = gradient_and_hessian(
+        covariance[0],
+        mean[0],
+        lam[0],
+        covariance[0] - (covariance[0] * lam[0]) @ covariance[0],
+        float(quadratic[0]),
+        n,
+        c,
+        noise,
+        rate,
+    )
+    hessian.flat[:: size + 1] += STIFFENING * np.abs(hessian.diagonal()) + 1e-6
+    defined &= np.isfinite(gradient).all(axis=1)
+    return np.where(defined, cost, np.inf), np.where(defined[:, None], gradient, 0.0), hessian

@@ -1,0 +1,159 @@
+"""What the evidence does to one coefficient of an orthonormal dictionary.
+
+With ``z`` a coefficient of the data, ``u = z^2 / sigma^2`` and ``c`` the price of a degree of
+freedom, the objective as a function of the shrinkage ``kappa = 1 / (1 + alpha sigma^2)`` is::
+
+    l(kappa) = 1/2 [ log(1 - kappa) + (u - 2 c) kappa ]
+
+which is strictly concave. So the best precision, the posterior mean ``kappa z`` and the gain over
+leaving the atom out are explicit functions of ``v = u - 2 c``, and all atoms are independent.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relvec._checks import check_positive
+from relvec._typing import ArrayLike, Vector
+
+__all__ = ["entry_threshold", "gain", "shrink", "shrinkage"]
+
+BLOCK = 1 << 16
+"""Coefficients worked on at a time: temporaries stay in the cache and memory does not grow."""
+
+
+def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
+    """Return the factor by which each coefficient is multiplied, between 0 and 1.
+
+    Parameters
+    ----------
+    squares_over_noise : array-like
+        ``u``, squared coefficients divided by the variance of the noise.
+    c : float
+        Price of one degree of freedom.
+
+    Returns
+    -------
+    kappa : ndarray
+        ``1 - 1 / (u - 2 c)`` where ``u > 1 + 2 c``, else zero. The sum is the number of
+        effective degrees of freedom.
+
+    Examples
+    --------
+    >>> from relvec.solvers.gaussian.orthonormal import shrinkage
+    >>> shrinkage([0.5, 2.0, 10.0], c=0.0)
+    array([0. , 0.5, 0.9])
+    """
+    v = np.asarray(squares_over_noise, dtype=np.float64) - 2.0 * c
+    return 1.0 - 1.0 / np.maximum(v, 1.0)
+
+
+def gain(squares_over_noise: ArrayLike, c: float) -> Vector:
+    """Return what each coefficient adds to the objective at its best precision.
+
+    Parameters
+    ----------
+    squares_over_noise : array-like
+        ``u``, squared coefficients divided by the variance of the noise.
+    c : float
+        Price of one degree of freedom.
+
+    Returns
+    -------
+    gain : ndarray
+        ``(v - 1 - log v) / 2`` with ``v = u - 2 c``, where ``v > 1``; else zero.
+    """
+    excess = np.asarray(squares_over_noise, dtype=np.float64) - (1.0 + 2.0 * c)
+    excess = np.maximum(excess, 0.0)
+    result: Vector = 0.5 * (excess - np.log1p(excess))
+    return result
+
+
+def entry_threshold(c: float, price: float = 0.0) -> float:
+    """Return the ``u`` above which a coefficient is kept.
+
+    Parameters
+    ----------
+    c : float
+        Price of one degree of freedom.
+    price : float, default=0.0
+        What the coefficient must gain besides (``min_gain``).
+
+    Examples
+    --------
+    >>> from relvec.solvers.gaussian.orthonormal import entry_threshold
+    >>> entry_threshold(c=1.0)
+    3.0
+    """
+    # w - log(1 + w) = 2 price is convex in w = v - 1, so Newton's method from the right of the
+    # root decreases to it.
+    w = 2.0 * price + 2.0 * math.sqrt(price)
+    while w > 0.0:
+        step = (w - math.log1p(w) - 2.0 * price) * (1.0 + w) / w
+        if step <= 1e-15 * w:
+            break
+        w -= step
+    return 1.0 + 2.0 * c + w
+
+
+def shrink(
+    z: Vector,
+    noise_variance: float,
+    c: float,
+    out: Vector | None = None,
+    *,
+    price: float = 0.0,
+) -> tuple[Vector, int]:
+    """Return the posterior mean of coefficients, and how many are not zero.
+
+    Parameters
+    ----------
+    z : ndarray
+        Coefficients of the data, of any shape.
+    noise_variance : float
+        Variance of the noise in each.
+    c : float
+        Price of one degree of freedom: 0 gives the non-negative garrote.
+    out : ndarray, optional
+        Where to write the result, in C order; may be `z` itself.
+    price : float, default=0.0
+        What a coefficient must gain besides to be kept (``min_gain``).
+
+    Returns
+    -------
+    mean : ndarray
+        ``z (1 - sigma^2 / (z^2 - 2 c sigma^2))`` where ``z^2 > (1 + 2 c) sigma^2``, else zero.
+    n_kept : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.solvers.gaussian.orthonormal import shrink
+    >>> shrink(np.array([0.5, -2.0, 10.0]), noise_variance=1.0, c=0.0)
+    (array([ 0. , -1.5,  9.9]), 2)
+    """
+    noise_variance = check_positive("noise_variance", noise_variance, allow_zero=True)
+    if out is None:
+        out = np.empty(np.shape(z))
+    elif out.shape != z.shape or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out must be in C order and have the shape of z, {z.shape}; got {out.shape}."
+        )
+    given, result = np.reshape(z, -1), out.reshape(-1)
+    cut = entry_threshold(c, price) * noise_variance
+    squares = np.empty(min(BLOCK, max(given.size, 1)))
+    n_kept = 0
+    for start in range(0, given.size, BLOCK):
+        block = given[start : start + BLOCK]
+        square = np.multiply(block, block, out=squares[: block.size])
+        kept = np.flatnonzero(square > cut)
+        # Gathered before the zeros are written: `out` may be `z`.
+        values, square = block[kept], square[kept]
+        square -= (2.0 * c) * noise_variance
+        target = result[start : start + BLOCK]
+        target[...] = 0.0
+        target[kept] = values - values * (noise_variance / square)
+        n_kept += kept.size
+    return out, n_kept

@@ -1,0 +1,140 @@
+"""Where an ascent may begin.
+
+The evidence has many local maxima, and where one starts matters more than how one steps.
+From the empty model with a free noise level the noise explains the data before a second
+atom can help; so the starts here hold the noise below a ridge estimate, or begin with
+every atom in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import (
+    inverse_diagonal_from_cholesky,
+    inverse_from_cholesky,
+    solve_lower,
+)
+from relvec._typing import IndexArray, Vector
+from relvec.evidence import gaussian_objective
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+from relvec.solvers.gaussian.state import State, objective_of
+
+RIDGE_ATOMS = 400
+"""Atoms used for the ridge estimate and for a dense start: one factorisation stays cheap."""
+PRUNE_LAM = 1e2
+"""A dense start drops an atom once its precision says that it explains about a hundredth of
+its own direction; an ascent takes it back if that was too early."""
+SWEEPS = 30
+
+
+class Ridge(NamedTuple):
+    """The model with one precision shared by all (a sample of the) atoms."""
+
+    atoms: IndexArray
+    log_lam: float
+    noise_variance: float
+    objective: float
+    """Its log evidence: no sparse optimum worth having lies below it."""
+
+
+def ridge(problem: Problem) -> Ridge:
+    """Find the best shared precision on evenly spread atoms, the noise profiled out."""
+    moments = problem.moments
+    usable = np.flatnonzero(moments.usable)
+    if len(usable) > RIDGE_ATOMS:
+        usable = usable[np.linspace(0, len(usable) - 1, RIDGE_ATOMS).astype(np.intp)]
+    n, target_ss, _, _, rate = objective_of(problem, None)
+    eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
+    eigenvalues = np.maximum(eigenvalues, 0.0)
+    projections = (vectors.T @ moments.correlation[usable]) ** 2
+    top = np.log(max(float(eigenvalues.max(initial=1.0)), 1e-300))
+    grid = np.linspace(top - 30.0, top + 3.0, 133)
+    shifted = eigenvalues + np.exp(grid)[:, None]
+    quadratic = np.maximum(target_ss - (projections / shifted).sum(axis=1), 1e-10 * target_ss)
+    log_det = np.log(shifted).sum(axis=1) - len(usable) * grid
+    cost = n * np.log(quadratic) + log_det
+    if rate:
+        cost += rate * len(usable) * np.exp(-grid)
+    best = int(np.argmin(cost))
+    value = gaussian_objective(n, float(quadratic[best]), float(log_det[best]), None)
+    if problem.smoothness:
+        value -= problem.smoothness * float((eigenvalues / shifted[best]).sum())
+    if rate:
+        value -= 0.5 * rate * len(usable) * float(np.exp(-grid[best]))
+    return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
+
+
+def dense_start(problem: Problem, atoms: IndexArray, log_lam: Vector | float) -> State:
+    """Begin with every atom; MacKay's update sorts them for a few sweeps."""
+    moments = problem.moments
+    objective = objective_of(problem, problem.noise_variance)
+    active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
+    gram, correlation = moments.gram(active), moments.correlation[active]
+    for _ in range(SWEEPS):
+        point = evaluate(gram, correlation, theta, objective)
+        if point is None:
+            theta = theta + 0.5
+            continue
+        update = mackay_update(point, objective)
+        kept = update < np.log(PRUNE_LAM)
+        if not kept.any():
+            kept[np.argmin(update)] = True
+        change = float(np.abs(update - theta)[kept].max())
+        theta = np.clip(update[kept], THETA_MIN, THETA_MAX)
+        if not kept.all():
+            active, correlation = active[kept], correlation[kept]
+            gram = gram[np.ix_(kept, kept)]
+        if change < 1e-2:
+            break
+    return State(active, theta)
+
+
+def mackay_update(point: Point, objective: Objective) -> Vector:
+    """MacKay's fixed point for ``log lam``, smoothness or Laplace prior included."""
+    n, _, c, noise, rate = objective
+    mean = solve_lower(point.factor, point.whitened, transposed=True)
+    if c:
+        covariance = inverse_from_cholesky(point.factor)
+        diagonal = covariance.diagonal()
+        shrunk = diagonal - np.einsum("ij,j,ij->i", covariance, point.lam, covariance)
+        extra = 2.0 * c * point.lam * np.maximum(shrunk, 0.0)
+    else:
+        diagonal, extra = inverse_diagonal_from_cholesky(point.factor), 0.0
+    determined = np.clip(1.0 - point.lam * diagonal, 1e-15, 1.0) + extra
+    variance = point.quadratic / n if noise is None else noise
+    if rate:  # the positive root of mean^2 / variance lam^2 - determined lam - rate
+        determined = 0.5 * (
+            determined + np.sqrt(determined**2 + 4.0 * rate * mean * mean / variance)
+        )
+    with np.errstate(divide="ignore"):
+        return np.log(determined * variance / (mean * mean))
+
+
+def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
+    """Log precisions of the ridge's atoms when a share of its variance is mixed into a state."""
+    variance = np.zeros(n_atoms)
+    variance[state.active] = (1.0 - share) * np.exp(-state.theta)
+    variance[start.atoms] += share * np.exp(-start.log_lam)
+    return -np.log(variance[start.atoms])
+
+
+def recombine(
+    states: Sequence[State], n_atoms: int, shares: Sequence[float] | None = None
+) -> State:
+    """Average end states in the space of prior variances: ``K`` is the mean of their ``K``s.
+
+    The average contains every atom any of them found, at a strength that says how often;
+    an ascent from it usually ends above all its parents.
+    """
+    if shares is None:
+        shares = [1.0 / len(states)] * len(states)
+    variance = np.zeros(n_atoms)
+    for state, share in zip(states, shares, strict=True):
+        variance[state.active] += share * np.exp(-state.theta)
+    active = np.flatnonzero(variance)
+    return State(active, -np.log(variance[active]))

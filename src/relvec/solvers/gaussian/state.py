@@ -1,0 +1,103 @@
+"""Where a search stands: an active set with its precisions, and the constants of its objective."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._typing import IndexArray, Vector
+from relvec.evidence import gaussian_objective
+from relvec.solvers.base import Candidate, Certificate, Problem, Solution
+from relvec.solvers.gaussian.newton import Objective
+
+NOISE_FLOOR = 1e-10
+"""The estimated noise never explains less than this share of the target's variance: a
+pseudo-observation orthogonal to every atom, which keeps the objective smooth and bounded."""
+
+
+class State(NamedTuple):
+    """An active set with its log precisions, and what is known of it."""
+
+    active: IndexArray
+    theta: Vector
+    objective: float = -np.inf
+    """Penalised log evidence less the prices of the active atoms."""
+    noise_variance: float = np.nan
+    n_rounds: int = 0
+    converged: bool = False
+    saturated: bool = False
+    polished: bool = False
+    """Whether the ascent went on until nothing moved."""
+    stopped: bool = False
+    """Whether a monitor ended the ascent."""
+    certificate: Certificate = Certificate(np.inf, np.inf)
+    trace: tuple[float, ...] = ()
+
+    def solution(
+        self,
+        n_iter: int,
+        problem: Problem,
+        *,
+        trace: tuple[float, ...] | None = None,
+        candidates: tuple[Candidate, ...] = (),
+    ) -> Solution:
+        """Return the state as the answer of a solver."""
+        return Solution(
+            active=self.active,
+            log_lam=self.theta,
+            noise_variance=self.noise_variance,
+            objective=self.objective,
+            n_iter=n_iter,
+            converged=self.converged,
+            certificate=self.certificate,
+            saturated=self.saturated,
+            trace=self.trace if trace is None else trace,
+            candidates=candidates,
+            laplace_rate=problem.laplace_rate,
+        )
+
+
+EMPTY = State(np.empty(0, dtype=np.intp), np.empty(0))
+
+
+def empty_state(problem: Problem, noise_variance: float | None) -> State:
+    """Return the model without atoms, evaluated."""
+    objective = objective_of(problem, noise_variance)
+    n = max(objective.n_effective, 1.0)
+    noise = objective.target_ss / n if noise_variance is None else noise_variance
+    value = 0.0
+    if noise > 0.0:
+        value = gaussian_objective(n, objective.target_ss, 0.0, noise)
+        value += noise_prior_constant(problem)
+    return State(
+        EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
+    )
+
+
+def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
+    """Collect the constants of the objective, the noise prior and the noise floor included."""
+    hyper = problem.hyperprior
+    return Objective(
+        problem.moments.n_effective + 2.0 * hyper.noise_shape,
+        problem.moments.target_ss * (1.0 + NOISE_FLOOR) + 2.0 * hyper.noise_rate,
+        problem.smoothness,
+        noise_variance,
+        problem.laplace_rate,
+    )
+
+
+def noise_prior_constant(problem: Problem) -> float:
+    """What the objective lacks when a Gamma prior of the noise is folded into N and t't."""
+    return problem.hyperprior.noise_shape * math.log(2.0 * math.pi)
+
+
+def max_active(problem: Problem) -> int:
+    """Cap on the active set: beyond half the sample size a free noise is not identified."""
+    n_atoms = problem.moments.n_atoms
+    if problem.max_active is not None:
+        return problem.max_active
+    if problem.noise_variance is not None:
+        return n_atoms
+    return max(1, int(min(problem.moments.n_effective // 2, n_atoms)))

@@ -1,0 +1,1 @@
+"""The same search with a Laplace approximation inside, for other likelihoods."""

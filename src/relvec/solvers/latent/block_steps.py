@@ -1,0 +1,166 @@
+"""What the regression that a block looks like at its mode says: a better model, or better atoms.
+
+At the mode of its weights the logit of a block has a quadratic log likelihood: a regression
+with known noise, whose weights are the curvatures and whose target is the working response.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import inverse_from_cholesky
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.evidence import best_precision, gaussian_objective
+from relvec.likelihoods.bernoulli import WorkingResponse
+from relvec.moments.gram import SufficientStatistics
+from relvec.moments.weighted import WeightedMoments
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.ascent import Schedule, ascend
+from relvec.solvers.gaussian.newton import Maximum, Objective, evaluate
+from relvec.solvers.gaussian.screening import screen
+from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.latent.common_precision import best_common_precision
+from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
+
+__all__ = ["Block", "Promise", "Proposal", "look", "propose"]
+
+
+class Block(NamedTuple):
+    """One block of a model: its active atoms, numbered in the dictionary, and the regression."""
+
+    active: IndexArray
+    log_precision: Vector
+    regression: WorkingResponse
+    centre: bool
+    """Whether there is an intercept."""
+    smoothness: float
+    bound: tuple[Vector, Vector] | None = None
+    """If the price of degrees of freedom is a prior: s and r of every atom of the dictionary, at
+    the largest curvature; it would add ``r / (precision + s)`` degrees."""
+    signs: Vector | None = None
+    """Sign that the weight of each atom of the dictionary must have, if any."""
+
+
+class Proposal(NamedTuple):
+    """A model of a block that is better at fixed curvature."""
+
+    active: IndexArray
+    log_precision: Vector
+    gain: float
+    """By how much, net of prices."""
+
+
+class Promise(NamedTuple):
+    """Atoms that would gain at fixed curvature, best first."""
+
+    atoms: IndexArray
+    log_precision: Vector
+    """Where to put them."""
+    best_net: float
+    """Largest gain net of the price; zero if nothing gains."""
+
+
+def propose(
+    block: Block, working: IndexArray, atoms: Matrix, min_gain: Vector, schedule: Schedule
+) -> Proposal:
+    """Ascend the evidence of the regression within a working set, to weights of the signs required.
+
+    Parameters
+    ----------
+    block : Block
+        The model now.
+    working : ndarray of shape (n_working,)
+        Atoms that may be in the model, ascending; those that are, among them.
+    atoms : ndarray of shape (n_samples, n_working)
+        Their columns.
+    min_gain : ndarray of shape (n_working,)
+        Their prices.
+    schedule : Schedule
+        How far to go.
+    """
+    statistics = SufficientStatistics(len(working))
+    statistics.update(atoms, block.regression.target, block.regression.curvature)
+    moments = statistics.moments(centre=block.centre)
+    problem = Problem(moments, min_gain=min_gain, smoothness=block.smoothness, noise_variance=1.0)
+    inside = np.searchsorted(working, block.active)
+    norms = 2.0 * np.log(moments.column_norm)
+    start = State(inside, block.log_precision - norms[inside])
+    if block.signs is None:
+        end = ascend(problem, start, schedule, noise_variance=1.0)
+    else:
+        end = ascend_signed(problem, start, schedule, block.signs[working])
+        end = end._replace(objective=_value(problem, end))
+    gain = end.objective - _value(problem, start)
+    return Proposal(working[end.active], end.theta + norms[end.active], gain)
+
+
+def _value(problem: Problem, state: State) -> float:
+    """Objective of a regression at some precisions."""
+    objective, active = objective_of(problem, 1.0), state.active
+    moments, c = problem.moments, problem.smoothness
+    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    if point is None:
+        return -np.inf
+    value = gaussian_objective(objective.n_effective, point.quadratic, point.log_det, 1.0)
+    if c:
+        share = point.lam * inverse_from_cholesky(point.factor).diagonal()
+        value -= c * float((1.0 - share).sum())
+    return value - float(problem.min_gain[active].sum())
+
+
+def look(
+    block: Block, dictionary: Dictionary, min_gain: Vector, threshold: float, most: int
+) -> Promise:
+    """Screen every atom of the dictionary; a slope of the wrong sign promises nothing.
+
+    Parameters
+    ----------
+    block : Block
+        The model now.
+    dictionary : Dictionary
+        All atoms.
+    min_gain : ndarray of shape (n_atoms,)
+        Their prices.
+    threshold : float
+        Least gain that counts.
+    most : int
+        Length of the list of promising atoms.
+    """
+    curvature, response = block.regression
+    moments = WeightedMoments(
+        dictionary, response, curvature, centre=block.centre, active=block.active
+    )
+    active, c = block.active, block.smoothness
+    theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
+    objective = Objective(moments.n_effective, moments.target_ss, c, 1.0)
+    maximum, quadratic = None, moments.target_ss
+    if len(active):
+        point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
+        if point is None:  # beyond rounding: nothing can be said of other atoms
+            return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
+        maximum = Maximum(theta, np.arange(len(active)), point, None, None, 0, True, 0.0)
+        quadratic = point.quadratic
+    seen = screen(Problem(moments, smoothness=c, noise_variance=1.0), active, maximum)
+    admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
+    admissible[active] = False
+    if block.signs is not None:
+        admissible &= ~has_wrong_sign(block.signs, seen.q)
+    index = np.flatnonzero(admissible)
+    s, q = seen.s[index], seen.q[index]
+    if c and block.bound is not None:
+        norm = moments.column_norm[index]
+        bound_s, bound_r = (x[index, None] / norm[:, None] ** 2 for x in block.bound)
+        gain, log_unit = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
+    else:
+        p = None if seen.p is None else seen.p[index]
+        gain, lam = best_precision(s, q, p, quadratic, moments.n_effective, c, 1.0)
+        log_unit = np.log(np.maximum(lam, 1e-300))
+    net = gain - np.maximum(min_gain[index], threshold)
+    order = np.argsort(-net, kind="stable")[:most]
+    order = order[net[order] > 0.0]
+    atoms = index[order]
+    log_precision = log_unit[order] + 2.0 * np.log(moments.column_norm[atoms])
+    return Promise(atoms, log_precision, max(0.0, float(net.max(initial=0.0))))

@@ -1,0 +1,331 @@
+"""Modes, evidences and their derivatives against dense formulas and numerical integration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad, quad
+from scipy.special import softmax
+
+from relvec.dictionaries import DenseDictionary
+from relvec.laplace.binary import Labels, bound_degrees, bound_entry, find_mode
+from relvec.laplace.pair_design import PairCurvature, PairDesign
+from relvec.laplace.softmax import ClassLabels, bound_curvature, find_softmax_mode
+from relvec.likelihoods.bernoulli import log_likelihood
+from relvec.likelihoods.softmax import mean_probabilities
+from tests.helpers_labels import dense_softmax_evidence, softmax_effects
+
+FORMS = [(intercept, weighted) for intercept in (True, False) for weighted in (True, False)]
+
+
+def binary(seed=0, n=40, k=4, *, intercept=True, weighted=False, offset=True):
+    rng = np.random.default_rng(seed)
+    atoms = rng.normal(size=(n, k)) + 0.5
+    target = (rng.random(n) < 0.6).astype(float)
+    weight = rng.uniform(0.3, 2.0, n) if weighted else None
+    given = rng.normal(size=n) if offset else None
+    return atoms, rng.normal(size=k), Labels(target, weight, given, intercept)
+
+
+def several(seed=0, n=40, sizes=(2, 0, 3), *, intercept=True, weighted=False, offset=True):
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(n, sum(sizes))) + 0.5
+    target = rng.integers(0, len(sizes), n)
+    weight = rng.uniform(0.3, 2.0, n) if weighted else None
+    given = rng.normal(size=(n, len(sizes))) if offset else None
+    labels = ClassLabels(target, len(sizes), weight, given, intercept)
+    return columns, sizes, rng.normal(size=sum(sizes)), labels
+
+
+def differences(function, theta, step=1e-4):
+    units = step * np.eye(len(theta))
+    return np.array([(function(theta + e) - function(theta - e)) / (2 * step) for e in units])
+
+
+# ------------------------------------------------------------------ two classes
+
+
+@pytest.mark.parametrize(("intercept", "weighted"), FORMS)
+def test_binary_mode_and_evidence_against_dense_formulas(intercept, weighted):
+    atoms, theta, labels = binary(intercept=intercept, weighted=weighted)
+    mode = find_mode(atoms, theta, labels)
+    contrast = np.array([[0.0], [1.0]]) if intercept else np.empty((2, 0))
+    effects = softmax_effects(atoms, (0, 4), contrast)
+    precision = np.append(np.exp(theta), [0.0] * intercept)
+    offset = np.column_stack([np.zeros(len(atoms)), labels.offset])
+    value, weights, covariance = dense_softmax_evidence(
+        effects, labels.target.astype(int), precision, labels.weight, offset
+    )
+    assert mode.log_evidence == pytest.approx(value, abs=1e-5)
+    np.testing.assert_allclose(mode.weights, weights, atol=1e-5)
+    np.testing.assert_allclose(mode.covariance, covariance, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("c", [0.0, 0.8])
+@pytest.mark.parametrize(("intercept", "weighted"), FORMS)
+def test_binary_gradient_against_differences(intercept, weighted, c):
+    atoms, theta, labels = binary(intercept=intercept, weighted=weighted)
+
+    def value(theta):
+        mode = find_mode(atoms, theta, labels)
+        return mode.log_evidence - c * mode.degrees
+
+    found = find_mode(atoms, theta, labels).gradient(c, exact=True)
+    np.testing.assert_allclose(found, differences(value, theta), atol=2e-6)
+
+
+@pytest.mark.parametrize(("intercept", "weighted"), FORMS)
+def test_bound_degrees_and_what_an_atom_adds(intercept, weighted):
+    atoms, theta, labels = binary(intercept=intercept, weighted=weighted, k=5)
+    precision = np.exp(theta)
+    value, slope = bound_degrees(atoms, precision, labels.weight, intercept)
+
+    def degrees(theta):
+        return bound_degrees(atoms, np.exp(theta), labels.weight, intercept)[0]
+
+    np.testing.assert_allclose(-slope, differences(degrees, theta), atol=1e-7)
+    rows = 0.25 * (np.ones(len(atoms)) if labels.weight is None else labels.weight)
+    centred = atoms - rows @ atoms / rows.sum() if intercept else atoms
+    gram = centred.T @ (rows[:, None] * centred)
+    dense = np.trace(np.linalg.solve(gram + np.diag(precision), gram))
+    assert value == pytest.approx(dense, rel=1e-9)
+    s, r = bound_entry(
+        DenseDictionary(atoms), atoms[:, :4], precision[:4], labels.weight, intercept
+    )
+    without = bound_degrees(atoms[:, :4], precision[:4], labels.weight, intercept)[0]
+    assert value - without == pytest.approx(r[4] / (precision[4] + s[4]), rel=1e-8)
+
+
+def test_binary_evidence_is_near_the_integral():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=30)
+    target = (rng.random(30) < 1 / (1 + np.exp(-x))).astype(float)
+    labels = Labels(target)
+    mode = find_mode(x[:, None], np.array([0.3]), labels)
+    alpha = np.exp(0.3)
+
+    def density(w, b):
+        prior = np.sqrt(alpha / (2 * np.pi)) * np.exp(-0.5 * alpha * w * w)
+        return prior * np.exp(log_likelihood(x * w + b, target) - mode.log_evidence)
+
+    integral = dblquad(density, -5, 5, -8, 8, epsabs=1e-5)[0]
+    assert np.log(integral) == pytest.approx(0.0, abs=0.05)
+
+
+def test_mode_of_nothing_and_of_one_class():
+    empty = find_mode(np.empty((6, 0)), np.empty(0), Labels(np.array([0.0, 1, 0, 0, 1, 0])))
+    assert empty.weights[0] == pytest.approx(np.log(0.5), abs=1e-6)
+    alone = find_mode(np.empty((6, 0)), np.empty(0), Labels(np.ones(6)))
+    assert np.isfinite(alone.log_evidence)
+    bare = find_mode(
+        np.empty((4, 0)), np.empty(0), Labels(np.array([0.0, 1, 1, 0]), has_intercept=False)
+    )
+    assert bare.log_evidence == pytest.approx(4 * np.log(0.5))
+
+
+def test_step_limit_leaves_a_consistent_mode():
+    atoms, theta, labels = binary()
+    cut = find_mode(atoms, theta, labels, max_steps=1)
+    assert cut.n_steps == 1
+    expected = cut.curvature @ np.square(cut.atoms)
+    np.testing.assert_allclose(1.0 / cut.scale**2 - cut.precision, expected, rtol=1e-9)
+
+
+# ------------------------------------------------------------------ several classes
+
+
+@pytest.mark.parametrize(("intercept", "weighted"), FORMS)
+def test_softmax_mode_and_evidence_against_dense_formulas(intercept, weighted):
+    columns, sizes, theta, labels = several(intercept=intercept, weighted=weighted)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    design = mode.curvature.design
+    effects = softmax_effects(columns, sizes, design.contrast)
+    precision = np.append(np.exp(theta), [0.0] * (2 * intercept))
+    value, weights, covariance = dense_softmax_evidence(
+        effects, labels.target, precision, labels.weight, labels.offset
+    )
+    assert mode.log_evidence == pytest.approx(value, abs=1e-6)
+    np.testing.assert_allclose(mode.weights, weights, atol=1e-5)
+    np.testing.assert_allclose(mode.covariance, covariance, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("c", [0.0, 0.8])
+@pytest.mark.parametrize(("intercept", "weighted"), FORMS)
+def test_softmax_gradient_against_differences(intercept, weighted, c):
+    columns, sizes, theta, labels = several(intercept=intercept, weighted=weighted)
+
+    def value(theta):
+        mode = find_softmax_mode(columns, sizes, theta, labels)
+        return mode.log_evidence - c * mode.degrees
+
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    np.testing.assert_allclose(mode.gradient(c, exact=True), differences(value, theta), atol=2e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_fixed_curvature_gradient_is_that_of_the_quadratic_model(intercept):
+    columns, sizes, theta, labels = several(intercept=intercept)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    n = len(theta)
+    data = mode.curvature
+    gram = np.linalg.inv(mode.covariance) - np.diag(mode.precision)
+    target = gram @ mode.weights + mode.precision * mode.weights
+
+    def value(theta):
+        # with the curvature held, -log|H| / 2 and the quadratic are explicit
+        precision = np.append(np.exp(theta), np.zeros(data.design.n_weights - n))
+        hessian = gram + np.diag(precision)
+        fit = 0.5 * target @ np.linalg.solve(hessian, target)
+        return fit + 0.5 * theta.sum() - 0.5 * np.linalg.slogdet(hessian)[1]
+
+    np.testing.assert_allclose(
+        mode.gradient(0.0, exact=False), differences(value, theta), atol=1e-6
+    )
+
+
+def test_softmax_bound_is_bohnings():
+    columns, sizes, theta, labels = several(weighted=True)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    bound = bound_curvature(mode)
+    effects = softmax_effects(columns, sizes, mode.curvature.design.contrast)
+    fixed = 0.5 * (np.eye(3) - 1.0 / 3.0)
+    gram = np.einsum("n,nki,kl,nlj->ij", labels.weight, effects, fixed, effects)
+    hessian = gram + np.diag(mode.precision)
+    np.testing.assert_allclose(bound.covariance, np.linalg.inv(hessian), rtol=1e-6, atol=1e-9)
+    # the intercepts have no price
+    own = (1.0 - mode.precision * np.linalg.inv(hessian).diagonal())[:5].sum()
+    assert bound.degrees == pytest.approx(own)
+
+    def degrees(theta):
+        return bound_curvature(find_softmax_mode(columns, sizes, theta, labels)).degrees
+
+    np.testing.assert_allclose(-bound.degrees_slope, differences(degrees, theta), atol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("sizes", [(2, 0, 3), (0, 0, 0)])
+def test_entry_statistics_against_the_larger_model(intercept, sizes):
+    rng = np.random.default_rng(5)
+    columns, sizes, theta, labels = several(sizes=sizes, intercept=intercept, weighted=True)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    curvature = mode.curvature
+    fresh = rng.normal(size=(len(columns), 2))
+    s, r = curvature.entry(DenseDictionary(fresh), degrees=True)
+    assert r is not None
+    for k in range(3):
+        where = sum(sizes[: k + 1])
+        grown = tuple(size + (j == k) for j, size in enumerate(sizes))
+        design = PairDesign.of(
+            np.insert(columns, where, fresh[:, 1], axis=1), grown, has_intercept=intercept
+        )
+        for alpha in (0.3, 5.0):
+            larger = PairCurvature(
+                design,
+                curvature.probability,
+                labels.weight,
+                np.insert(mode.precision, where, alpha),
+            )
+            assert larger.log_det - curvature.log_det == pytest.approx(np.log(alpha + s[1, k]))
+            added = larger.degrees - (curvature.degrees if sum(sizes) else 0.0)
+            assert added == pytest.approx(r[1, k] / (alpha + s[1, k]), rel=1e-6)
+
+
+def test_softmax_evidence_is_near_the_integral():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=25)
+    target = rng.integers(0, 3, 25)
+    labels = ClassLabels(target, 3, has_intercept=False)
+    mode = find_softmax_mode(x[:, None], (0, 1, 0), np.array([0.2]), labels)
+    alpha = np.exp(0.2)
+
+    def density(w):
+        logits = np.zeros((25, 3))
+        logits[:, 1] = w * x
+        value = (logits[np.arange(25), target] - np.log(np.exp(logits).sum(axis=1))).sum()
+        prior = np.sqrt(alpha / (2 * np.pi)) * np.exp(-0.5 * alpha * w * w)
+        return prior * np.exp(value - mode.log_evidence)
+
+    assert np.log(quad(density, -8, 8)[0]) == pytest.approx(0.0, abs=0.03)
+
+
+def test_two_softmax_classes_are_the_binary_model():
+    atoms, theta, labels = binary(offset=False, weighted=True)
+    mode = find_mode(atoms, theta, labels)
+    classes = ClassLabels(labels.target.astype(np.intp), 2, labels.weight)
+    same = find_softmax_mode(atoms, (0, 4), theta, classes)
+    # the one contrast is the logit over the square root of two
+    assert same.log_evidence == pytest.approx(mode.log_evidence - 0.5 * np.log(2.0), abs=1e-8)
+    np.testing.assert_allclose(same.weights[:4], mode.weights[:4], atol=1e-6)
+    np.testing.assert_allclose(same.logits[:, 1] - same.logits[:, 0], mode.logit, atol=1e-6)
+    np.testing.assert_allclose(
+        same.gradient(0.5, exact=True), mode.gradient(0.5, exact=True), atol=1e-6
+    )
+    value, slope = bound_degrees(atoms, np.exp(theta), labels.weight, True)
+    assert bound_curvature(same).degrees == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(bound_curvature(same).degrees_slope, slope, atol=1e-7)
+
+
+def test_class_without_rows_is_regular():
+    columns, sizes, theta, _ = several(n=20)
+    labels = ClassLabels(np.arange(20) % 2, 3)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    assert np.isfinite(mode.log_evidence)
+    assert np.isfinite(mode.covariance).all()
+    again = find_softmax_mode(columns, sizes, theta, labels, mode.weights)
+    assert again.log_evidence == pytest.approx(mode.log_evidence, abs=1e-6)
+
+
+# ------------------------------------------------------------------ predictions
+
+
+def test_softmax_posterior_predicts_like_its_mode():
+    columns, sizes, theta, labels = several(offset=False)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    posterior = mode.posterior()
+    by_class = [columns[:, :2], columns[:, :0], columns[:, 2:]]
+    np.testing.assert_allclose(posterior.logits(by_class), mode.logits, atol=1e-12)
+    assert posterior.intercepts.sum() == pytest.approx(0.0, abs=1e-12)
+    assert [len(w) for w in posterior.coefficients] == [2, 0, 3]
+    np.testing.assert_allclose(posterior.plug_in(by_class).sum(axis=1), 1.0)
+    # the joint distribution of all weights, brute force
+    draws = np.random.default_rng(0).multivariate_normal(mode.weights, mode.covariance, 40_000)
+    design = mode.curvature.design
+    many = design.logits(draws.T)
+    mean, covariance = posterior.logit_moments(by_class)
+    np.testing.assert_allclose(mean, mode.logits, atol=1e-12)
+    np.testing.assert_allclose(covariance[7], np.cov(many[:, 7].T), rtol=0.05, atol=0.02)
+    found = posterior.probabilities(by_class, 256)
+    np.testing.assert_allclose(found, mean_probabilities(many), atol=0.01)
+
+
+def test_probabilities_do_not_depend_on_the_size_of_blocks(monkeypatch):
+    columns, sizes, theta, labels = several(offset=False)
+    posterior = find_softmax_mode(columns, sizes, theta, labels).posterior()
+    by_class = [columns[:, :2], columns[:, :0], columns[:, 2:]]
+    whole = posterior.probabilities(by_class, 32)
+    monkeypatch.setattr("relvec.laplace.softmax.BLOCK_ENTRIES", 500)
+    parts = posterior.probabilities(by_class, 32)
+    np.testing.assert_allclose(parts, whole, rtol=1e-12)
+
+
+def test_wrong_atoms_are_refused():
+    columns, sizes, theta, labels = several(offset=False)
+    posterior = find_softmax_mode(columns, sizes, theta, labels).posterior()
+    with pytest.raises(ValueError, match="must hold .2, 0, 3. columns"):
+        posterior.logits([columns, columns, columns])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_averaged_log_likelihood_against_draws(intercept):
+    columns, sizes, theta, labels = several(intercept=intercept, weighted=True)
+    mode = find_softmax_mode(columns, sizes, theta, labels)
+    rng = np.random.default_rng(0)
+    draws = rng.multivariate_normal(mode.weights, mode.covariance, size=20_000)
+    logits = mode.curvature.design.logits(draws.T)
+    if labels.offset is not None:
+        logits = logits + labels.offset
+    chance = softmax(logits, axis=-1)[:, np.arange(len(labels.target)), labels.target]
+    expected = labels.weight @ np.log(chance.mean(axis=0))
+    found = mode.averaged_log_likelihood(labels)
+    assert found == pytest.approx(expected, rel=0.05)
+    assert labels.null_log_likelihood() < 0.0
