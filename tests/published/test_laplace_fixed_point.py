@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.binary import Labels
+from relvec.likelihoods import Bernoulli
 from relvec.priors.base import GammaHyperprior
 from relvec.published.laplace_fixed_point import LaplaceFixedPointSolver
-from relvec.solvers.latent.labels import LabelProblem
-from relvec.solvers.latent.laplace import LaplaceSolver
+from relvec.solvers import LaplaceSolver, LatentProblem
 from tests.helpers_labels import kernel_problem
 
 UPDATES = ["mackay", "em"]
 
 
 def problem_of(Phi, t, **kwargs):
-    return LabelProblem(DenseDictionary(Phi), Labels(t), **kwargs)
+    return LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **kwargs)
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -41,7 +40,7 @@ def test_agrees_roughly_with_the_default_solver(seed):
     reference = LaplaceFixedPointSolver().solve(problem)
     default = LaplaceSolver().solve(problem)
     assert reference.state.objective == pytest.approx(default.state.objective, abs=6.0)
-    ours, theirs = default.state.mode.logit, reference.state.mode.logit
+    ours, theirs = default.state.mode.latent, reference.state.mode.latent
     assert ((ours > 0) == (theirs > 0)).mean() > 0.93
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,12 +29,12 @@ from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis, ScalesMixin
-from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_solver
-from relvec.laplace.binary import Labels
-from relvec.laplace.softmax import ClassLabels
+from relvec.estimators._solvers import resolve_latent_solver
+from relvec.likelihoods import Bernoulli, BoundLikelihood, Likelihood
+from relvec.likelihoods import Softmax as SoftmaxLikelihood
 from relvec.moments import STORE_BYTES
 from relvec.priors import resolve_prior
-from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
+from relvec.solvers import LatentProblem, Monitor, Progress
 
 __all__ = ["BaseSparseBayesClassifier"]
 
@@ -186,39 +185,45 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
+        jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
         hyperprior = resolve_prior(self.prior).hyperprior()
         needs_dense = bool(hyperprior.shape or hyperprior.rate)
-        if n_classes > 2 and self.multi_class != "one_vs_rest":
-            labels = ClassLabels(index, n_classes, weight, None, is_fitted)
-            if is_given:
-                given = np.tile(labels.null_intercepts(), (len(index), 1))
-                labels = replace(labels, offset=given)
-            joint = SoftmaxProblem(
-                dictionary,
-                labels,
-                shared=self.multi_class == "shared",
-                **self._terms(bound, labels),
-            )
-            together = resolve_softmax_solver(self.solver, needs_dense=needs_dense)
-            answer = together.solve(joint, monitor=monitor)
-            together_fitted = Softmax(joint, answer, bound, X, shift, error_bars=self.error_bars)
-            together_fitted.intercept_is_fitted = is_fitted
-            return together_fitted
+        solver = resolve_latent_solver(
+            self.solver, needs_dense=needs_dense, n_latent=n_classes if jointly else 1
+        )
+        kind: type[Panel] = TwoClasses if n_classes == 2 else OneVersusRest
+        recipe: Likelihood = Bernoulli()
+        targets = [index == positive for positive in range(int(n_classes == 2), n_classes)]
+        if jointly:
+            kind, recipe, targets = Softmax, SoftmaxLikelihood(n_classes), [index]
         machines = []
-        solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
-        for positive in [1] if n_classes == 2 else range(n_classes):
-            target = (index == positive).astype(np.float64)
-            two = Labels(target, weight, None, is_fitted)
+        for target in targets:
+            likelihood, given = recipe.bind(target, weight), None
             if is_given:
-                two = replace(two, offset=np.full(len(target), two.null_intercept()))
-            signs = self._signs(bound, target)
-            problem = LabelProblem(dictionary, two, signs=signs, **self._terms(bound, two))
+                given = np.atleast_1d(likelihood.null_latent())
+                rows = np.tile(given, (len(index), 1)) if jointly else np.full(len(index), given)
+                likelihood = recipe.bind(target, weight, rows)
+            problem = LatentProblem(
+                dictionary,
+                likelihood,
+                is_fitted,
+                signs=None if jointly else self._signs(bound, likelihood.target),
+                shared=jointly and self.multi_class == "shared",
+                **self._terms(bound, likelihood),
+            )
             solution = solver.solve(problem, monitor=monitor)
-            machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
-        several = n_classes > 2
-        panel: Panel = OneVersusRest(machines, bound) if several else TwoClasses(machines[0])
-        panel.intercept_is_fitted = is_fitted
-        return panel
+            machines.append(
+                finish_machine(
+                    problem,
+                    solution,
+                    bound,
+                    X,
+                    shift=shift if jointly else np.zeros_like(shift),
+                    given=given,
+                    error_bars=self.error_bars,
+                )
+            )
+        return kind(machines, bound, intercept_is_fitted=is_fitted)
 
     def _signs(self, bound: BoundBasis, target: Vector) -> Vector | None:
         """Return the signs that weights must have; None if they are free."""
@@ -236,16 +241,16 @@ class BaseSparseBayesClassifier(
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
-    def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
+    def _terms(self, bound: BoundBasis, likelihood: BoundLikelihood) -> dict[str, Any]:
         """What the prior adds to the evidence."""
         prior = resolve_prior(self.prior)
-        smoothness = prior.smoothness(labels.total_weight)
+        smoothness = prior.smoothness(likelihood.total_weight)
         return {
-            "min_gain": self._entry_prices(bound, smoothness, labels.weight),
+            "min_gain": self._entry_prices(bound, smoothness, likelihood.weight),
             "smoothness": smoothness,
             "is_prior": self.price_curvature == "bound",
             "hyperprior": prior.hyperprior(),
-            "largest_logit": float(self.largest_logit),
+            "largest_latent": float(self.largest_logit),
         }
 
     def _entry_prices(self, bound: BoundBasis, smoothness: float, weight: Vector | None) -> Vector:
@@ -312,7 +317,7 @@ class BaseSparseBayesClassifier(
             check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
         self._scale_learner(self._resolve_basis())
         resolve_prior(self.prior)
-        resolve_label_solver(self.solver, needs_dense=False)
+        resolve_latent_solver(self.solver, needs_dense=False)
 
     def _monitor(self, context: Any) -> Monitor | None:
         if not hasattr(self, "_skl_callbacks"):

@@ -44,7 +44,8 @@ kernels.pairwise.Cosine kernels.pairwise.Laplacian kernels.pairwise.Linear
 kernels.pairwise.Polynomial kernels.pairwise.Sigmoid
 kernels.scaled.ScaledInputs
 kernels.splines.LinearSpline kernels.splines.ThinPlateSpline
-laplace.softmax.SoftmaxPosterior
+laplace.pairs.PairPosterior
+likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
 noise.report.NoiseLevel
 posterior.Posterior
@@ -54,7 +55,7 @@ solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
 published.laplace_fixed_point.LaplaceFixedPointSolver solvers.gaussian.orthonormal.OrthonormalSolver
 published.random_order.RandomOrderSolver solvers.gaussian.search.SequentialSolver
-solvers.latent.softmax.SoftmaxSolver published.textbook.TextbookSolver
+published.textbook.TextbookSolver
 """
 
 _RELVEC_TUPLES = """

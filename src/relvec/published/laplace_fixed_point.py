@@ -1,4 +1,4 @@
-"""The first algorithm for classification: sweeps over all atoms at once."""
+"""The first algorithm for latent functions: sweeps over all atoms at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.block_steps import Block, look
-from relvec.solvers.latent.labels import LabelProblem, LabelSolution, LabelState
+from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentState
 
 __all__ = ["LaplaceFixedPointSolver"]
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class LaplaceFixedPointSolver(BaseEstimator):
@@ -73,16 +71,16 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
     def solve(
         self,
-        problem: LabelProblem,
+        problem: LatentProblem,
         *,
         warm_start: tuple[IndexArray, Vector] | None = None,
         monitor: Monitor | None = None,
-    ) -> LabelSolution:
+    ) -> LatentSolution:
         """Maximise the objective of `problem`.
 
         Parameters
         ----------
-        problem : LabelProblem
+        problem : LatentProblem
             Any prior.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from instead of all.
@@ -91,7 +89,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
         Returns
         -------
-        solution : LabelSolution
+        solution : LatentSolution
             With the objective after each sweep as its trace, which may fall.
         """
         update = check_choice("update", self.update, ("mackay", "em"))
@@ -102,6 +100,11 @@ class LaplaceFixedPointSolver(BaseEstimator):
             raise ValueError(
                 "a Gamma prior with a positive shape and zero rate has no maximum: it pushes "
                 "every precision to infinity. Give a positive rate."
+            )
+        if problem.n_blocks > 1:
+            raise ValueError(
+                f"the fixed point is for one latent function; this problem has {problem.n_blocks}. "
+                "Use LaplaceSolver."
             )
         if problem.required_signs is not None:
             raise ValueError(
@@ -123,7 +126,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
             if settled:
                 converged = True
                 break
-        return LabelSolution(run.state, number, converged, run.certificate(), tuple(trace))
+        return LatentSolution(run.state, number, converged, run.certificate(), tuple(trace))
 
 
 class _Rates(NamedTuple):
@@ -150,7 +153,7 @@ class _Run:
 
     def __init__(
         self,
-        problem: LabelProblem,
+        problem: LatentProblem,
         update: str,
         threshold: float,
         warm_start: tuple[IndexArray, Vector] | None,
@@ -159,19 +162,20 @@ class _Run:
         self.deletable = problem.hyperprior.rate == 0
         n_atoms = problem.dictionary.shape[1]
         self.atoms: Matrix = problem.dictionary.columns(np.arange(n_atoms))
-        # the bound on logits, without the logits: the mean square of each centred atom
-        spread = problem.least_log_precision(self.atoms) + 2.0 * np.log(problem.largest_logit)
-        largest = np.log(0.25 * problem.labels.total_weight) + spread
+        spread = problem.log_spread(self.atoms)
+        likelihood = problem.likelihood
+        reference = likelihood.weighted(likelihood.reference_curvature())
+        largest = np.log(float(reference.sum())) + spread
         self.most = np.log(threshold) + largest
         if warm_start is None:
             usable = np.isfinite(self.atoms).all(axis=0)
             usable &= np.exp(spread) > 1e-24 * np.square(self.atoms).max(axis=0)
             active = np.flatnonzero(usable)
-            # a priori, all atoms together give logits of the order of one
+            # a priori, all atoms together give a latent function of the order of one
             log_precision = spread[active] + np.log(max(len(active), 1))
         else:
             active, log_precision = warm_start
-        self.state: LabelState = problem.evaluate(active, log_precision, self.atoms[:, active])
+        self.state: LatentState = problem.evaluate(active, log_precision, self.atoms[:, active])
 
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""
@@ -194,7 +198,7 @@ class _Run:
         )
         kept = staying = np.ones(len(active), dtype=bool)
         if self.deletable:
-            kept = (log_precision <= self.most[active]) & (rates.gamma > EPS)
+            kept = (log_precision <= self.most[active]) & (rates.gamma > np.finfo(np.float64).eps)
             staying = kept & ~rates.diverges
         change = np.abs(log_precision - state.log_precision)[staying].max(initial=0.0)
         self._move(active[kept], log_precision[kept])
@@ -206,7 +210,7 @@ class _Run:
         if diverges.any() and self._is_better(~diverges):
             return True
         state, k = self.state, len(self.state.active)
-        loss = 0.5 * state.removal_loss() - self.problem.min_gain[state.active]
+        loss = 0.5 * self.problem.removal_loss(state) - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
             if loss[place] > 1.0 + self.problem.smoothness:
                 break
@@ -222,13 +226,18 @@ class _Run:
         inner = state.log_precision > least + 1e-6
         best = 0.0
         if self.deletable:
+            bound, c = None, problem.smoothness
+            if c and problem.is_prior:
+                _, bound_s, bound_r = problem.charged(state.mode).entry(problem.dictionary, (c, c))
+                assert bound_r is not None
+                bound = np.maximum(bound_s[:, 0], 0.0), bound_r[:, 0]
             block = Block(
                 state.active,
                 state.log_precision,
-                problem.regressions(state.mode)[0],
-                problem.labels.has_intercept,
-                problem.smoothness,
-                problem.bound_entry(state.mode)[0] if problem.is_prior else None,
+                problem.likelihood.responses(state.mode.latent)[0],
+                problem.has_intercept,
+                c,
+                bound,
             )
             best = look(block, problem.dictionary, problem.min_gain, 1e-3, 1).best_net
         return Certificate(float(np.abs(gradient[inner]).max(initial=0.0)), best)
@@ -238,7 +247,7 @@ class _Run:
         variance, precision = mode.covariance.diagonal()[:k], mode.precision[:k]
         priced = np.zeros(k)
         if c:
-            free = mode.gradient(0.0, exact=False)
+            free = mode.gradient(self.problem.likelihood, exact=False)
             with_price = self.problem.gradient(mode, exact=False)
             hyper = self.problem.hyperprior.shape - self.problem.hyperprior.rate * precision
             priced = 2.0 * np.maximum(with_price - free - hyper, 0.0)

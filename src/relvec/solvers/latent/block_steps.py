@@ -14,7 +14,7 @@ from relvec._linalg import inverse_from_cholesky
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.evidence import best_precision, gaussian_objective
-from relvec.likelihoods.bernoulli import WorkingResponse
+from relvec.likelihoods.base import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
 from relvec.solvers.base import Problem
@@ -38,8 +38,8 @@ class Block(NamedTuple):
     """Whether there is an intercept."""
     smoothness: float
     bound: tuple[Vector, Vector] | None = None
-    """If the price of degrees of freedom is a prior: s and r of every atom of the dictionary, at
-    the largest curvature; it would add ``r / (precision + s)`` degrees."""
+    """If the penalty on degrees of freedom is a prior: s and r of every atom of the dictionary, at
+    the reference curvature; it would add ``r / (precision + s)`` to the penalty."""
     signs: Vector | None = None
     """Sign that the weight of each atom of the dictionary must have, if any."""
 
@@ -152,8 +152,8 @@ def look(
     s, q = seen.s[index], seen.q[index]
     if c and block.bound is not None:
         norm = moments.column_norm[index]
-        bound_s, bound_r = (x[index, None] / norm[:, None] ** 2 for x in block.bound)
-        gain, log_unit = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
+        bound = tuple(x[index, None] / norm[:, None] ** 2 for x in block.bound)
+        gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
     else:
         p = None if seen.p is None else seen.p[index]
         gain, lam = best_precision(s, q, p, quadratic, moments.n_effective, c, 1.0)
