@@ -14,12 +14,12 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
 
 from relvec._checks import check_finite_input
 from relvec._typing import ArrayLike
 from relvec.bases.base import Basis, BasisPart
 from relvec.estimators._components import ComponentsMixin
+from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit
@@ -110,17 +110,8 @@ class BaseSparseBayesRegressor(
         has_callbacks = hasattr(self, "_skl_callbacks")
         plan = self._resolve(monitor_of(self, context) if has_callbacks else None)
         n_features = getattr(self, "n_features_in_", None)
-        check_finite_input(X, "X")
         check_finite_input(y, "y")
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=np.float64,
-            multi_output=True,
-            y_numeric=True,
-        )
+        X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
         if get_tags(self).input_tags.pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
                 'kernel="precomputed" needs a square matrix between the training inputs in fit; '
@@ -187,6 +178,8 @@ class BaseSparseBayesRegressor(
 
 def _check_range(name: str, values: np.ndarray) -> None:
     """Refuse numbers whose squares are not floating-point numbers."""
+    if values.dtype == object:
+        return
     limit = 1e140  # squares of larger numbers, or of their inverses, times the number of rows
     largest = float(np.abs(values).max(initial=0.0))
     spread = float(np.ptp(values, axis=0).max(initial=0.0)) if len(values) else 0.0

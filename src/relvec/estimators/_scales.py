@@ -85,6 +85,11 @@ def learn_scales(
 ) -> list[ScaledBasis]:
     """Return the basis with kernels of scaled inputs that come into question."""
     check_dense(X, "KernelBasis")
+    if X.dtype == object:
+        raise ValueError(
+            f"scales can be learnt for inputs that are numbers; got objects such as "
+            f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
+        )
     given = find_kernel(basis, learner)
     columns = given.others_at(X, sample_weight)
     with fitting_threads(0.0):
