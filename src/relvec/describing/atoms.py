@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.bases import BoundBasis
+from relvec.describing.models import predictor, seen_by
+from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._scales import _the_kernel
 from relvec.evidence import best_precision, removal_loss
 from relvec.moments import moments_of
-from relvec.plotting._estimators import predictor, seen_by
-from relvec.plotting._features import names_of
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 
