@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from relvec._typing import IndexArray
+from relvec._typing import IndexArray, Vector
 from relvec.describing import Weights, gain_of, order_of_inputs, traces_of, weights_of
 from relvec.reporting.chart import Axis, Chart, number, padded, short
 from relvec.reporting.predictions import Sample
@@ -81,11 +82,7 @@ def relevance_figure(subject: Subject) -> Figure | None:
         brings = None if gain is None else float(gain[i])
         _relevance_bar(chart, row, subject.names[i], float(relevance[i]), brings, largest)
     caption = _what_relevance_is(gain is not None)
-    dropped = len(order) - int(np.count_nonzero(relevance))
-    if dropped:
-        caption += f" That is {dropped} of {len(order)} inputs."
-    if len(order) > len(shown):
-        caption += f" The first {len(shown)} are shown."
+    caption += _what_is_missing(relevance, len(shown))
     return Figure("Relevance of inputs", caption, chart.svg(), layout="rows")
 
 
@@ -114,6 +111,12 @@ def _what_relevance_is(is_gain: bool) -> str:
     return "How fast the function bends along each input, in units of its spread; a dot: left out."
 
 
+def _what_is_missing(relevance: Vector, n_shown: int) -> str:
+    n_inputs, dropped = len(relevance), int(np.count_nonzero(relevance == 0.0))
+    words = f" That is {dropped} of {n_inputs} inputs." if dropped else ""
+    return words + (f" The first {n_shown} are shown." if n_inputs > n_shown else "")
+
+
 class _Weight(NamedTuple):
     """One weight, with what it belongs to."""
 
@@ -124,21 +127,27 @@ class _Weight(NamedTuple):
     of: str
     """Which target or logit; empty if there is only one."""
 
+    @property
+    def label(self) -> str:
+        """What it is called beside its bar."""
+        return short(f"{self.name} · {self.of}" if self.of else self.name)
+
 
 def weight_figure(subject: Subject) -> Figure | None:
     """Largest weights, with their error bars where they are known."""
     groups = weights_of(subject.model, subject.names)
-    rows = [weight for group in groups for weight in _weights(group)]
-    if not rows:
+    found = sorted(chain.from_iterable(map(_weights, groups)), key=lambda each: -abs(each.mean))
+    if not found:
         return None
-    rows.sort(key=lambda weight: -abs(weight.mean))
-    total, rows = len(rows), rows[: subject.limits.bars]
-    ends = [weight.mean + sign * weight.std for weight in rows for sign in (-1, 1)]
-    ticks = [(i, short(f"{name} · {of}" if of else name)) for i, (*_, name, of) in enumerate(rows)]
+    rows = found[: subject.limits.bars]
+    ends = [(weight.mean - weight.std, weight.mean + weight.std) for weight in rows]
+    ticks = [(i, weight.label) for i, weight in enumerate(rows)]
     has_std = any(group.std is not None for group in groups)
     chart = Chart(
         f"weights of the {subject.units}",
-        Axis(*padded([0.0, *ends]), "weight ± one standard deviation" if has_std else "weight"),
+        Axis(
+            *padded([(0.0, 0.0), *ends]), "weight ± one standard deviation" if has_std else "weight"
+        ),
         Axis(len(rows) - 0.4, -0.6, ticks=ticks),
         height=64 + 22 * max(len(rows), 3),
     )
@@ -146,8 +155,8 @@ def weight_figure(subject: Subject) -> Figure | None:
     for i, weight in enumerate(rows):
         _weight_bar(chart, i, weight)
     caption = _what_weights_do(subject)
-    if total > len(rows):
-        caption += f" The {len(rows)} largest of {total} are shown."
+    if len(found) > len(rows):
+        caption += f" The {len(rows)} largest of {len(found)} are shown."
     return Figure("Weights", caption, chart.svg(), layout="rows")
 
 

@@ -79,16 +79,15 @@ class Subject:
                 f"ends in one; got {type(model).__name__}."
             )
         targets = _one_target(model, y)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n_rows != len(targets) or n_rows < 2:
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.shape[0] != len(targets) or len(targets) < 2:
             raise ValueError(
-                f"X and y must have the same rows, at least 2; got {n_rows} and {len(targets)}."
+                f"X and y must have the same rows, at least 2; got {X.shape[0]} and {len(targets)}."
             )
         if is_classifier(model):
             check_labels(targets, estimator.classes_)
         else:
             targets = _as_numbers(targets)
-        X = X if hasattr(X, "shape") else np.asarray(X)
         if names is None and model is estimator:
             names = getattr(X, "columns", None)
         found = names_of(estimator, int(model.n_features_in_), names)

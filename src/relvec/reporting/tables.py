@@ -121,27 +121,29 @@ def vector_table(subject: Subject) -> str:
     inputs = [] if vectors is None else subject.names
     shown = inputs[: subject.limits.inputs]
     several, has_std = len(groups) > 1, any(group.std is not None for group in groups)
-    heads = [subject.unit, *(["of"] if several else []), "weight"]
-    heads += ["± std", "γ"] if has_std else []
+    heads = [subject.unit, *["of"] * several, "weight", *["± std", "γ"] * has_std]
     lines = []
     for group in groups:
-        cells = _weight_cells(group, several, has_std)
-        if vectors is not None:
-            cells = np.hstack([cells, vectors[group.place, : len(shown)]])
+        where = np.empty((len(group.mean), 0)) if vectors is None else vectors[group.place]
+        cells = np.hstack([_weight_cells(group, several, has_std), where[:, : len(shown)]])
         lines += [f"<tr>{''.join(map(_cell, each))}</tr>" for each in cells]
-    notes = [count_of(len(lines), "weight")]
-    if has_std:
-        notes.append("γ says how far the data, not the prior, fix a weight (0 to 1)")
-    if len(lines) > subject.limits.vectors:
-        notes.append(f"the first {subject.limits.vectors} are shown")
-    if len(inputs) > len(shown):
-        notes.append(f"the first {len(shown)} of {len(inputs)} inputs are shown")
-    notes.append("click a heading to sort")
+    n_lines = min(len(lines), subject.limits.vectors)
+    notes = [
+        (True, count_of(len(lines), "weight")),
+        (has_std, "γ says how far the data, not the prior, fix a weight (0 to 1)"),
+        (n_lines < len(lines), f"the first {n_lines} are shown"),
+        (
+            len(shown) < len(inputs),
+            f"the first {len(shown)} of {len(inputs)} inputs are shown",
+        ),
+        (True, "click a heading to sort"),
+    ]
+    words = "; ".join(note for is_true, note in notes if is_true)
     head = "".join(f"<th>{escape(name)}</th>" for name in [*heads, *shown])
     return (
-        f'<p class="caption">{escape("; ".join(notes))}.</p><div class="scroll">'
+        f'<p class="caption">{escape(words)}.</p><div class="scroll">'
         f'<table class="sortable"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines[: subject.limits.vectors])}</tbody></table></div>"
+        f"<tbody>{''.join(lines[:n_lines])}</tbody></table></div>"
     )
 
 
