@@ -12,21 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.bases import BoundBasis
+from relvec.describing.models import predictor, seen_by
+from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._plan import RegressionPlan, read_weight
 from relvec.estimators._scales import find_kernel
 from relvec.evidence import best_precision, removal_loss
 from relvec.moments import moments_of
-from relvec.plotting._estimators import predictor, seen_by
-from relvec.plotting._features import names_of
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 
 __all__ = ["AtomEvidence", "atoms_of"]
-
-ROWS_COMPARED = 50
-SAME_FIT = 1e-4
-"""Relative difference of what the noise is made of that rounding explains."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +226,7 @@ def _conditioned(
             "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
             'Use prior="flat", "laplace", or one that prices degrees of freedom.'
         )
-    solution, some = output.solution, X[:ROWS_COMPARED]
+    solution, some = output.solution, X[:50]
     problem = replace(
         problem, noise_variance=solution.noise_variance, laplace_rate=solution.laplace_rate
     )
@@ -240,7 +236,8 @@ def _conditioned(
     if is_same:
         fit = reference.condition(problem, output.active, np.exp(solution.log_lam))
         expected = output.posterior.quadratic
-        is_same = abs(fit.quadratic - expected) <= SAME_FIT * abs(expected)
+        # up to what rounding explains
+        is_same = abs(fit.quadratic - expected) <= 1e-4 * abs(expected)
     if not is_same:
         raise ValueError(
             "X and y must be the rows that the model was fitted to, with their weights: these "
