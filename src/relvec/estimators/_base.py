@@ -27,7 +27,7 @@ from relvec.estimators._refine import RefineMixin, SparseFit
 from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis
 from relvec.estimators._solvers import resolve_solver
-from relvec.moments import LazyMoments, Moments, moments_of
+from relvec.moments import Moments, moments_of
 from relvec.priors import RateHyperprior, resolve_prior
 from relvec.published import RandomOrderSolver
 from relvec.solvers import (
@@ -212,9 +212,7 @@ class BaseSparseBayesRegressor(
                     error_bars=self.error_bars,
                 )
             )
-        first = all_moments[0]
-        n_fetched = first.columns.n_fetched if isinstance(first, LazyMoments) else first.n_atoms
-        return SparseFit(bound, outputs, objectives, n_fetched)
+        return SparseFit(bound, outputs, objectives, all_moments[0].n_fetched)
 
     def _check_options(self) -> None:
         """Find misspelt options before any work is done."""

@@ -14,13 +14,11 @@ from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
-from relvec.kernels import resolve_kernel
+from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
 from relvec.learning import KINDS, LearntScales, ScaleLearner
 
 __all__ = ["ScaledBasis", "ScalesMixin"]
 
-LEARNT_BY_DEFAULT = ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic")
-"""Named kernels that decay, and so need a width."""
 LEARNT_ATTRIBUTES = (
     "input_scale_",
     "feature_relevance_",
