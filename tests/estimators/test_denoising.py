@@ -868,6 +868,7 @@ def _expected_of(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::relvec.noise.NoiseLevelWarning")
+@pytest.mark.estimator_check
 @parametrize_with_checks(
     [SmoothDenoiser(), SmoothDenoiser("plain")], expected_failed_checks=_expected_of
 )

@@ -36,12 +36,8 @@ UNITS = np.array([1e-6, 1e6, 1e2, 1e-3])
 
 # targets without noise and targets that are noise: a warning is then right
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        RVMRegressor(scales="ard"),
-        SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard"),
-    ]
-)
+@pytest.mark.estimator_check
+@parametrize_with_checks([SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard")])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -13,13 +13,14 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._linalg import fitting_threads
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BasisPart, BoundBasis
 from relvec.estimators._components import ComponentsMixin
+from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import ERROR_BARS, FittedOutput, finish_output
 from relvec.estimators._refine import RefineMixin, SparseFit
@@ -90,17 +91,8 @@ class BaseSparseBayesRegressor(
         self._check_options()
         previous = getattr(self, "outputs_", ()) if self.warm_start else ()
         n_features_before = getattr(self, "n_features_in_", None)
-        check_finite_input(X, "X")
         check_finite_input(y, "y")
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=np.float64,
-            multi_output=True,
-            y_numeric=True,
-        )
+        X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
         if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
                 'kernel="precomputed" needs a square matrix between the training inputs in fit; '
@@ -400,6 +392,8 @@ def _first(value: np.ndarray) -> Any:
 
 def _check_range(name: str, values: np.ndarray) -> None:
     """Refuse numbers whose squares are not floating-point numbers."""
+    if values.dtype == object:
+        return
     largest = float(np.abs(values).max(initial=0.0))
     spread = float(np.ptp(values, axis=0).max(initial=0.0)) if len(values) else 0.0
     if largest > LARGEST or 0.0 < spread < 1.0 / LARGEST:

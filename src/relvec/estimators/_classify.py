@@ -15,15 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
-from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
+from relvec._checks import check_bool, check_choice, check_positive
 from relvec._linalg import fitting_threads
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._notebook import NotebookMixin
@@ -78,8 +79,7 @@ class BaseSparseBayesClassifier(
         """
         basis = self._resolve_basis()
         self._check_options()
-        check_finite_input(X, "X")
-        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64)
+        X, y = validate_inputs(self, X, y)
         if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
                 'kernel="precomputed" needs a square matrix between the training inputs in fit; '

@@ -79,6 +79,11 @@ class ScalesMixin:
         if learner is None:
             return []
         check_dense(X, "KernelBasis")
+        if X.dtype == object:
+            raise ValueError(
+                f"scales can be learnt for inputs that are numbers; got objects such as "
+                f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
+            )
         found = _the_kernel(basis, learner)
         columns = found.others_at(X, sample_weight)
         with fitting_threads(0.0):
