@@ -172,7 +172,7 @@ class KernelAtoms(Atoms):
 
     def take(self, index: IndexArray) -> KernelAtoms:
         """Keep only the atoms `index`, copying their centres."""
-        number = None if self.number is None else self.number[index]
+        number = index if self.number is None else self.number[index]
         return KernelAtoms(self.kernel, self.centers[index], number, self.from_rows)
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
