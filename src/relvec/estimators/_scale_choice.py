@@ -14,7 +14,7 @@ import numpy as np
 
 from relvec._typing import IndexArray
 from relvec.estimators._scales import ScaledBasis
-from relvec.learning import MANY_INPUTS
+from relvec.learning import ScaleTuning
 
 __all__ = ["Trials", "decide"]
 
@@ -60,7 +60,7 @@ def decide(trials: Trials[AnyFit], groups: IndexArray) -> tuple[ScaledBasis, Any
     order = np.random.RandomState(0).permutation(len(groups))
     order = order[np.argsort(groups[order], kind="stable")]
     several = len({proposal.scales.group for proposal in proposals}) > 1
-    if several and proposals[0].scales.n_varying > MANY_INPUTS:
+    if several and proposals[0].scales.n_varying > ScaleTuning.many_inputs:
         best = _by_prediction(proposals, trials, order)
         return best, trials.fit(best, None)
     rows = None

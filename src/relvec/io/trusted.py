@@ -46,6 +46,7 @@ kernels.scaled.ScaledInputs
 kernels.splines.LinearSpline kernels.splines.ThinPlateSpline
 laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
+learning.tuning.ScaleTuning
 noise.report.NoiseLevel
 posterior.Posterior
 priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
