@@ -11,8 +11,11 @@ ifneq ($(wildcard ../shared/data),)
 export RELVEC_DATA ?= $(abspath ../shared/data)
 endif
 
+# one BLAS thread per process: the tests already run one process per core
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers unit bench reproduce docs clean
+.PHONY: help demo quick test lint types layers unit bench reproduce docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +24,9 @@ demo: $(VENV)/.dev ## fit a relevance vector machine and show what it found
 	$(BIN)/python examples/quickstart.py
 
 test: lint types layers unit ## lint, types, layer contracts, then every test and doctest
+
+quick: lint types $(VENV)/.dev ## lint, types and the fast tests: for every day
+	$(ONE_THREAD) $(BIN)/pytest -n auto -m "not slow and not estimator_check" tests
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -32,9 +38,8 @@ types: $(VENV)/.dev ## mypy on src
 layers: $(VENV)/.dev ## import-linter: rooms import downwards only
 	$(BIN)/lint-imports --no-logo
 
-# one BLAS thread per process: the tests already run one process per core
 unit: $(VENV)/.dev ## pytest, one process per core
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+	$(ONE_THREAD) $(BIN)/pytest -n auto
 
 bench: $(VENV)/.bench ## compare with other implementations (minutes; see bench/README.md)
 	$(BIN)/python -m bench regression

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import SufficientStatistics, accumulate, subset_moments
+from relvec.moments import SufficientStatistics, accumulate, merged, subset_moments
 from tests.helpers_dense import DenseMoments
 from tests.moments.test_columns import check_same, design, lazy
 
@@ -45,26 +47,75 @@ def test_blocks_add_up_to_the_dense_oracle(
 
 
 @pytest.mark.parametrize("centre", [True, False])
-def test_merging_is_addition_in_any_order(centre: bool) -> None:
+@pytest.mark.parametrize("shared", [True, False])
+def test_merging_is_addition_in_any_order(centre: bool, shared: bool) -> None:
     Phi, t = design(60, 5)
     weight = np.random.default_rng(0).uniform(0.1, 3.0, 60)
-    shift = np.r_[Phi[0], t[0]]
+    shift = np.r_[Phi[0], t[0]] if shared else None
     parts = [
         in_blocks(Phi[rows], t[rows], [], weight[rows], shift)
         for rows in (slice(40, 60), slice(0, 10), slice(10, 40))
     ]
-    merged = parts[0].merge(parts[1]).merge(parts[2])
-    assert merged.total_weight == pytest.approx(weight.sum())
-    check_same(merged.moments(centre=centre), DenseMoments(Phi, t, weight, centre), tol=1e-8)
+    expected = DenseMoments(Phi, t, weight, centre)
+    for order in ([0, 1, 2], [2, 0, 1]):
+        whole = merged(*(parts[i] for i in order))
+        assert whole.total_weight == pytest.approx(weight.sum())
+        check_same(whole.moments(centre=centre), expected, tol=1e-8)
+    in_a_tree = merged(merged(parts[0], parts[1]), parts[2])
+    check_same(in_a_tree.moments(centre=centre), expected, tol=1e-8)
 
 
-def test_different_shifts_do_not_merge() -> None:
-    Phi, t = design(20, 3)
-    one, other = in_blocks(Phi[:10], t[:10], []), in_blocks(Phi[10:], t[10:], [])
-    with pytest.raises(ValueError, match="same shift"):
-        one.merge(other)
-    with pytest.raises(ValueError, match="same shift"):
-        one.merge(SufficientStatistics(3))
+def test_merging_leaves_the_parts_as_they_were() -> None:
+    Phi, t = design(40, 4)
+    here, there = in_blocks(Phi[:20], t[:20], []), in_blocks(Phi[20:], t[20:], [])
+    merged(here, there)
+    check_same(here.moments(), DenseMoments(Phi[:20], t[:20]), tol=1e-9)
+    check_same(there.moments(), DenseMoments(Phi[20:], t[20:]), tol=1e-9)
+
+
+def test_parts_far_from_each_other_and_from_zero_merge_without_losing_digits() -> None:
+    rng = np.random.default_rng(3)
+    Phi, t = rng.standard_normal((400, 5)) + 1e7, rng.standard_normal(400) - 1e7
+    Phi[200:] += 30.0
+    whole = merged(in_blocks(Phi[:200], t[:200], [90]), in_blocks(Phi[200:], t[200:], [])).moments()
+    expected = DenseMoments(Phi - 1e7, t + 1e7)
+    every = np.arange(5)
+    np.testing.assert_allclose(whole.gram(every), expected.gram(every), atol=1e-11)
+    np.testing.assert_allclose(whole.correlation, expected.correlation, atol=1e-8)
+
+
+def test_statistics_without_rows_add_nothing() -> None:
+    Phi, t = design(30, 3)
+    whole = merged(SufficientStatistics(3), in_blocks(Phi, t, []), SufficientStatistics(3))
+    check_same(whole.moments(), DenseMoments(Phi, t), tol=1e-9)
+    with pytest.raises(ValueError, match="call update"):
+        merged(SufficientStatistics(3), SufficientStatistics(3)).moments()
+
+
+def test_only_statistics_of_the_same_columns_merge() -> None:
+    with pytest.raises(
+        ValueError, match=r"same atoms and targets; got 2 with .* \[\(3, 1\), \(4, 1\)\]"
+    ):
+        merged(SufficientStatistics(3), SufficientStatistics(4))
+    with pytest.raises(ValueError, match="same atoms and targets; got 0"):
+        merged()
+
+
+def test_pickled_statistics_hold_one_triangle() -> None:
+    Phi, t = design(400, 200)
+    statistics = in_blocks(Phi[:250], t[:250], [])
+    stored = pickle.dumps(statistics)
+    assert len(stored) < 8 * 201**2 * 0.55
+    again = pickle.loads(stored).update(Phi[250:], t[250:])
+    whole = statistics.update(Phi[250:], t[250:]).moments()
+    every = np.arange(200)
+    np.testing.assert_array_equal(again.moments().gram(every), whole.gram(every))
+    np.testing.assert_array_equal(again.moments().correlation, whole.correlation)
+
+
+def test_more_atoms_than_memory_holds_is_said_before_any_work() -> None:
+    with pytest.raises(MemoryError, match=r"second moments of 10000001 columns take 8e\+05 GB"):
+        SufficientStatistics(10_000_000)
 
 
 def test_no_rows_no_moments() -> None:

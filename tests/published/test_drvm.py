@@ -243,6 +243,7 @@ def test_bad_inputs_are_named() -> None:
         AlternatingDRVM().fit(X, y)
 
 
+@pytest.mark.estimator_check
 @parametrize_with_checks([AlternatingDRVM(max_iter=8, newton_steps=5)])
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)

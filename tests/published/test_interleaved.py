@@ -173,6 +173,7 @@ def test_bad_constants_are_named(constants, error, sentence) -> None:
         InterleavedRVM(**constants).fit(X, y)
 
 
+@pytest.mark.estimator_check
 @parametrize_with_checks([InterleavedRVM(max_iter=10)])
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)

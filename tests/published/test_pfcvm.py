@@ -244,6 +244,7 @@ def test_bad_labels_and_moderations_are_named() -> None:
         model.predict_proba(X, moderation="macKay")
 
 
+@pytest.mark.estimator_check
 @parametrize_with_checks([LiteralPFCVM(max_iter=20, truncation="exact")])
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)

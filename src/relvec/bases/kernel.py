@@ -71,6 +71,13 @@ class KernelBasis(Basis):
         self.centers = centers
         self.center_method = center_method
 
+    @property
+    def accepts_objects(self) -> bool:
+        """Whether the kernel takes texts or other objects: functions do, and some kernels."""
+        if isinstance(self.kernel, Kernel):
+            return not self.kernel.requires_vector_input
+        return not isinstance(self.kernel, str)
+
     def bind(
         self,
         X: Any,

@@ -30,9 +30,8 @@ bases.polynomial.PolynomialAtoms bases.polynomial.PolynomialBasis
 bases.precomputed.PrecomputedBasis
 bases.union.MeanKernel bases.union.UnionAtoms bases.union.UnionBasis
 bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
-denoising.channel.Channel
+denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuning
 error_bars.Augmentation error_bars.Novelty
-estimators._layout.Layout
 estimators._machine.FittedMachine
 estimators._output.FittedOutput
 estimators._panels.OneVersusRest estimators._panels.Softmax estimators._panels.TwoClasses
@@ -47,7 +46,8 @@ kernels.splines.LinearSpline kernels.splines.ThinPlateSpline
 laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
 learning.tuning.ScaleTuning
-noise.report.NoiseLevel
+noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
+noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior
 priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
@@ -59,7 +59,7 @@ solvers.latent.softmax.SoftmaxSolver published.textbook.TextbookSolver
 """
 
 _RELVEC_TUPLES = """
-bases.base.BasisPart bases.callable.FunctionColumn denoising.recipes.Recipe
+bases.base.BasisPart bases.callable.FunctionColumn
 solvers.base.Candidate solvers.base.Certificate
 """
 

@@ -10,6 +10,7 @@ from relvec.moments.gram import (
     GramMoments,
     SufficientStatistics,
     accumulate,
+    merged,
     subset_moments,
 )
 from relvec.moments.lazy import LazyMoments
@@ -69,6 +70,7 @@ __all__ = [
     "RestrictedMoments",
     "SufficientStatistics",
     "accumulate",
+    "merged",
     "moments_of",
     "subset_moments",
 ]

@@ -1,14 +1,18 @@
 """Moments from sufficient statistics: the data are read once, in blocks of rows.
 
-`SufficientStatistics` adds up the second moments of atoms and targets about a common
-shift. Accumulators with the same shift merge by addition, so blocks may be processed
-anywhere and in any order; a million rows of a thousand atoms never sit in memory.
+`SufficientStatistics` adds up the second moments of atoms and targets about a shift near their
+means. Statistics of different rows are `merged` exactly, whatever their shifts, so blocks may be
+processed anywhere and in any order; a million rows of a thousand atoms never sit in memory.
 """
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dtpttr, dtrttp
 
 from relvec._checks import check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
@@ -27,7 +31,16 @@ class SufficientStatistics:
     shift : ndarray of shape (n_atoms + n_targets,), optional
         Values subtracted from every row before summing. Anything close to the column means
         removes the cancellation that large offsets would cause; default, the means of the
-        first block. Accumulators that will be merged must share it.
+        first block.
+
+    Notes
+    -----
+    The sums take ``8 (n_atoms + n_targets)^2`` bytes. Pickled, as for another process, they take
+    half of that: only the lower triangle is written.
+
+    See Also
+    --------
+    merged : Statistics of all rows from those of some rows each.
 
     Examples
     --------
@@ -47,6 +60,7 @@ class SufficientStatistics:
         self.shift = shift
         self.total_weight = 0.0
         size = n_atoms + n_targets
+        _refuse_if_too_large(size)
         self._second = np.zeros((size, size), order="F")
         self._first = np.zeros(size)
 
@@ -106,17 +120,23 @@ class SufficientStatistics:
                 )
         return atoms, np.reshape(targets, (n_rows, self.n_targets)), weight
 
-    def merge(self, other: SufficientStatistics) -> SufficientStatistics:
-        """Add what another accumulator with the same shift has seen."""
-        if self.shift is None or other.shift is None or not np.array_equal(self.shift, other.shift):
-            raise ValueError(
-                "Only statistics with the same shift can be merged; "
-                "give all accumulators the same `shift`."
-            )
-        self._second += other._second
-        self._first += other._first
-        self.total_weight += other.total_weight
-        return self
+    def _sums_about(self, shift: Vector) -> tuple[Vector, Matrix]:
+        """First and second moments about another shift; the upper triangle stays zero."""
+        assert self.shift is not None
+        if np.array_equal(shift, self.shift):
+            return self._first, self._second
+        # x - shift = (x - own shift) + step, summed over the rows
+        step = self.shift - shift
+        cross = np.multiply.outer(self._first + 0.5 * self.total_weight * step, step)
+        return self._first + self.total_weight * step, self._second + np.tril(cross + cross.T)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the lower triangle, which is all that is summed."""
+        return {**self.__dict__, "_second": dtrttp(self._second, uplo="L")[0]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._second = dtpttr(len(self._first), state["_second"], uplo="L")[0]
 
     def moments(self, *, centre: bool = True) -> GramMoments:
         """Return the moments of the first target; see `all_moments` for the others."""
@@ -164,6 +184,68 @@ class SufficientStatistics:
             )
             for j in range(self.n_targets)
         ]
+
+
+def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
+    """Return the statistics of all rows together; the arguments are left as they are.
+
+    Parameters
+    ----------
+    *statistics : SufficientStatistics
+        Of different rows and the same atoms and targets. Their shifts may differ: the sums are
+        taken to the common mean, so that nothing cancels.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or if their numbers of atoms or targets differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> Phi, t = rng.normal(size=(100, 3)), rng.normal(size=100)
+    >>> here = SufficientStatistics(3).update(Phi[:60], t[:60])
+    >>> there = SufficientStatistics(3).update(Phi[60:], t[60:])
+    >>> whole = SufficientStatistics(3).update(Phi, t).moments()
+    >>> bool(np.allclose(merged(here, there).moments().correlation, whole.correlation))
+    True
+    """
+    sizes = sorted({(each.n_atoms, each.n_targets) for each in statistics})
+    if len(sizes) != 1:
+        raise ValueError(
+            "merged() needs statistics of the same atoms and targets; got "
+            f"{len(statistics)} with (n_atoms, n_targets) = {sizes}."
+        )
+    result = SufficientStatistics(*sizes[0])
+    known = [each for each in statistics if each.shift is not None]
+    if not known:
+        return result
+    shifts = np.array([each.shift for each in known])
+    result.total_weight = sum(each.total_weight for each in known)
+    result.shift = shifts[0].copy()
+    if (shifts != shifts[0]).any():
+        means = shifts + [each._first / each.total_weight for each in known]
+        result.shift = np.average(means, axis=0, weights=[each.total_weight for each in known])
+    for each in known:
+        first, second = each._sums_about(result.shift)
+        result._first += first
+        result._second += second
+    return result
+
+
+def _refuse_if_too_large(size: int) -> None:
+    """Raise if a square matrix of that size exceeds the memory of the machine."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not every system says
+        return
+    if 8.0 * size * size > memory:
+        raise MemoryError(
+            f"The second moments of {size} columns take {8e-9 * size * size:.3g} GB, and this "
+            f"machine has {1e-9 * memory:.3g} GB. Use fewer atoms, for example a number of "
+            "centers, or an estimator with low_memory=True, which needs the rows at hand."
+        )
 
 
 class GramMoments(Moments):
