@@ -37,7 +37,7 @@ from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_sol
 from relvec.laplace.binary import Labels
 from relvec.laplace.softmax import ClassLabels
 from relvec.learning import ScaleLearner
-from relvec.moments import STORE_BYTES
+from relvec.moments import Storage
 from relvec.priors import resolve_prior
 from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
 
@@ -230,7 +230,7 @@ class BaseSparseBayesClassifier(
         low_memory = self.low_memory
         if isinstance(low_memory, str):
             # kernels of few inputs are computed as fast as they are read
-            limit = STORE_BYTES if X.shape[1] > FEW_INPUTS else STORE_BYTES // 16
+            limit = Storage().store_bytes // (1 if X.shape[1] > FEW_INPUTS else 16)
             low_memory = 8 * n_samples * n_atoms > limit
         if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
             return dictionary

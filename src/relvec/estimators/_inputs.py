@@ -35,7 +35,8 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
     y : ndarray
         Only if given.
     """
-    if estimator._resolve_basis().accepts_objects:
+    is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+    if not is_numeric and estimator._resolve_basis().accepts_objects:
         objects = as_objects(X)
         if objects is not None:
             given = X if hasattr(X, "columns") else objects  # with the names of its columns

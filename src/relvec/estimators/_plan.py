@@ -24,7 +24,7 @@ from relvec.estimators._refine import measure_scales, refine_scales
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, learn_scales
 from relvec.learning import ScaleLearner
-from relvec.moments import LazyMoments, Moments, moments_of
+from relvec.moments import Moments, moments_of
 from relvec.priors import Prior, RateHyperprior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
 from relvec.solvers.gaussian.state import objective_of
@@ -189,8 +189,7 @@ class RegressionPlan(Plan[RegressionFit]):
                         error_bars=self.error_bars,
                     )
                 )
-        first = all_moments[0]
-        n_fetched = first.columns.n_fetched if isinstance(first, LazyMoments) else first.n_atoms
+        n_fetched = all_moments[0].n_fetched
         return RegressionFit(bound, tuple(outputs), tuple(objectives), n_fetched)
 
     def problem(self, moments: Moments, bound: BoundBasis) -> Problem:
