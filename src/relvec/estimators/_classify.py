@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +22,7 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
@@ -33,10 +33,9 @@ from relvec.estimators._plan import Data, PlanTuning
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, expose_scales, learn_scales
 from relvec.estimators._solvers import resolve_latent_solver
-from relvec.learning import ScaleLearner
 from relvec.likelihoods import Bernoulli, BoundLikelihood, Likelihood
 from relvec.likelihoods import Softmax as SoftmaxLikelihood
-from relvec.moments import STORE_BYTES
+from relvec.moments import Storage
 from relvec.priors import resolve_prior
 from relvec.solvers import LatentProblem, Monitor, Progress
 
@@ -48,17 +47,9 @@ FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
-    DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin, ABC
+    Front, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
 ):
     """Fit and expose; a subclass says which basis."""
-
-    @abstractmethod
-    def _resolve_basis(self) -> Basis:
-        """Return the basis that the parameters describe."""
-
-    @abstractmethod
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
-        """Return who learns the scales of inputs, or None."""
 
     @with_callbacks
     def fit(
@@ -235,7 +226,7 @@ class BaseSparseBayesClassifier(
         low_memory = self.low_memory
         if isinstance(low_memory, str):
             # kernels of few inputs are computed as fast as they are read
-            limit = STORE_BYTES if X.shape[1] > FEW_INPUTS else STORE_BYTES // 16
+            limit = Storage().store_bytes // (1 if X.shape[1] > FEW_INPUTS else 16)
             low_memory = 8 * n_samples * n_atoms > limit
         if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
             return dictionary
@@ -363,9 +354,3 @@ class BaseSparseBayesClassifier(
             ConvergenceWarning,
             stacklevel=4,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare what the estimator accepts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
-        return tags

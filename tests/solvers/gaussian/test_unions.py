@@ -14,7 +14,7 @@ from relvec.dictionaries import (
     WaveletDictionary,
 )
 from relvec.kernels import ThinPlateSpline
-from relvec.moments import LazyMoments, Part, PreparedColumns, RestrictedMoments, moments_of
+from relvec.moments import LazyMoments, Part, RestrictedMoments, moments_of
 from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver
 from relvec.solvers.gaussian.state import State
 from relvec.solvers.gaussian.unions import alone, leftover, replaced
@@ -32,9 +32,10 @@ def union(n=64):
 
 
 def problem_of(dictionary, y, *, centre=False, smoothness=None, weight=None, **options):
-    columns = PreparedColumns(dictionary, weight, centre=centre, store=True)
     c = 0.5 * np.log(len(y)) if smoothness is None else smoothness
-    return Problem(LazyMoments(columns, y), smoothness=c, **options)
+    return Problem(
+        LazyMoments(dictionary, y, weight, centre=centre, store=True), smoothness=c, **options
+    )
 
 
 # ------------------------------------------------------------------ what solvers are told
