@@ -86,7 +86,7 @@ class IgnoresCap(Wrapped):
 
 class RefusesWithoutWords(Wrapped):
     def solve(self, problem, **options):
-        if problem.smoothness:
+        if problem.prior.penalty:
             raise ValueError("no")
         return super().solve(problem, **options)
 

@@ -22,7 +22,7 @@ def test_the_prior_is_a_number_or_how_to_learn_it():
     assert LaplacePrior(2).laplace_rate() == 2.0
     assert LaplacePrior(0.0).laplace_rate() == 0.0
     assert LaplacePrior("auto", shape=2, inverse_scale=3).laplace_rate() == RateHyperprior(2.0, 3.0)
-    assert isinstance(resolve_prior("laplace", takes_laplace=True), LaplacePrior)
+    assert isinstance(resolve_prior("laplace", takes_density=True), LaplacePrior)
     assert SmoothnessPrior().laplace_rate() == 0.0
 
 

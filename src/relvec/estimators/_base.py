@@ -27,15 +27,12 @@ from relvec.estimators._scale_choice import Trials, decide
 from relvec.estimators._scales import ScaledBasis
 from relvec.estimators._solvers import resolve_solver
 from relvec.moments import LazyMoments, Moments, moments_of
-from relvec.priors import RateHyperprior, resolve_prior
-from relvec.published import RandomOrderSolver
+from relvec.priors import BoundPrior, resolve_prior
 from relvec.solvers import (
     EFFORTS,
     Monitor,
-    OrthonormalSolver,
     Problem,
     Progress,
-    SequentialSolver,
     WarmStart,
     with_learnt_rate,
 )
@@ -207,7 +204,7 @@ class BaseSparseBayesRegressor(
                 monitor=self._monitor(context),
             )
             objective = objective_of(problem, problem.noise_variance)
-            objectives.append(objective._replace(rate=solution.laplace_rate))
+            objectives.append(objective._replace(prior=solution.prior))
             outputs.append(
                 finish_output(
                     problem,
@@ -235,7 +232,7 @@ class BaseSparseBayesRegressor(
         if self.noise_variance is not None:
             check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
         self._scale_learner(self._resolve_basis())
-        resolve_prior(self.prior, takes_laplace=True)
+        resolve_prior(self.prior, takes_density=True)
         resolve_solver(self.solver, effort=self.effort, needs_dense=False)
 
     def _checked_weight(self, sample_weight: ArrayLike | None, X: Any) -> Vector | None:
@@ -255,27 +252,20 @@ class BaseSparseBayesRegressor(
         return None if (weight == 1.0).all() else weight
 
     def _problem(self, moments: Moments, bound: BoundBasis) -> tuple[Problem, Any]:
-        prior = resolve_prior(self.prior, takes_laplace=True)
-        smoothness = prior.smoothness(moments.n_effective + float(self.fit_intercept))
-        hyperprior = prior.hyperprior()
-        rate = prior.laplace_rate()
-        solver = resolve_solver(
-            self.solver,
-            effort=self.effort,
-            needs_dense=bool(hyperprior.shape or hyperprior.rate),
+        prior = resolve_prior(self.prior, takes_density=True).bind(
+            moments.n_effective + float(self.fit_intercept), moments.column_norm, bound.groups
         )
+        solver = resolve_solver(self.solver, effort=self.effort, needs_dense=not prior.is_removable)
         problem = Problem(
             moments=moments,
-            min_gain=self._entry_prices(bound, smoothness, solver, moments),
-            smoothness=smoothness,
-            hyperprior=hyperprior,
+            min_gain=self._entry_prices(bound, prior, solver, moments),
+            prior=prior,
             noise_variance=None if self.noise_variance is None else float(self.noise_variance),
-            laplace_rate=0.0 if isinstance(rate, RateHyperprior) else rate,
         )
-        return problem, with_learnt_rate(solver, rate)
+        return problem, with_learnt_rate(solver, prior)
 
     def _entry_prices(
-        self, bound: BoundBasis, smoothness: float, solver: Any, moments: Moments
+        self, bound: BoundBasis, prior: BoundPrior, solver: Any, moments: Moments
     ) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
@@ -286,20 +276,20 @@ class BaseSparseBayesRegressor(
             raise ValueError(
                 f'min_gain must be a non-negative number or "auto"; got {self.min_gain!r}.'
             )
-        if not isinstance(solver, SequentialSolver | OrthonormalSolver | RandomOrderSolver):
-            return np.zeros(len(localised))  # the reference algorithms know no prices
+        if not getattr(solver, "charges_min_gain", True):
+            return np.zeros(len(localised))
         # A null column raises the evidence with probability 0.32. Prior odds of one to the
         # number of columns against each make the expected number of false ones small; a
         # smoothness prior charges for them already.
-        if smoothness and moments.is_orthonormal:
+        if prior.is_penalised and moments.is_orthonormal:
             return np.zeros(len(localised))  # no tolerance needed: there is no search
         explicit = KERNEL_MIN_GAIN
-        if not smoothness:
+        if not prior.is_penalised:
             n_explicit = max(int(np.count_nonzero(~localised)), 1)
             explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
         prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
         for part in moments.parts:
-            if smoothness and part.is_orthonormal:
+            if prior.is_penalised and part.is_orthonormal:
                 prices[part.atoms] = 0.0  # as if it were alone
         return prices
 
@@ -339,7 +329,7 @@ class BaseSparseBayesRegressor(
             "log_evidence_": np.array([output.posterior.log_evidence for output in outputs]),
             "objective_": np.array([output.objective for output in outputs]),
             "effective_dof_": np.array([output.posterior.effective_dof for output in outputs]),
-            "prior_rate_": np.array([output.solution.laplace_rate for output in outputs]),
+            "prior_rate_": np.array([output.solution.prior.rate for output in outputs]),
             "saturated_": np.array([output.solution.saturated for output in outputs]),
             "converged_": np.array([output.solution.converged for output in outputs]),
         }

@@ -34,7 +34,7 @@ from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_sol
 from relvec.laplace.binary import Labels
 from relvec.laplace.softmax import ClassLabels
 from relvec.moments import STORE_BYTES
-from relvec.priors import resolve_prior
+from relvec.priors import BoundPrior, resolve_prior
 from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
 
 __all__ = ["BaseSparseBayesClassifier"]
@@ -186,8 +186,7 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
-        hyperprior = resolve_prior(self.prior).hyperprior()
-        needs_dense = bool(hyperprior.shape or hyperprior.rate)
+        needs_dense = not resolve_prior(self.prior).bind(len(index)).is_removable
         if n_classes > 2 and self.multi_class != "one_vs_rest":
             labels = ClassLabels(index, n_classes, weight, None, is_fitted)
             if is_given:
@@ -238,23 +237,21 @@ class BaseSparseBayesClassifier(
 
     def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
         """What the prior adds to the evidence."""
-        prior = resolve_prior(self.prior)
-        smoothness = prior.smoothness(labels.total_weight)
+        prior = resolve_prior(self.prior).bind(labels.total_weight)
         return {
-            "min_gain": self._entry_prices(bound, smoothness, labels.weight),
-            "smoothness": smoothness,
+            "min_gain": self._entry_prices(bound, prior, labels.weight),
+            "prior": prior,
             "is_prior": self.price_curvature == "bound",
-            "hyperprior": prior.hyperprior(),
             "largest_logit": float(self.largest_logit),
         }
 
-    def _entry_prices(self, bound: BoundBasis, smoothness: float, weight: Vector | None) -> Vector:
+    def _entry_prices(self, bound: BoundBasis, prior: BoundPrior, weight: Vector | None) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
         rows = bound.source_row
         if isinstance(self.min_gain, str):
             explicit = KERNEL_MIN_GAIN
-            if not smoothness:
+            if not prior.is_penalised:
                 n_explicit = max(int(np.count_nonzero(~localised)), 1)
                 explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
             prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
@@ -346,8 +343,8 @@ class BaseSparseBayesClassifier(
 
     def _warn_of_memory(self, bound: BoundBasis, n_rows: int) -> None:
         """Say so if kernels are so narrow that most training inputs need one of their own."""
-        n_kept, hyperprior = len(self.relevance_), resolve_prior(self.prior).hyperprior()
-        if not self.converged_ or hyperprior.shape or hyperprior.rate:  # which deletes nothing
+        n_kept, prior = len(self.relevance_), resolve_prior(self.prior).bind(n_rows)
+        if not self.converged_ or not prior.is_removable:  # which deletes nothing
             return
         if n_rows > FEW_ROWS and n_kept > n_rows / 2 and bound.is_localised.all():
             warnings.warn(

@@ -125,7 +125,7 @@ def _denoise_stream(
         )
     given_variance(denoiser.noise_std, (SIDE[1],), None)
     total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
-    price = denoiser._check_options().smoothness(total)
+    price = float(denoiser._check_options().bind(total).penalty)
     fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
     found: list[tuple[Layout, list[float]]] = []
     progress = Terminal() if denoiser.progress is True else denoiser.progress or None

@@ -355,7 +355,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         recipes = resolve_recipes(
             self.dictionary, self.neighbours, layout.spatial_shape, is_plain=self.mode == "plain"
         )
-        prices = [prior.smoothness(count) for count in counts_of_observed(parts, observed)]
+        prices = [float(prior.bind(count).penalty) for count in counts_of_observed(parts, observed)]
         given = given_variance(self.noise_std, layout.shape, layout.channel_axis)
         levels = None
         if given is not None:
@@ -441,8 +441,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             if self.mode != "plain":
                 raise ValueError('level is for mode="plain"; other modes choose their own depth.')
         prior = resolve_prior(self.prior)
-        hyper = prior.hyperprior()
-        if hyper.shape or hyper.rate:
+        if not prior.bind(1.0).is_removable:
             raise ValueError(
                 f"The closed form needs a price on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'

@@ -13,6 +13,7 @@ from relvec.priors import RateHyperprior
 from relvec.solvers import Problem, RateLearner, SequentialSolver, WarmStart, with_learnt_rate
 from relvec.solvers.gaussian.rate import best_rate
 from tests.helpers_dense import DenseMoments
+from tests.helpers_priors import posed, prior_of
 
 WEAK = RateHyperprior(1.0, 0.1)
 
@@ -21,7 +22,7 @@ def linear_problem(seed=0, n=100, k=50, strength=1.0, **options):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, k))
     y = strength * X[:, :5].sum(axis=1) + rng.standard_normal(n)
-    return Problem(DenseMoments(X, y), **options)
+    return posed(DenseMoments(X, y), **options)
 
 
 def sinc_problem(seed=0, n=100):
@@ -120,7 +121,7 @@ def test_learning_does_not_empty_the_model_where_the_published_rule_does(problem
         if not total:
             break
         published = solver.solve(
-            replace(problem, laplace_rate=2 * problem.moments.n_atoms / total),
+            replace(problem, prior=prior_of(laplace_rate=2 * problem.moments.n_atoms / total)),
             warm_start=WarmStart(published.active, published.log_lam),
         )
     assert not len(published.active)
@@ -130,10 +131,11 @@ def test_the_answer_is_a_fixed_point_and_solves_the_problem_at_its_rate():
     problem = linear_problem(2)
     learner = RateLearner(SequentialSolver(), WEAK, tol=1e-4)
     solution = learner.solve(problem)
-    rate = solution.laplace_rate
+    rate = solution.prior.rate
     assert math.log(rate) == pytest.approx(learner._wanted(problem, solution), abs=1e-3)
     again = SequentialSolver().solve(
-        replace(problem, laplace_rate=rate), warm_start=WarmStart(solution.active, solution.log_lam)
+        replace(problem, prior=prior_of(laplace_rate=rate)),
+        warm_start=WarmStart(solution.active, solution.log_lam),
     )
     assert solution.objective == pytest.approx(again.objective, abs=1e-6)
     np.testing.assert_array_equal(solution.active, again.active)
@@ -155,16 +157,16 @@ def test_the_interval_is_halved_when_the_rate_goes_back_and_forth():
         """Wants a large rate where it is small, and a small one where it is large."""
 
         def _wanted(self, problem, solution):
-            return 1.0 if solution.laplace_rate < 0.5 else -3.0
+            return 1.0 if solution.prior.rate < 0.5 else -3.0
 
     solution = Contrary(SequentialSolver("fast"), WEAK).solve(linear_problem())
     assert solution.converged
-    assert solution.laplace_rate == pytest.approx(0.5, rel=2e-3)
+    assert solution.prior.rate == pytest.approx(0.5, rel=2e-3)
 
 
 def test_too_few_solves_are_not_called_converged():
     solution = RateLearner(SequentialSolver("fast"), WEAK, max_solves=1).solve(linear_problem())
-    assert solution.laplace_rate > 0
+    assert solution.prior.rate > 0
     assert not solution.converged
 
 
@@ -182,7 +184,7 @@ def test_a_monitor_ends_the_learning():
 
 def test_nothing_is_learnt_from_a_constant_target():
     problem = Problem(DenseMoments(np.random.default_rng(0).standard_normal((9, 3)), np.ones(9)))
-    assert RateLearner(SequentialSolver(), WEAK).solve(problem).laplace_rate == 0.0
+    assert RateLearner(SequentialSolver(), WEAK).solve(problem).prior.rate == 0.0
 
 
 def test_a_rate_that_is_given_needs_no_learner():

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from relvec import RVMRegressor
 from relvec._typing import Matrix, Vector
-from relvec.evidence import best_precision
 from relvec.solvers.gaussian.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -23,6 +22,8 @@ from relvec.solvers.gaussian.newton import (
     maximise,
     without_each,
 )
+from tests.helpers_priors import best_precision
+from tests.helpers_priors import objective as objective_with
 
 NOISE = [None, 0.25]
 SMOOTHNESS = [0.0, 1.3]
@@ -43,7 +44,7 @@ class Data(NamedTuple):
         return self.Phi.T @ self.t
 
     def objective(self, smoothness: float, noise: float | None) -> Objective:
-        return Objective(float(len(self.t)), float(self.t @ self.t), smoothness, noise)
+        return objective_with(float(len(self.t)), float(self.t @ self.t), smoothness, noise)
 
 
 def draw(seed: int, k: int, n: int = 40) -> Data:
