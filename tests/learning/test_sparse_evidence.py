@@ -92,7 +92,8 @@ def case(request):
 
 def test_value_is_that_of_dense_matrices(case):
     model, objective, theta, matrices = case
-    n, _, c, noise, rate = objective
+    n, _, prior, noise = objective
+    c, rate = prior.penalty, prior.rate
 
     def brute(theta, scale):
         quadratic, log_det, degrees, *_ = matrices(theta, scale)

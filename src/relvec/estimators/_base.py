@@ -204,7 +204,9 @@ class BaseSparseBayesRegressor(
                 monitor=self._monitor(context),
             )
             objective = objective_of(problem, problem.noise_variance)
-            objectives.append(objective._replace(prior=solution.prior))
+            objectives.append(
+                objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+            )
             outputs.append(
                 finish_output(
                     problem,
@@ -329,7 +331,7 @@ class BaseSparseBayesRegressor(
             "log_evidence_": np.array([output.posterior.log_evidence for output in outputs]),
             "objective_": np.array([output.objective for output in outputs]),
             "effective_dof_": np.array([output.posterior.effective_dof for output in outputs]),
-            "prior_rate_": np.array([output.solution.prior.rate for output in outputs]),
+            "prior_rate_": np.array([output.solution.laplace_rate for output in outputs]),
             "saturated_": np.array([output.solution.saturated for output in outputs]),
             "converged_": np.array([output.solution.converged for output in outputs]),
         }

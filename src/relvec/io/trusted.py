@@ -48,7 +48,7 @@ laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
 noise.report.NoiseLevel
 posterior.Posterior
-priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
+priors.base.InverseGamma priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
 solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver

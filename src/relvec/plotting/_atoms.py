@@ -240,7 +240,11 @@ def _conditioned(
             'Use prior="flat", "laplace", or one that prices degrees of freedom.'
         )
     solution, some = output.solution, X[:ROWS_COMPARED]
-    problem = replace(problem, noise_variance=solution.noise_variance, prior=solution.prior)
+    problem = replace(
+        problem,
+        noise_variance=solution.noise_variance,
+        prior=problem.prior.with_rate(solution.laplace_rate),
+    )
     is_same = moments.n_atoms == model.n_atoms_ and np.array_equal(
         bound.atoms.take(output.active).at(some), output.atoms.at(some)
     )

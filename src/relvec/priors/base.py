@@ -133,6 +133,10 @@ class BoundPrior(ABC):
         """Return the prior of some of the atoms."""
         return self
 
+    def with_rate(self, rate: float) -> Self:
+        """Return the prior at another rate; itself if it has none."""
+        return self
+
     def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
         """Log density ``h`` of each log precision, relative to that of an absent atom."""
         return np.zeros(np.shape(log_lam))

@@ -152,8 +152,8 @@ class Solution:
     """Objective after each accepted step of the run that won, and of the one it began from."""
     candidates: tuple[Candidate, ...] = field(default=())
     """Every end state that was compared, best first."""
-    prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
-    """Under which it was found: that of the problem, with what was learnt of it."""
+    laplace_rate: float = 0.0
+    """Rate of the Laplace prior, given or learnt; zero without one."""
 
 
 class WarmStart(NamedTuple):

@@ -213,8 +213,9 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     np.testing.assert_allclose(seen.s[absent], (unit * back).sum(0)[absent], atol=1e-9)
     np.testing.assert_allclose(seen.q[absent], (back.T @ (t - t.mean()))[absent], atol=1e-9)
     if smoothness:
-        assert seen.p is not None
-        np.testing.assert_allclose(seen.p[absent], (back * back).sum(0)[absent], atol=1e-9)
+        assert seen.w is not None
+        expected = smoothness * (back * back).sum(0)[absent]
+        np.testing.assert_allclose(seen.w[absent], expected, atol=1e-9)
 
 
 # ------------------------------------------------------------------ working sets

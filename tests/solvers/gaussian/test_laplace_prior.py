@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
+from relvec.priors import BoundFlat
 from relvec.published import FixedPointSolver, RandomOrderSolver, TextbookSolver
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.newton import evaluate, maximise
@@ -19,7 +20,6 @@ from relvec.testing import check_solver
 from tests.helpers_dense import DenseMoments
 from tests.helpers_priors import (
     best_precision,
-    gamma_prior,
     gradient_and_hessian,
     posed,
     prior_of,
@@ -201,7 +201,9 @@ def test_one_sweep_of_the_dense_start_stands_still_at_a_maximum(noise):
     Phi, t, _ = draw(1, k=3, n=40)
     objective = objective_with(40.0, float(t @ t), 0.0, noise, 0.3)
     found = maximise(Phi.T @ Phi, Phi.T @ t, np.zeros(3), objective, max_iter=100, tol=1e-10)
-    np.testing.assert_allclose(mackay_update(found.point, objective), found.theta, atol=1e-7)
+    np.testing.assert_allclose(
+        mackay_update(found.point, found.theta, objective), found.theta, atol=1e-7
+    )
 
 
 # ---------------------------------------------------------------- solvers
@@ -223,14 +225,14 @@ def sinc_problem(n=50, seed=0, **options):
 
 def value(problem, active, theta):
     """Objective from the statement of the model; the pseudo-observation of the noise included."""
-    n, target_ss, _, noise, rate = objective_of(problem, problem.noise_variance)
+    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance)
     gram, lam = problem.moments.gram(active), np.exp(theta)
     b = problem.moments.correlation[active]
     R = target_ss - b @ np.linalg.solve(gram + np.diag(lam), b)
     sigma2 = R / n if noise is None else noise
     log_det = np.linalg.slogdet(gram + np.diag(lam))[1] - theta.sum()
     evidence = -0.5 * (n * np.log(2 * np.pi * sigma2) + R / sigma2 + log_det)
-    return evidence - 0.5 * rate * np.sum(1 / lam) - problem.min_gain[active].sum()
+    return evidence - 0.5 * prior.rate * np.sum(1 / lam) - problem.min_gain[active].sum()
 
 
 @pytest.mark.parametrize("noise", NOISE)
@@ -240,7 +242,7 @@ def test_the_search_finds_the_best_of_all_subsets(rate, noise):
         problem = sparse_problem(seed, laplace_rate=rate, noise_variance=noise)
         solution = SequentialSolver().solve(problem)
         assert solution.converged
-        assert solution.prior.rate == rate
+        assert solution.laplace_rate == rate
         best = value(problem, np.arange(0), np.empty(0))
         for size in range(1, 7):
             for chosen in itertools.combinations(range(6), size):
@@ -274,7 +276,7 @@ def test_all_solvers_end_at_the_same_maximum(solver, noise):
     problem = sparse_problem(1, laplace_rate=1.5, noise_variance=noise)
     best = SequentialSolver().solve(problem)
     found = solver.solve(problem)
-    assert found.prior.rate == 1.5
+    assert found.laplace_rate == 1.5
     np.testing.assert_array_equal(found.active, best.active)
     assert found.objective == pytest.approx(best.objective, abs=1e-3)
     np.testing.assert_allclose(found.log_lam, best.log_lam, atol=0.05)
@@ -341,7 +343,9 @@ def test_a_warm_start_goes_on_from_there():
 def test_the_conformance_check_sees_a_solver_that_forgets_the_prior():
     class Forgets(TextbookSolver):
         def solve(self, problem, **options):
-            return super().solve(replace(problem, prior=prior_of(laplace_rate=0.0)), **options)
+            if problem.prior.rate:
+                problem = replace(problem, prior=BoundFlat())
+            return super().solve(problem, **options)
 
     with pytest.raises(AssertionError, match="Laplace"):
         check_solver(Forgets())
@@ -358,11 +362,3 @@ def test_the_closed_form_refuses_and_the_search_takes_over():
     with pytest.raises(ValueError, match="no Laplace prior"):
         OrthonormalSolver().solve(problem)
     assert list(SequentialSolver().solve(problem).active) == [3]
-
-
-@pytest.mark.parametrize(
-    "options", [{"smoothness": 1.0}, {"hyperprior": gamma_prior(shape=0.1, rate=0.1)}]
-)
-def test_two_priors_at_once_are_refused(options):
-    with pytest.raises(ValueError, match="cannot be combined"):
-        sparse_problem(laplace_rate=1.0, **options)

@@ -61,7 +61,9 @@ def test_atoms_of_a_batch_come_in_at_their_best_precision(noise):
     problem = sparse_problem(laplace_rate=1.0, noise_variance=noise)
     empty = screen(problem, np.arange(0), None)
     objective = objective_of(problem, noise)
-    chosen, theta = pick(problem, objective, None, empty, np.arange(6), np.zeros(6), 1)
+    chosen, theta = pick(
+        problem, objective, np.arange(0), None, empty, np.arange(6), np.zeros(6), 1
+    )
     alone = [
         minimize_scalar(
             lambda x, i=i: -value(problem, np.array([i]), np.array([x])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -12,7 +13,6 @@ from scipy.optimize import minimize
 from relvec.evidence import gaussian_objective
 from relvec.published import RandomOrderSolver
 from relvec.solvers import SequentialSolver
-from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend, settle
 from relvec.solvers.gaussian.moves import applied, improve, proposals
 from relvec.solvers.gaussian.newton import evaluate
@@ -52,9 +52,7 @@ def value(problem, active, theta, held=None):
 
 def end_state(problem, held=None, seed=0):
     """Return some maximum, not the best one."""
-    problem_held = Problem(
-        problem.moments, problem.min_gain, problem.prior.penalty, noise_variance=held
-    )
+    problem_held = replace(problem, noise_variance=held)
     end = RandomOrderSolver(random_state=seed).solve(problem_held)
     return State(end.active, end.log_lam, end.objective, end.noise_variance, polished=True)
 

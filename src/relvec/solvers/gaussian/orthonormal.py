@@ -71,9 +71,9 @@ def _obstacle(problem: Problem) -> str | None:
         )
     if problem.prior.has_density:
         return (
-            "The closed form has no Laplace or other separable prior, under which the noise has no "
-            'profile in closed form. Use solver="sequential", or a price on degrees of freedom '
-            'such as prior="bic".'
+            "The closed form has no Laplace prior, nor any density of the precisions, under which "
+            'the noise has no profile in closed form. Use solver="sequential", or a price on '
+            'degrees of freedom such as prior="bic".'
         )
     penalties = problem.prior.take(np.flatnonzero(problem.moments.usable)).penalty
     if np.ndim(penalties) and np.ptp(penalties):

@@ -99,7 +99,7 @@ class RateLearner:
     >>> moments = SufficientStatistics(8).update(Phi, target).moments()
     >>> problem = Problem(moments, prior=LaplacePrior("auto").bind(n_samples=100))
     >>> solution = RateLearner(SequentialSolver()).solve(problem)
-    >>> solution.prior.rate > 0.0, solution.converged
+    >>> solution.laplace_rate > 0.0, solution.converged
     (True, True)
     """
 

@@ -256,7 +256,7 @@ def trivial(problem: Problem) -> Solution | None:
         n_iter=0,
         converged=True,
         certificate=certificate,
-        prior=problem.prior,
+        laplace_rate=problem.prior.rate,
     )
 
 
@@ -313,5 +313,5 @@ def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution
         ),
         saturated=saturated,
         trace=outcome.trace,
-        prior=problem.prior,
+        laplace_rate=problem.prior.rate,
     )

@@ -55,7 +55,7 @@ class State(NamedTuple):
             saturated=self.saturated,
             trace=self.trace if trace is None else trace,
             candidates=candidates,
-            prior=problem.prior,
+            laplace_rate=problem.prior.rate,
         )
 
 
