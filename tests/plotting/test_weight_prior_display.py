@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 from matplotlib import colors, pyplot
 
 from relvec.plotting import WeightPriorDisplay
-from relvec.priors import GammaPrior, LaplacePrior, SmoothnessPrior
+from relvec.priors import GammaPrior, LaplacePrior, SeparablePrior, SmoothnessPrior
 
 WEIGHTS = np.array([-3.0, -0.4, 0.05, 1.0, 7.0])
 

@@ -220,6 +220,16 @@ class Prior(BaseEstimator, ABC):
     See Also
     --------
     SeparablePrior : Derive from this one to add a density of your own.
+
+    Examples
+    --------
+    >>> import math
+    >>> from relvec.priors import BoundSmoothness, Prior
+    >>> class HalfBic(Prior):
+    ...     def bind(self, n_samples, column_norm=None, groups=None):
+    ...         return BoundSmoothness(0.25 * math.log(n_samples))
+    >>> round(HalfBic().bind(100).penalty, 2)
+    1.15
     """
 
     noise: InverseGamma | None = None

@@ -15,6 +15,14 @@ class BoundFlat(BoundPrior):
     ----------
     noise : InverseGamma, optional
         Density of the noise variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.priors import BoundFlat
+    >>> gain, lam = BoundFlat().best(np.ones(1), np.full(1, 3.0), None, 20.0, 50.0, 1.0)
+    >>> lam  # s^2 / (q^2 - s), in units of the noise
+    array([0.125])
     """
 
     def best(

@@ -26,6 +26,13 @@ class BoundSmoothness(BoundFlat):
         ``c`` of each effective degree of freedom.
     noise : InverseGamma, optional
         Density of the noise variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.priors import BoundSmoothness
+    >>> BoundSmoothness(np.array([0.5, 2.0, 1.0])).take(np.array([2, 0])).penalty
+    array([1. , 0.5])
     """
 
     def __init__(self, penalty: float | Vector, noise: InverseGamma | None = None) -> None:
