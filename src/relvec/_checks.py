@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.sparse import issparse
 
 __all__ = [
+    "as_objects",
     "check_bool",
     "check_choice",
     "check_dense",
@@ -148,6 +149,8 @@ def check_finite_input(values: Any, name: str) -> None:
     except (TypeError, ValueError):
         if names is not None and array.ndim == 2:
             _refuse_text(array, name, names)
+        elif name == "X":
+            _refuse_words(array)
         return
     check_finite_block(array, name, names)
 
@@ -164,6 +167,60 @@ def _refuse_text(array: np.ndarray, what: str, names: list[str]) -> None:
                     "out, or encode it first, for example by scikit-learn's OneHotEncoder in a "
                     "ColumnTransformer; the command `relvec fit` does so by itself."
                 ) from None
+
+
+def _refuse_words(array: np.ndarray) -> None:
+    """Say what to do with inputs that hold text; other objects are left to scikit-learn."""
+    for row, values in enumerate(array):
+        for value in np.ravel(values):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                if not isinstance(value, str):
+                    return
+                raise ValueError(
+                    f"X must hold numbers for this model; row {row} holds the text {value!r}. Use "
+                    "a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a function "
+                    "k(X, Z), or turn texts into numbers first, for example by scikit-learn's "
+                    "TfidfVectorizer or OneHotEncoder."
+                ) from None
+
+
+def as_objects(values: Any) -> np.ndarray | None:
+    """Return inputs that are not numbers as an array of objects with two axes; None for numbers.
+
+    Texts and other objects that are given one by one become one column. Rows that are lists,
+    tuples or arrays of one length become as many columns; to keep such rows whole, give a
+    one-dimensional array of objects.
+
+    Examples
+    --------
+    >>> as_objects(["one", "two"])
+    array([['one'],
+           ['two']], dtype=object)
+    >>> as_objects([[1.0], [2]]) is None
+    True
+    """
+    if issparse(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiubc"):
+        return None
+    if isinstance(values, np.ndarray) or hasattr(values, "columns") or hasattr(values, "dtype"):
+        array = np.asarray(values, dtype=object)
+    else:
+        listed = list(values)
+        rows = [each for each in listed if isinstance(each, list | tuple | np.ndarray)]
+        array = np.empty(len(listed), dtype=object)
+        if listed and len(rows) == len(listed) and len({np.shape(row)[:1] for row in rows}) == 1:
+            array = np.array([list(row) for row in rows], dtype=object)
+        else:
+            for place, each in enumerate(listed):
+                array[place] = each
+    if array.ndim not in (1, 2) or all(map(_is_number, array.flat)):
+        return None
+    return array.reshape(len(array), -1)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, numbers.Number | np.bool_)
 
 
 def check_finite_block(array: np.ndarray, what: str, columns: list[str] | None = None) -> None:

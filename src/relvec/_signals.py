@@ -14,9 +14,6 @@ from relvec._typing import BoolArray
 
 __all__ = ["as_mask", "as_numbers", "like", "resolve_channel_axis"]
 
-LONG = 32
-"""Rows from which an array with two to four columns holds signals, not an image."""
-
 
 def as_numbers(signal: Any) -> NDArray[Any]:
     """View the input as an array of numbers, without reading what is on disk."""
@@ -76,11 +73,7 @@ def resolve_channel_axis(signal: Any, shape: tuple[int, ...], channel_axis: Any)
         return None
     if isinstance(channel_axis, str):
         check_choice("channel_axis", channel_axis, ("auto",))
-        if n_axes == 3:
-            return 2 if shape[2] in (3, 4) else None
-        if n_axes == 2 and (_is_table(signal) or (shape[1] in (2, 3, 4) and shape[0] >= LONG)):
-            return 1
-        return None
+        return _likely_channels(signal, shape)
     is_integer = isinstance(channel_axis, (int, np.integer)) and not isinstance(channel_axis, bool)
     if not is_integer or not -n_axes <= channel_axis < n_axes:
         raise ValueError(
@@ -93,6 +86,15 @@ def resolve_channel_axis(signal: Any, shape: tuple[int, ...], channel_axis: Any)
             "Use channel_axis=None."
         )
     return int(channel_axis) % n_axes
+
+
+def _likely_channels(signal: Any, shape: tuple[int, ...]) -> int | None:
+    if len(shape) == 3:
+        return 2 if shape[2] in (3, 4) else None
+    if len(shape) != 2:
+        return None
+    is_long = shape[1] in (2, 3, 4) and shape[0] >= 32  # shorter ones may be small images
+    return 1 if _is_table(signal) or is_long else None
 
 
 def _is_table(signal: Any) -> bool:

@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 
+from relvec.denoising import DenoisingTuning
 from relvec.denoising.frame import Band
-from relvec.denoising.rule import CAUTION, group_price, shrink_band
+from relvec.denoising.rule import group_price, shrink_band
 from relvec.solvers.gaussian.orthonormal import shrinkage
 
 
@@ -138,7 +139,7 @@ def stein(values, noise, inside, c, described, width, price):
     """Squared change plus (a little more than) twice the slope, the part inside."""
     result = shrink_band(values, noise, inside, c, described, width, price)
     change = float((inside * (result.values - values) ** 2 / noise).sum())
-    return change + CAUTION * result.penalty / described.share
+    return change + DenoisingTuning.caution * result.penalty / described.share
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.3, 1.0])

@@ -9,19 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relvec.denoising import tiles as module
-from relvec.denoising.channel import Channel, denoise_channel
+from relvec.denoising import DenoisingTuning
+from relvec.denoising.channel import Channel, Scheme, denoise_channel
 from relvec.denoising.recipes import default_recipes
 from relvec.denoising.tiles import fade, needs_tiles, stream, tiles
 
-
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(module, "SIDE", {1: 512, 2: 64, 3: 24})
-    monkeypatch.setattr(module, "OVERLAP", {1: 64, 2: 8, 3: 3})
+SMALL = DenoisingTuning(tile_sides=(512, 64, 24, 24), tile_overlaps=(64, 8, 3, 4))
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     "shape",
     [
@@ -41,7 +36,7 @@ def small(monkeypatch):
 )
 def test_weights_sum_to_one(shape):
     total, seen = np.zeros(shape), np.zeros(shape, dtype=int)
-    for tile in tiles(shape):
+    for tile in tiles(shape, SMALL):
         box = np.ones([part.stop - part.start for part in tile.box])
         total[tile.box] += fade(box, tile)
         seen[tile.box] += 1
@@ -50,9 +45,8 @@ def test_weights_sum_to_one(shape):
     assert seen.min() >= 1
 
 
-@pytest.mark.usefixtures("small")
 def test_tiles_see_beyond_what_they_answer_for():
-    for tile in tiles((5000,)):
+    for tile in tiles((5000,), SMALL):
         (part,), (weight,) = tile.box, tile.weights
         if part.start > 0:
             assert (weight[:64] == 0.0).all()
@@ -69,9 +63,10 @@ def test_small_signals_are_one_piece():
     assert len(list(tiles((1000, 1000)))) == 1
 
 
-def denoised(values, noise=1.0, **options):
+def denoised(values, noise=1.0, *, tuning=SMALL, want_variance=True, **options):
     recipes = default_recipes(values.shape)
-    return denoise_channel(Channel(values, noise, 3.5), recipes, "symmetric", **options)
+    scheme = Scheme(recipes, want_variance=want_variance, tuning=tuning)
+    return denoise_channel(Channel(values, noise, 3.5), scheme, **options)
 
 
 def smooth_and_rough(shape, seed=0):
@@ -81,19 +76,18 @@ def smooth_and_rough(shape, seed=0):
 
 
 @pytest.mark.parametrize("shape", [(4000,), (100, 130)])
-def test_no_seams(shape, request):
+def test_no_seams(shape):
     clean, noisy = smooth_and_rough(shape)
-    whole = denoised(noisy, want_variance=True)
-    request.getfixturevalue("small")
-    assert needs_tiles(shape)
-    tiled = denoised(noisy, want_variance=True)
+    whole = denoised(noisy, tuning=DenoisingTuning())
+    assert needs_tiles(shape, SMALL)
+    tiled = denoised(noisy)
     difference = np.square(tiled.mean - whole.mean)
     # as a whole hardly different, and in error little worse
     assert difference.mean() < 0.25 * np.square(whole.mean - clean).mean()
     assert np.square(tiled.mean - clean).mean() < 1.2 * np.square(whole.mean - clean).mean()
     # and the differences are not where tiles meet
     edge = np.zeros(shape, dtype=bool)
-    for tile in tiles(shape):
+    for tile in tiles(shape, SMALL):
         for axis, weight in enumerate(tile.weights):
             partly = tile.box[axis].start + np.flatnonzero((weight > 0.0) & (weight < 1.0))
             edge[(slice(None),) * axis + (partly,)] = True
@@ -111,25 +105,23 @@ def test_no_seams(shape, request):
     assert tiled.weights.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.usefixtures("small")
 def test_noise_of_each_sample_and_gaps_in_tiles():
     clean, noisy = smooth_and_rough((3000,))
     noise = np.linspace(0.5, 2.0, 3000)
     noisy = clean + np.sqrt(noise) * (noisy - clean)
     values = noisy.copy()
     values[1000:1010] = np.nan
-    tiled = denoised(values, noise, want_variance=True)
+    tiled = denoised(values, noise)
     assert np.isfinite(tiled.mean).all()
     assert np.square(tiled.mean - clean).mean() < 0.35
     assert tiled.variance[1005] > 2 * np.median(tiled.variance)
 
 
-@pytest.mark.usefixtures("small")
 def test_out_and_progress():
     _, noisy = smooth_and_rough((2000,))
-    expected = denoised(noisy).mean
+    expected = denoised(noisy, want_variance=False).mean
     out, calls = np.full(2000, np.nan), []
-    result = denoised(noisy, out=out, progress=lambda *at: calls.append(at))
+    result = denoised(noisy, want_variance=False, out=out, progress=lambda *at: calls.append(at))
     assert result.mean is out
     np.testing.assert_array_equal(out, expected)
     assert calls == [(done, 4) for done in (1, 2, 3, 4)]

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import SmoothDenoiser, denoise
 from relvec.datasets import make_signal
-from relvec.denoising import tiles
+from relvec.denoising import DenoisingTuning
 from relvec.noise import NoiseLevelWarning
 from relvec.priors import GammaPrior, SmoothnessPrior
 
@@ -57,10 +57,7 @@ def answer(line):
     return denoise(line)
 
 
-@pytest.fixture
-def small_tiles(monkeypatch):
-    monkeypatch.setattr(tiles, "SIDE", {1: 512, 2: 48, 3: 16})
-    monkeypatch.setattr(tiles, "OVERLAP", {1: 64, 2: 6, 3: 2})
+SMALL_TILES = DenoisingTuning(tile_sides=(512, 48, 16, 16), tile_overlaps=(64, 6, 2, 2))
 
 
 # ------------------------------------------------------------------ containers
@@ -495,14 +492,13 @@ def test_boundaries(boundary):
 # ------------------------------------------------------------------ large signals
 
 
-@pytest.mark.usefixtures("small_tiles")
 def test_out(tmp_path):
     _, noisy = noisy_line(3000)
-    expected, std = denoise(noisy, return_std=True)
+    expected, std = denoise(noisy, tuning=SMALL_TILES, return_std=True)
     out = np.full(3000, np.nan)
-    assert denoise(noisy, out=out) is out
+    assert denoise(noisy, tuning=SMALL_TILES, out=out) is out
     np.testing.assert_array_equal(out, expected)
-    found, found_std = denoise(noisy, out=out, return_std=True)
+    found, found_std = denoise(noisy, tuning=SMALL_TILES, out=out, return_std=True)
     assert found is out
     np.testing.assert_array_equal(found_std, std)
     disk = np.lib.format.open_memmap(tmp_path / "in.npy", "w+", np.float32, (3000,))
@@ -511,26 +507,27 @@ def test_out(tmp_path):
     disk.flush()
     source = np.load(tmp_path / "in.npy", mmap_mode="r")
     for mode in ("quality", "plain"):
-        result = denoise(source, out=target, mode=mode)
+        result = denoise(source, tuning=SMALL_TILES, out=target, mode=mode)
         assert result is target
-        expected = denoise(noisy.astype(np.float32), mode=mode)
+        expected = denoise(noisy.astype(np.float32), tuning=SMALL_TILES, mode=mode)
         np.testing.assert_allclose(np.load(tmp_path / "out.npy"), expected, atol=1e-6)
     columns = np.column_stack([noisy, noisy[::-1]])
     out = np.zeros_like(columns)
-    denoise(columns, channel_axis=1, out=out)
-    np.testing.assert_array_equal(out, denoise(columns, channel_axis=1))
+    denoise(columns, tuning=SMALL_TILES, channel_axis=1, out=out)
+    np.testing.assert_array_equal(out, denoise(columns, tuning=SMALL_TILES, channel_axis=1))
 
 
-@pytest.mark.usefixtures("small_tiles")
 def test_progress(capsys):
     _, noisy = noisy_line(2000)
     calls = []
-    expected = denoise(noisy)
-    found = denoise(noisy, progress=lambda done, total: calls.append((done, total)))
+    expected = denoise(noisy, tuning=SMALL_TILES)
+    found = denoise(
+        noisy, tuning=SMALL_TILES, progress=lambda done, total: calls.append((done, total))
+    )
     np.testing.assert_array_equal(found, expected)
     assert calls == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert capsys.readouterr().err == ""
-    denoise(noisy, progress=True)
+    denoise(noisy, tuning=SMALL_TILES, progress=True)
     written = capsys.readouterr().err
     assert written.endswith("4 of 4 tiles denoised\n")
     assert written.count("\r") == 4
@@ -543,13 +540,13 @@ def test_jobs():
     np.testing.assert_array_equal(one.std_, two.std_)
 
 
-@pytest.mark.usefixtures("small_tiles")
 def test_tiles_of_gaps_channels_and_weights():
     clean, noisy = noisy_line(3000)
     noisy[700:720] = np.nan
     both = np.column_stack([noisy, noisy])
     weights = np.linspace(0.8, 1.2, 3000)
-    denoiser = SmoothDenoiser(channel_axis=1).fit(both, sample_weight=weights)
+    denoiser = SmoothDenoiser(channel_axis=1, tuning=SMALL_TILES)
+    denoiser.fit(both, sample_weight=weights)
     assert np.isfinite(denoiser.signal_).all()
     assert error(denoiser.signal_, clean[:, None]) < 0.02
     np.testing.assert_allclose(denoiser.signal_[:, 0], denoiser.signal_[:, 1])
@@ -566,26 +563,24 @@ def test_pieces_of_a_short_signal(line, size):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_pieces_of_a_long_signal(monkeypatch):
-    monkeypatch.setattr(tiles, "SIDE", {1: 1024})
-    monkeypatch.setattr(tiles, "OVERLAP", {1: 64})
+def test_pieces_of_a_long_signal():
+    tuning = DenoisingTuning(tile_sides=(1024, 48, 16, 16), tile_overlaps=(64, 6, 2, 2))
     clean, noisy = noisy_line(5000)
-    whole = denoise(noisy, noise_std=0.3)
-    results = list(denoise(pieces(noisy, 333), noise_std=0.3, n_samples=5000))
+    whole = denoise(noisy, noise_std=0.3, tuning=tuning)
+    results = list(denoise(pieces(noisy, 333), noise_std=0.3, n_samples=5000, tuning=tuning))
     assert len(results) > 3
     found = np.concatenate(results)
     assert found.shape == (5000,)
     assert error(found, whole) < 0.3 * error(whole, clean)
-    estimated = np.concatenate(list(denoise(pieces(noisy, 512), mode="plain")))
+    estimated = np.concatenate(list(denoise(pieces(noisy, 512), mode="plain", tuning=tuning)))
     assert error(estimated, clean) < 0.02
 
 
-def test_pieces_with_a_wide_gap(monkeypatch):
-    monkeypatch.setattr(tiles, "SIDE", {1: 256})
-    monkeypatch.setattr(tiles, "OVERLAP", {1: 16})
+def test_pieces_with_a_wide_gap():
+    tuning = DenoisingTuning(tile_sides=(256, 48, 16, 16), tile_overlaps=(16, 6, 2, 2))
     _, noisy = noisy_line(3000)
     noisy[1000:2000] = np.nan
-    found = np.concatenate(list(denoise(pieces(noisy, 100))))
+    found = np.concatenate(list(denoise(pieces(noisy, 100), tuning=tuning)))
     assert len(found) == 3000
     assert np.isfinite(found[:900]).all()
     assert np.isfinite(found[2100:]).all()
@@ -1219,3 +1214,8 @@ def test_plain_mode_with_a_large_offset():
     options = {"mode": "plain", "noise_std": 0.3}
     found = denoise(noisy + 1e12, **options) - 1e12
     assert np.sqrt(np.mean((found - denoise(noisy, **options)) ** 2)) < 0.1
+
+
+def test_tuning_is_checked(line):
+    with pytest.raises(TypeError, match="tuning must be a DenoisingTuning or None; got 'fast'"):
+        SmoothDenoiser(tuning="fast").fit(line)

@@ -47,6 +47,7 @@ from relvec.bases import (
     WaveletBasis,
 )
 from relvec.datasets import make_noisy_signal
+from relvec.denoising import DenoisingTuning
 from relvec.kernels import (
     Cosine,
     Laplacian,
@@ -248,6 +249,10 @@ _MAKERS = {
     "denoiser_plain": lambda: (SmoothDenoiser(mode="plain").fit(_signal()), _signal()),
     "denoiser_cosine": lambda: (
         SmoothDenoiser(mode="plain", dictionary="cosine").fit(_signal()),
+        _signal(),
+    ),
+    "denoiser_tuned": lambda: (
+        SmoothDenoiser(noise_std=0.3, tuning=DenoisingTuning(caution=2.0)).fit(_signal()),
         _signal(),
     ),
     "denoiser_image": lambda: (SmoothDenoiser().fit(_image()), _image()),

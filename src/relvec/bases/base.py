@@ -142,6 +142,11 @@ class Basis(BaseEstimator, ABC):
         """Whether `bind` takes scipy sparse inputs."""
         return False
 
+    @property
+    def accepts_objects(self) -> bool:
+        """Whether inputs may be texts or other objects instead of numbers."""
+        return False
+
     @abstractmethod
     def bind(
         self,

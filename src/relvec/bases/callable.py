@@ -104,6 +104,11 @@ class FunctionBasis(Basis):
     def __init__(self, functions: Any) -> None:
         self.functions = functions
 
+    @property
+    def accepts_objects(self) -> bool:
+        """Return True: what functions take is left to them."""
+        return True
+
     def bind(
         self,
         X: Any,

@@ -132,6 +132,11 @@ class UnionBasis(Basis):
         """Whether every part takes sparse inputs."""
         return all(basis.accepts_sparse for basis in self._checked())
 
+    @property
+    def accepts_objects(self) -> bool:
+        """Whether every part takes texts or other objects."""
+        return all(basis.accepts_objects for basis in self._checked())
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with those of the parts if `deep`."""
         params: dict[str, Any] = {"bases": self.bases}

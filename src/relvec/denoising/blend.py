@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from relvec._typing import Matrix, Vector
 from relvec.denoising.frame import Array
 from relvec.denoising.recipes import Recipe, set_up
 from relvec.denoising.rule import shrink_band
+from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 
-__all__ = ["Attempt", "Blend", "attempt", "blend"]
+__all__ = ["Attempt", "Denoised", "attempt", "blend"]
 
 
 class Attempt(NamedTuple):
@@ -26,14 +28,14 @@ class Attempt(NamedTuple):
     freedom: float
 
 
-class Blend(NamedTuple):
-    """The weighted mean of several attempts."""
+class Denoised(NamedTuple):
+    """The weighted mean of several attempts: the answer for a signal or a part of it."""
 
     mean: Array
     variance: Array | None
     freedom: float
     weights: Vector
-    """Weight of each recipe: not negative, summing to one."""
+    """Weight of each recipe, averaged over tiles: not negative, summing to one."""
     errors: Vector
     """Unbiased estimate of the mean squared error of each recipe alone."""
     error: float
@@ -48,6 +50,7 @@ def attempt(
     boundary: str,
     *,
     want_variance: bool = False,
+    tuning: DenoisingTuning = DEFAULT,
 ) -> Attempt:
     """Denoise with one transform.
 
@@ -65,8 +68,10 @@ def attempt(
         How the signal is continued beyond its ends.
     want_variance : bool, default=False
         Whether to return the posterior variance of each sample as well.
+    tuning : DenoisingTuning, optional
+        How many shifts are averaged, and how prices are chosen.
     """
-    canvas, frame = set_up(recipe, values.shape, boundary)
+    canvas, frame = set_up(recipe, values.shape, boundary, tuning)
     inside: Iterator[Array]
     noises: Iterator[Array | float]
     if isinstance(noise, float):
@@ -81,7 +86,14 @@ def attempt(
     penalty = freedom = 0.0
     for place, (band, level, energy) in enumerate(zip(frame.bands, noises, inside, strict=True)):
         shrunk = shrink_band(
-            coefficients[place], level, energy, c, band, recipe.width, prices.get(band.kind)
+            coefficients[place],
+            level,
+            energy,
+            c,
+            band,
+            recipe.width,
+            prices.get(band.kind),
+            tuning,
         )
         prices[band.kind] = shrunk.price
         coefficients[place] = shrunk.values
@@ -102,7 +114,8 @@ def blend(
     boundary: str,
     *,
     want_variance: bool = False,
-) -> Blend:
+    tuning: DenoisingTuning = DEFAULT,
+) -> Denoised:
     """Denoise with each of several transforms and average them with the best weights.
 
     The squared error of a weighted mean is estimated without bias by Stein's formula: its
@@ -111,47 +124,46 @@ def blend(
 
     Parameters
     ----------
-    values, noise, c, boundary, want_variance
+    values, noise, c, boundary, want_variance, tuning
         As in `attempt`.
     recipes : sequence of Recipe
         What to try.
     """
+    work = partial(attempt, c=c, boundary=boundary, want_variance=want_variance, tuning=tuning)
     shape = values.shape
     if 1 in shape:  # continued along such an axis, noise would repeat itself and pass as signal
         values = values.squeeze()
         noise = noise if isinstance(noise, float) else noise.squeeze()
-        flat = blend(values, noise, c, recipes, boundary, want_variance=want_variance)
-        variance = None if flat.variance is None else flat.variance.reshape(shape)
-        return flat._replace(mean=flat.mean.reshape(shape), variance=variance)
     level = values.mean()
     centred = values - level
-    attempts = [
-        attempt(centred, noise, c, recipe, boundary, want_variance=want_variance)
-        for recipe in recipes
-    ]
+    attempts = [work(centred, noise, recipe=recipe) for recipe in recipes]
     residuals = np.stack([(tried.mean - centred).ravel() for tried in attempts])
     penalties = np.array([tried.penalty for tried in attempts])
     # on weights that sum to one, 2 w'p is the quadratic form of p_i + p_j
     form = residuals @ residuals.T + penalties[:, None] + penalties
     weights = simplex_minimum(form)
-    total_noise = float(np.sum(noise)) if np.ndim(noise) else float(noise) * values.size
-    mean = level + sum(w * tried.mean for w, tried in zip(weights, attempts, strict=True))
+    total_noise = _total(noise, values.size)
     variance = None
     if want_variance:
-        variance = sum(
-            w * tried.variance
-            for w, tried in zip(weights, attempts, strict=True)
-            if tried.variance is not None
-        )
+        variance = _average(weights, [tried.variance for tried in attempts])
         variance = variance + np.mean(noise) / values.size  # of the subtracted mean
-    return Blend(
-        mean=mean,
+        variance = variance.reshape(shape)
+    return Denoised(
+        mean=(level + _average(weights, [tried.mean for tried in attempts])).reshape(shape),
         variance=variance,
         freedom=1.0 + float(weights @ [tried.freedom for tried in attempts]),
         weights=weights,
         errors=(np.diagonal(form) - total_noise) / values.size,
         error=(float(weights @ form @ weights) - total_noise) / values.size,
     )
+
+
+def _total(noise: Array | float, n_samples: int) -> float:
+    return noise * n_samples if isinstance(noise, float) else float(np.sum(noise))
+
+
+def _average(weights: Vector, arrays: Sequence[Any]) -> Array:
+    return sum(weight * array for weight, array in zip(weights, arrays, strict=True))
 
 
 def simplex_minimum(form: Matrix) -> Vector:

@@ -15,8 +15,6 @@ BOUNDARIES = {
     "periodic": "wrap",
 }
 """How a signal may go on beyond its ends, and NumPy's name for it."""
-MARGIN = 16
-"""At least one sixteenth of an axis is added at either end of it."""
 
 
 class Canvas:
@@ -31,7 +29,7 @@ class Canvas:
     boundary : {"symmetric", "reflect", "constant", "periodic"}
         How the signal is continued. A periodic one of fitting size is left as it is.
     least : int, default=0
-        Fewest samples added at either end.
+        Fewest samples added at either end, where one sixteenth of the axis is less.
     """
 
     def __init__(
@@ -41,7 +39,7 @@ class Canvas:
         self.margins = []
         for size, multiple in zip(shape, multiples, strict=True):
             is_done = multiple == 1 or (boundary == "periodic" and size % multiple == 0)
-            wanted = size if is_done else size + 2 * max(size // MARGIN, least)
+            wanted = size if is_done else size + 2 * max(size // 16, least)
             extra = -(-wanted // multiple) * multiple - size
             self.margins.append((extra // 2, extra - extra // 2))
         self.shape = tuple(

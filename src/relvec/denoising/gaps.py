@@ -10,13 +10,8 @@ from relvec.denoising.frame import Array
 
 __all__ = ["doubt_in_gaps", "fill"]
 
-RELAXATIONS = 64
-"""Sweeps that smooth what was filled in; gaps much wider than this keep traces of their rims."""
-FARTHEST = 256
-"""Distance from which on interpolating is as uncertain as at this distance."""
 
-
-def fill(values: Array, observed: BoolArray) -> Array:
+def fill(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Array:
     """Fill missing samples from their neighbours.
 
     Along a line linearly, beyond its ends with the last observed value. In more dimensions
@@ -29,6 +24,9 @@ def fill(values: Array, observed: BoolArray) -> Array:
         Signal; what is not observed is not looked at.
     observed : ndarray of bool
         At least one must be True.
+    n_sweeps : int, default=64
+        How often neighbours in a gap are levelled out; gaps much wider than this keep traces
+        of their rims.
     """
     if observed.all():
         return values
@@ -39,7 +37,7 @@ def fill(values: Array, observed: BoolArray) -> Array:
     filled: Array = values[tuple(nearest)]
     gap = ~observed
     kernel = np.array([0.25, 0.5, 0.25])
-    for _ in range(RELAXATIONS):
+    for _ in range(n_sweeps):
         smoothed = filled
         for axis in range(values.ndim):
             smoothed = correlate1d(smoothed, kernel, axis=axis, mode="nearest")
@@ -47,7 +45,7 @@ def fill(values: Array, observed: BoolArray) -> Array:
     return filled
 
 
-def doubt_in_gaps(mean: Array, observed: BoolArray) -> Array:
+def doubt_in_gaps(mean: Array, observed: BoolArray, *, farthest: int = 256) -> Array:
     """Variance to add where nothing was observed.
 
     How wrong is a value half way between two others, each so many samples away? The denoised
@@ -60,9 +58,11 @@ def doubt_in_gaps(mean: Array, observed: BoolArray) -> Array:
         Denoised signal.
     observed : ndarray of bool
         Where there were data.
+    farthest : int, default=256
+        Distance from which on interpolating is as uncertain as at this distance.
     """
     distance = np.rint(distance_transform_edt(~observed)).astype(np.intp)
-    farthest = min(int(distance.max()), FARTHEST, max(mean.shape) // 2)
+    farthest = min(int(distance.max()), farthest, max(mean.shape) // 2)
     doubt = np.zeros(farthest + 1)
     for step in range(1, farthest + 1):
         errors = []

@@ -16,16 +16,10 @@ from scipy.stats import chi2
 
 from relvec._typing import Vector
 from relvec.denoising.frame import Array, Band
+from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 from relvec.solvers.gaussian.orthonormal import shrinkage
 
 __all__ = ["Shrunk", "group_price", "shrink_band"]
-
-
-SAMPLE = 1 << 16
-"""Coefficients of a band on which its price is chosen."""
-CAUTION = 2.25
-"""Stein's formula has 2 here. Near its ends a signal meets its own mirror image, which the formula
-does not know; so the lower price must be a little better than equal to be chosen."""
 
 
 class Shrunk(NamedTuple):
@@ -70,6 +64,7 @@ def shrink_band(
     band: Band,
     width: int,
     price: float | None = None,
+    tuning: DenoisingTuning = DEFAULT,
 ) -> Shrunk:
     """Shrink every coefficient by the evidence of its neighbourhood.
 
@@ -92,11 +87,13 @@ def shrink_band(
         `c` itself, the closed form's price for disjoint groups, and `group_price`, which
         allows for each peak of the noise being seen by several overlapping groups. The first
         suits dense content, the second sparse content.
+    tuning : DenoisingTuning, optional
+        On how much, and how carefully, they are compared.
     """
     widths = tuple(min(width, _largest_odd(values.shape[axis])) for axis in band.axes)
     size = math.prod(widths)
     if price is None:
-        price = _better_price(values, noise, inside, c, band, widths)
+        price = _better_price(values, noise, inside, c, band, widths, tuning)
     squares, means, own = _group_squares(values, noise, band, widths)
     factor = shrinkage(means, price / size)
     _, slope = _residual_and_slope(factor, squares, own)
@@ -116,19 +113,20 @@ def _better_price(
     c: float,
     band: Band,
     widths: tuple[int, ...],
+    tuning: DenoisingTuning,
 ) -> float:
     """Compare the two prices of a group by Stein's estimate, on a sample if there are many."""
     size = math.prod(widths)
     if size == 1:
         return c
     # the first axis counts shifts, or frames: a few of them speak for all
-    rows = slice(max(1, SAMPLE * len(values) // values.size))
+    rows = slice(max(1, tuning.price_sample * len(values) // values.size))
     part = noise if isinstance(noise, float) else noise[rows]
     squares, means, own = _group_squares(values[rows], part, band, widths)
     risks = {}
     for price in (c, group_price(c, size)):
         left, slope = _residual_and_slope(shrinkage(means, price / size), squares, own)
-        risks[price] = float(np.vdot(inside[rows], left + CAUTION * slope))
+        risks[price] = float(np.vdot(inside[rows], left + tuning.caution * slope))
     return min(risks, key=lambda price: risks[price])
 
 

@@ -18,17 +18,15 @@ from relvec.denoising.phases import Phases
 
 __all__ = ["WaveletFrame", "wavelet_levels"]
 
-COARSEST = 8
-"""Axes are halved until about this many coefficients are left."""
 MODE = "periodization"
 CACHED = 1 << 14
 """Atoms up to this long are kept for the next signal."""
 
 
-def wavelet_levels(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """How often each axis is halved by default."""
+def wavelet_levels(shape: tuple[int, ...], coarsest: int = 8) -> tuple[int, ...]:
+    """How often each axis is halved until about `coarsest` coefficients are left."""
     return tuple(
-        max(1, int(math.log2(size / COARSEST))) if size >= COARSEST else 0 for size in shape
+        max(1, int(math.log2(size / coarsest))) if size >= coarsest else 0 for size in shape
     )
 
 

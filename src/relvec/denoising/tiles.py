@@ -11,14 +11,9 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.denoising.frame import Array
+from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 
 __all__ = ["Tile", "fade", "needs_tiles", "stream", "tiles"]
-
-SIDE = {1: 1 << 20, 2: 1024, 3: 96}
-"""Samples along each axis of a tile, by number of axes."""
-OVERLAP = {1: 1 << 12, 2: 32, 3: 8}
-"""Half the width of the zone in which one tile fades into the next; a tile sees as much
-again beyond it."""
 
 
 class Cut(NamedTuple):
@@ -61,15 +56,14 @@ class Tile(NamedTuple):
         return tuple(cut.weight() for cut in self.cuts)
 
 
-def needs_tiles(shape: tuple[int, ...]) -> bool:
+def needs_tiles(shape: tuple[int, ...], tuning: DenoisingTuning = DEFAULT) -> bool:
     """Whether a signal is too large for one piece."""
-    return math.prod(shape) > 1.5 * _side(len(shape)) ** len(shape)
+    return math.prod(shape) > 1.5 * tuning.tile_side(len(shape)) ** len(shape)
 
 
-def tiles(shape: tuple[int, ...]) -> Iterator[Tile]:
+def tiles(shape: tuple[int, ...], tuning: DenoisingTuning = DEFAULT) -> Iterator[Tile]:
     """Cut a shape into overlapping tiles."""
-    n_axes = len(shape)
-    side, overlap = _side(n_axes), OVERLAP.get(n_axes, 4)
+    side, overlap = tuning.tile_side(len(shape)), tuning.tile_overlap(len(shape))
     for cuts in itertools.product(*(_cuts(length, side, overlap) for length in shape)):
         yield Tile(cuts)
 
@@ -83,7 +77,10 @@ def fade(values: Array, tile: Tile) -> Array:
 
 
 def stream(
-    chunks: Iterable[Any], work: Callable[[Vector], Vector], side: int | None = None
+    chunks: Iterable[Any],
+    work: Callable[[Vector], Vector],
+    side: int,
+    overlap: int = DEFAULT.tile_overlap(1),
 ) -> Iterator[Vector]:
     """Pass a signal that arrives in pieces through `work`, tile by tile.
 
@@ -93,8 +90,11 @@ def stream(
         Consecutive pieces of a signal, of any sizes.
     work : callable
         Denoises one tile.
-    side : int, optional
+    side : int
         Samples of a tile besides its overlaps.
+    overlap : int, optional
+        Half the width of the zone in which one tile fades into the next, at most an eighth
+        of `side`.
 
     Yields
     ------
@@ -102,8 +102,7 @@ def stream(
         Consecutive pieces of the result, together as long as the input. At no time is more
         than a few tiles held in memory.
     """
-    side = SIDE[1] if side is None else side
-    overlap = min(OVERLAP[1], side // 8)
+    overlap = min(overlap, side // 8)
     ramp = _ramp(overlap)
     buffer, pending = _Buffer(chunks), np.empty(0)
     while True:
@@ -151,10 +150,6 @@ class _Buffer:
 
     def drop(self, size: int) -> None:
         self._held = self._held[size:].copy()
-
-
-def _side(n_axes: int) -> int:
-    return SIDE.get(n_axes, 24)
 
 
 def _ramp(overlap: int) -> Vector:

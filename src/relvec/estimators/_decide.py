@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from relvec._checks import check_bool, check_finite_input, check_positive
+from relvec._checks import check_bool, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._panels import Panel
 
 __all__ = ["Decision", "DecisionMixin"]
@@ -40,8 +41,7 @@ class DecisionMixin:
 
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self)
-        check_finite_input(X, "X")
-        return validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+        return validate_inputs(self, X, reset=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class.

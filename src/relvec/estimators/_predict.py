@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relvec._checks import check_finite_input, check_integer
 from relvec._typing import Matrix, Vector
+from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._output import FittedOutput
 
 if TYPE_CHECKING:
@@ -29,24 +30,13 @@ class PredictionMixin:
 
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self)
-        check_finite_input(X, "X")
-        return validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+        return validate_inputs(self, X, reset=False)
 
     def _validated_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
         """Return inputs, and targets with one column per output."""
         check_is_fitted(self)
-        check_finite_input(X, "X")
         check_finite_input(y, "y")
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=np.float64,
-            multi_output=True,
-            y_numeric=True,
-            reset=False,
-        )
+        X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True, reset=False)
         targets = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
         if targets.shape[1] != len(self.outputs_):
             raise ValueError(

@@ -11,11 +11,11 @@ import numpy as np
 from relvec._checks import check_bool, check_integer, nearest
 from relvec._signals import as_numbers, like
 from relvec._typing import ArrayLike, Vector
-from relvec.denoising.tiles import SIDE, stream
-from relvec.estimators._layout import Layout
-from relvec.estimators._noise import given_variance
+from relvec.denoising.layout import Layout
+from relvec.denoising.noise import given_variance
+from relvec.denoising.tiles import stream
+from relvec.denoising.tuning import DEFAULT
 from relvec.estimators._progress import Terminal
-from relvec.estimators._transforms import resolve_recipes
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.priors import SmoothnessPrior
 
@@ -81,18 +81,9 @@ def denoise(
     """
     check_bool("return_std", return_std)
     for name in options:
-        if name not in OPTIONS:
-            hint = nearest(name, OPTIONS)
-            raise TypeError(
-                f"denoise() has no option {name!r}."
-                + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(OPTIONS)}.")
-            )
+        _check_option(name)
     if isinstance(signal, Iterator):
-        if return_std or out is not None or any(v is not None for v in (x, mask, sample_weight)):
-            raise ValueError(
-                "A signal that arrives in pieces takes none of return_std, out, x, mask and "
-                "sample_weight; mark missing samples by NaN."
-            )
+        _refuse(return_std=return_std or None, out=out, x=x, mask=mask, sample_weight=sample_weight)
         return _denoise_stream(signal, n_samples, options)
     if n_samples is not None:
         raise ValueError("n_samples is for iterators; the length of this signal is known.")
@@ -108,47 +99,71 @@ def denoise(
     return (denoised, wrap(denoiser.std_)) if return_std else denoised
 
 
+def _check_option(name: str) -> None:
+    if name not in OPTIONS:
+        hint = nearest(name, OPTIONS)
+        raise TypeError(
+            f"denoise() has no option {name!r}."
+            + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(OPTIONS)}.")
+        )
+
+
+def _refuse(**given: Any) -> None:
+    if any(value is not None for value in given.values()):
+        raise ValueError(
+            "A signal that arrives in pieces takes none of return_std, out, x, mask and "
+            "sample_weight; mark missing samples by NaN."
+        )
+
+
 def _denoise_stream(
     pieces: Iterator[Any], n_samples: int | None, options: dict[str, Any]
 ) -> Iterator[Vector]:
     """Denoise a line that arrives in pieces, its noise level taken from the first tile."""
     denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
-    denoiser._check_options()
-    resolve_recipes(
-        denoiser.dictionary, denoiser.neighbours, (SIDE[1],), is_plain=denoiser.mode == "plain"
-    )
-    is_known = not isinstance(denoiser.noise_std, str)
-    if is_known and np.ndim(denoiser.noise_std):
+    tuning = denoiser.tuning or DEFAULT
+    side = tuning.tile_side(1)
+    prior = denoiser._check_options()
+    denoiser._resolve_scheme((side,))
+    if np.ndim(denoiser.noise_std):
         raise ValueError(
             "The noise of a signal that arrives in pieces must be one number or the name of an "
             f"estimate; got noise_std of shape {np.shape(denoiser.noise_std)}."
         )
-    given_variance(denoiser.noise_std, (SIDE[1],), None)
-    total = SIDE[1] if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
-    price = float(denoiser._check_options().bind(total).penalty)
-    fixed = SmoothDenoiser(**{**denoiser.get_params(), "prior": SmoothnessPrior(price)})
-    found: list[tuple[Layout, list[float]]] = []
-    progress = Terminal() if denoiser.progress is True else denoiser.progress or None
-    n_tiles = 0 if n_samples is None else math.ceil(total / SIDE[1])
-    n_done = 0
+    given_variance(denoiser.noise_std, (side,), None)
+    # of unknown length, it costs what a million samples do
+    total = 1 << 20 if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
+    denoiser.set_params(prior=SmoothnessPrior(float(prior.bind(total).penalty)))
+    n_tiles = 0 if n_samples is None else math.ceil(total / side)
+    work = _TileDenoiser(denoiser, n_tiles)
+    return stream(map(_as_line, pieces), work, side, tuning.tile_overlap(1))
 
-    def work(tile: Vector) -> Vector:
-        nonlocal n_done
-        n_done += 1
-        denoised = denoise_tile(tile)
-        if progress is not None:
-            progress(n_done, max(n_tiles, n_done) if n_tiles else 0)
+
+class _TileDenoiser:
+    """Denoise tile after tile with the noise level of the first."""
+
+    def __init__(self, denoiser: SmoothDenoiser, n_tiles: int) -> None:
+        self.denoiser, self.n_tiles, self.n_done = denoiser, n_tiles, 0
+        self.is_known = not isinstance(denoiser.noise_std, str)
+        self.found: tuple[Layout, list[float]] | None = None
+        progress = denoiser.progress
+        self.progress = Terminal() if progress is True else progress or None
+
+    def __call__(self, tile: Vector) -> Vector:
+        self.n_done += 1
+        denoised = self._denoised(tile)
+        if self.progress is not None:
+            self.progress(self.n_done, max(self.n_tiles, self.n_done) if self.n_tiles else 0)
         return denoised
 
-    def denoise_tile(tile: Vector) -> Vector:
-        if (is_known or found) and np.count_nonzero(~np.isnan(tile)) < 2:
+    def _denoised(self, tile: Vector) -> Vector:
+        if (self.is_known or self.found) and np.count_nonzero(~np.isnan(tile)) < 2:
             return tile  # a gap as wide as a tile: nothing is known
-        fixed._denoise(tile, None, None, None, None, found[0] if found else None)
-        found[:] = [(fixed._layout, fixed._variances)]
-        denoised: Vector = fixed.signal_
+        denoiser = self.denoiser
+        denoiser._denoise(tile, None, None, None, None, self.found)
+        self.found = denoiser._layout, denoiser._variances
+        denoised: Vector = denoiser.signal_
         return denoised
-
-    return stream(map(_as_line, pieces), work)
 
 
 def _as_line(piece: Any) -> Vector:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,20 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec._signals import like
 from relvec._typing import ArrayLike
+from relvec.denoising.blend import Denoised
 from relvec.denoising.canvas import BOUNDARIES
-from relvec.denoising.channel import Channel, Denoised, denoise_channel, plain_model
-from relvec.denoising.plain import PlainModel
-from relvec.estimators._layout import Layout, counts_of_observed, read_layout, read_weights
-from relvec.estimators._noise import (
-    find_noise,
-    given_variance,
-    have_equal_noise,
-    pooled,
-    variance_of,
-    warn_about,
+from relvec.denoising.channel import Scheme, denoise_channel, plain_model
+from relvec.denoising.layout import (
+    Layout,
+    Parts,
+    counts_of_observed,
+    may_rotate,
+    read_layout,
+    read_weights,
 )
+from relvec.denoising.noise import have_equal_noise, resolve_noise
+from relvec.denoising.plain import PlainModel
+from relvec.denoising.recipes import resolve_recipes
+from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 from relvec.estimators._progress import Terminal
-from relvec.estimators._transforms import PLAIN, resolve_recipes
 from relvec.likelihoods import GaussianPrediction
 from relvec.noise import NoiseLevel
 from relvec.priors import Prior, resolve_prior
@@ -88,6 +89,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     progress : bool or callable, default=False
         Report on long work, which is done in tiles: True writes to the terminal; a function is
         called with the number of tiles done and the number of all.
+    tuning : relvec.denoising.DenoisingTuning, optional
+        Sizes of tiles and other numbers of the search that hardly anybody needs to change.
 
     Attributes
     ----------
@@ -156,6 +159,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         with_std: bool = True,
         n_jobs: int | None = None,
         progress: bool | Callable[[int, int], None] = False,
+        tuning: DenoisingTuning | None = None,
     ) -> None:
         self.mode = mode
         self.dictionary = dictionary
@@ -169,6 +173,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.with_std = with_std
         self.n_jobs = n_jobs
         self.progress = progress
+        self.tuning = tuning
 
     def fit(
         self,
@@ -286,9 +291,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """
         check_is_fitted(self)
         if self._models is None:
-            transform = self._recipes[0].transform if self.mode == "plain" else PLAIN
             self._models = [
-                plain_model(channel, transform, self.level) for channel in self._channels
+                plain_model(channel, self._transform, self.level) for channel in self._channels
             ]
         return self._models[0] if len(self._models) == 1 else self._models
 
@@ -345,90 +349,78 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     ) -> None:
         """Denoise `signal` into `out`, with the noise found before in a signal like it."""
         prior = self._check_options()
-        layout, values, observed = read_layout(
-            signal, self.channel_axis, x, mask, check_bool("decorrelate", self.decorrelate)
-        )
-        if layout.is_rotated and not have_equal_noise(values, layout, self.noise_std):
-            layout = replace(layout, is_rotated=False)  # white noise would not stay white
-        weights, observed = read_weights(sample_weight, layout, observed)
-        parts = layout.split(values)
-        recipes = resolve_recipes(
-            self.dictionary, self.neighbours, layout.spatial_shape, is_plain=self.mode == "plain"
-        )
-        prices = [float(prior.bind(count).penalty) for count in counts_of_observed(parts, observed)]
-        given = given_variance(self.noise_std, layout.shape, layout.channel_axis)
-        levels = None
-        if given is not None:
-            variances = layout.split_variances(given)
-        elif known is not None:
-            variances = known[0].carry_over(known[1], layout)
-        else:
-            transform = recipes[0].transform if self.mode == "plain" else PLAIN
-            levels = [
-                find_noise(part, observed, weights, str(self.noise_std), transform, self.level, c)
-                for part, c in zip(parts, prices, strict=True)
-            ]
-            levels = levels if not layout.is_complex else pooled(levels)
-            variances = [variance_of(level.std) for level in levels]
-            warn_about(levels, parts, observed, layout)
-        if self.mode == "plain" and (
-            weights is not None or not all(isinstance(each, float) for each in variances)
-        ):
-            raise ValueError(
-                "The plain mode has one noise level for all samples; for noise_std per sample, or "
-                'sample_weight, use mode="quality".'
-            )
-        self._layout, self._recipes, self._variances = layout, recipes, variances
-        self._channels = [
-            Channel(part, variance if weights is None else variance / weights, c, observed)
-            for part, variance, c in zip(parts, variances, prices, strict=True)
-        ]
-        self._publish(self._run(out), levels)
+        parts = self._take_apart(signal, x, mask, sample_weight, prior)
+        scheme = self._resolve_scheme(parts.layout.spatial_shape)
+        variances, levels = resolve_noise(parts, self.noise_std, scheme, known, stacklevel=4)
+        self._layout, self._variances = parts.layout, variances
+        self._channels = parts.channels(variances)
+        self._transform = scheme.plain_transform
+        self.transforms_ = [recipe.label for recipe in scheme.recipes]
+        self._publish(self._run(scheme, out), levels)
 
-    def _run(self, out: Any) -> list[Denoised]:
-        progress = Terminal() if self.progress is True else self.progress or None
-        places = [None] * len(self._channels) if out is None else self._layout.split_out(out)
-        work = partial(
-            denoise_channel,
-            recipes=self._recipes,
+    def _take_apart(
+        self, signal: Any, x: Any, mask: Any, sample_weight: Any, prior: Prior
+    ) -> Parts:
+        layout, values, observed = read_layout(signal, self.channel_axis, x, mask)
+        # of unequal levels white noise would not stay white
+        if self.decorrelate and may_rotate(values, layout):
+            tuning = self.tuning or DEFAULT
+            is_rotated = have_equal_noise(values, layout, self.noise_std, tuning)
+            layout = replace(layout, is_rotated=is_rotated)
+        weights, observed = read_weights(sample_weight, layout, observed)
+        values = layout.split(values)
+        prices = [
+            float(prior.bind(count).penalty) for count in counts_of_observed(values, observed)
+        ]
+        return Parts(layout, values, observed, weights, prices)
+
+    def _resolve_scheme(self, shape: tuple[int, ...]) -> Scheme:
+        is_plain = self.mode == "plain"
+        return Scheme(
+            recipes=resolve_recipes(self.dictionary, self.neighbours, shape, is_plain=is_plain),
             boundary=self.boundary,
-            is_plain=self.mode == "plain",
+            is_plain=is_plain,
             level=self.level,
             want_variance=self.with_std,
-            progress=progress,
+            tuning=self.tuning or DEFAULT,
         )
+
+    def _run(self, scheme: Scheme, out: Any) -> list[Denoised]:
+        progress = Terminal() if self.progress is True else self.progress or None
+        places = [None] * len(self._channels) if out is None else self._layout.split_out(out)
         if len(places) == 1:
-            return [work(self._channels[0], out=places[0])]
+            channel = self._channels[0]
+            return [denoise_channel(channel, scheme, out=places[0], progress=progress)]
         # transforms let go of the interpreter, and threads need not copy the signals
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(work)(channel, out=place)
+                delayed(denoise_channel)(channel, scheme, out=place, progress=progress)
                 for channel, place in zip(self._channels, places, strict=True)
             )
         )
 
     def _publish(self, results: list[Denoised], levels: list[NoiseLevel] | None) -> None:
         layout = self._layout
-        self.signal_ = layout.join([result.mean for result in results])
+        means, variances, freedom, *quality = zip(*results, strict=True)
+        self.signal_ = layout.join(list(means))
         if self.with_std:
-            variances = [result.variance for result in results if result.variance is not None]
-            self.std_ = np.sqrt(layout.join_variances(variances))
+            self.std_ = np.sqrt(layout.join_variances(list(variances)))
         elif hasattr(self, "std_"):
             del self.std_
         self.noise_std_ = layout.noise_std([channel.noise_variance for channel in self._channels])
         self.noise_level_ = levels[0] if levels is not None and len(levels) == 1 else levels
-        self.effective_dof_ = sum(result.freedom for result in results)
-        self.transforms_ = [recipe.label for recipe in self._recipes]
+        self.effective_dof_ = sum(freedom)
         each = 0 if len(results) == 1 else slice(None)
-        self.transform_weights_ = np.array([result.weights for result in results])[each]
-        self.transform_errors_ = np.array([result.errors for result in results])[each]
-        self.expected_error_ = np.array([result.error for result in results])[each]
+        self.transform_weights_, self.transform_errors_, self.expected_error_ = (
+            np.array(values)[each] for values in quality
+        )
         self._models = None
 
     def _check_options(self) -> Prior:
         check_choice("mode", self.mode, MODES)
         check_choice("boundary", self.boundary, BOUNDARIES)
         check_bool("with_std", self.with_std)
+        check_bool("decorrelate", self.decorrelate)
         if self.mode == "plain" and self.neighbours not in ("auto", 1):
             raise ValueError(
                 "The plain mode gives every coefficient a precision of its own; leave neighbours "
@@ -440,8 +432,10 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             check_integer("level", self.level, minimum=0)
             if self.mode != "plain":
                 raise ValueError('level is for mode="plain"; other modes choose their own depth.')
+        if not isinstance(self.tuning, DenoisingTuning | None):
+            raise TypeError(f"tuning must be a DenoisingTuning or None; got {self.tuning!r}.")
         prior = resolve_prior(self.prior)
-        if not prior.bind(1.0).is_removable:
+        if prior.keeps_all:
             raise ValueError(
                 f"The closed form needs a price on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'

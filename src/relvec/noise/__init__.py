@@ -15,11 +15,13 @@ from relvec.noise.estimate import estimate_noise
 from relvec.noise.level import METHODS, noise_level
 from relvec.noise.report import NoiseLevel, NoiseLevelWarning
 from relvec.noise.scale import clipped_scale, mad
+from relvec.noise.tuning import NoiseTuning
 
 __all__ = [
     "METHODS",
     "NoiseLevel",
     "NoiseLevelWarning",
+    "NoiseTuning",
     "clipped_scale",
     "estimate_noise",
     "mad",

@@ -17,24 +17,10 @@ import numpy as np
 
 from relvec._typing import Matrix
 from relvec.noise.regions import Regions
-from relvec.noise.scale import clipped_scale
+from relvec.noise.scale import QUARTILE, clipped_scale
+from relvec.noise.tuning import DEFAULT, EnvelopeTuning
 
 __all__ = ["Envelope", "lower_envelope"]
-
-_FRACTIONS = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
-"""Shares of emptiest blocks that are measured."""
-
-_ENOUGH_FOR_SMALL_SHARES = 512
-"""Coefficients needed for shares below a quarter: their selection is the noisiest."""
-
-_ERROR_OF_ALL, _ERROR_OF_CHOSEN = 0.80, 0.92
-"""Standard error of the log of a clipped scale times ``sqrt(n)``, for all and for chosen blocks."""
-
-# Both in standard errors, and chosen on a set of signals; 1.5 to 2 are nearly equivalent.
-_PENALTY = 2.0
-_COMPATIBLE = 1.75
-
-_DIAGNOSED_BLOCKS = 1024
 
 
 class Candidate(NamedTuple):
@@ -75,7 +61,9 @@ class Envelope:
     quiet_share: float
 
 
-def lower_envelope(dictionaries: Iterable[Regions], fewest: int) -> Envelope:
+def lower_envelope(
+    dictionaries: Iterable[Regions], fewest: int, tuning: EnvelopeTuning = DEFAULT.envelope
+) -> Envelope:
     """Noise level as the cross-fitted lower envelope over dictionaries and regions.
 
     Parameters
@@ -84,39 +72,44 @@ def lower_envelope(dictionaries: Iterable[Regions], fewest: int) -> Envelope:
         What to look at.
     fewest : int
         Coefficients that a share of blocks must have to be measured.
+    tuning : EnvelopeTuning, optional
+        How bounds become one estimate.
     """
     regions = [each for each in dictionaries if len(each.blocks)]
-    bounds = [bound for each in regions for bound in upper_bounds(each, fewest)]
+    bounds = [bound for each in regions for bound in upper_bounds(each, fewest, tuning)]
     if not bounds:
         return Envelope(0.0, math.inf, "nothing", 0.0, 0.0, 0.0)
     log_scale = np.array([bound.log_scale for bound in bounds])
     error = np.array([bound.standard_error for bound in bounds])
-    lowest = int(np.argmin(log_scale + _PENALTY * error))
-    limit = log_scale[lowest] + _COMPATIBLE * np.hypot(error, error[lowest])
+    lowest = int(np.argmin(log_scale + tuning.penalty * error))
+    limit = log_scale[lowest] + tuning.compatible * np.hypot(error, error[lowest])
     agree = log_scale <= limit
     std = math.exp(float(np.average(log_scale[agree], weights=error[agree] ** -2)))
     best = bounds[lowest]
     share = "all" if best.fraction == 1.0 else f"the quietest 1/{round(1 / best.fraction)}"
-    diagnoses = np.array([_diagnose(each.blocks, std) for each in regions]).max(axis=0)
+    diagnoses = np.array([_diagnose(each.blocks, std, tuning) for each in regions]).max(axis=0)
     return Envelope(
         std, float(error[agree].min()), f"{share} of {best.source}", *diagnoses.tolist()
     )
 
 
-def upper_bounds(regions: Regions, fewest: int) -> list[Candidate]:
+def upper_bounds(
+    regions: Regions, fewest: int, tuning: EnvelopeTuning = DEFAULT.envelope
+) -> list[Candidate]:
     """Scales of ever smaller shares of the emptiest blocks, cross-fitted."""
     blocks = regions.blocks
     n_blocks, size = blocks.shape
     white, black = blocks[:, 0::2], blocks[:, 1::2]
     bounds = []
-    for fraction in _FRACTIONS:
+    for fraction in tuning.fractions:
         n_chosen = max(1, round(fraction * n_blocks))
         n = n_chosen * size
-        if fraction < 1.0 and (n < fewest or (fraction < 0.25 and n < _ENOUGH_FOR_SMALL_SHARES)):
+        enough = tuning.enough_for_small_shares if fraction < 0.25 else fewest
+        if fraction < 1.0 and n < max(fewest, enough):
             break
         if fraction == 1.0:
             square = clipped_scale(blocks) ** 2
-            error = _ERROR_OF_ALL / math.sqrt(n)
+            error = tuning.error_of_all / math.sqrt(n)
         else:
             if fraction == 0.5:
                 white_energy = np.einsum("ij,ij->i", white, white)
@@ -124,20 +117,20 @@ def upper_bounds(regions: Regions, fewest: int) -> list[Candidate]:
             by_white = np.argpartition(white_energy, n_chosen - 1)[:n_chosen]
             by_black = np.argpartition(black_energy, n_chosen - 1)[:n_chosen]
             square = clipped_scale(black[by_white]) * clipped_scale(white[by_black])
-            error = _ERROR_OF_CHOSEN / math.sqrt(n)
+            error = tuning.error_of_chosen / math.sqrt(n)
         if square > 0.0:
             bounds.append(Candidate(regions.name, fraction, 0.5 * math.log(square), error))
     return bounds
 
 
-def _diagnose(blocks: Matrix, std: float) -> tuple[float, float, float]:
+def _diagnose(blocks: Matrix, std: float, tuning: EnvelopeTuning) -> tuple[float, float, float]:
     """Null share, shape of the core, and share of quiet blocks; see `Envelope`."""
-    magnitude = np.abs(blocks[:: max(1, len(blocks) // _DIAGNOSED_BLOCKS)])
+    magnitude = np.abs(blocks[:: max(1, len(blocks) // tuning.diagnosed_blocks)])
     size = magnitude.shape[1]
     # Probabilities of a standard normal variable to be within 0.75 and within 3.
     null_share = np.count_nonzero(magnitude < 0.75 * std) / magnitude.size / 0.546745
     within = np.count_nonzero(magnitude < 3.0 * std) / magnitude.size / 0.9973
     # The median of a block of noise is below this limit 19 times in 20.
-    limit = 0.6744897501960817 * std * (1.0 + 1.92 / math.sqrt(size))
+    limit = QUARTILE * std * (1.0 + 1.92 / math.sqrt(size))
     is_quiet = np.count_nonzero(magnitude < limit, axis=1) > size // 2
     return null_share, null_share / max(within, 1e-9), float(is_quiet.mean()) / 0.95

@@ -114,16 +114,18 @@ def estimate_noise(
     spatial = values.shape if axis is None else values.shape[:axis] + values.shape[axis + 1 :]
     observed = None if mask is None else as_mask(mask, spatial)
     if axis is None:
-        reports = [noise_level(values, observed=observed, method=method)]
-    else:
-        channels = (values[(slice(None),) * axis + (i,)] for i in range(values.shape[axis]))
-        reports = [noise_level(each, observed=observed, method=method) for each in channels]
+        report = noise_level(values, observed=observed, method=method)
+        _warn_about(report, "")
+        return (report.std, report) if return_report else report.std
+    channels = np.moveaxis(values, axis, 0)
+    reports = [noise_level(each, observed=observed, method=method) for each in channels]
     for number, report in enumerate(reports):
-        text = report.warning()
-        if text is not None:
-            where = "" if axis is None else f"Channel {number}: "
-            warnings.warn(where + text, NoiseLevelWarning, stacklevel=2)
-    std = reports[0].std if axis is None else np.array([report.std for report in reports])
-    if not return_report:
-        return std
-    return std, reports[0] if axis is None else reports
+        _warn_about(report, f"Channel {number}: ")
+    stds = np.array([report.std for report in reports])
+    return (stds, reports) if return_report else stds
+
+
+def _warn_about(report: NoiseLevel, where: str) -> None:
+    text = report.warning()
+    if text is not None:
+        warnings.warn(where + text, NoiseLevelWarning, stacklevel=3)

@@ -15,7 +15,6 @@ from relvec._typing import BoolArray
 from relvec.noise.envelope import Envelope, lower_envelope
 from relvec.noise.patches import patch_scale
 from relvec.noise.reading import (
-    MOST_SAMPLES,
     complete_boxes,
     is_planar,
     is_stuck,
@@ -23,8 +22,9 @@ from relvec.noise.reading import (
     share_of_equals,
 )
 from relvec.noise.regions import difference_regions, line_regions, plane_regions
-from relvec.noise.report import FEW_SAMPLES, NoiseLevel
+from relvec.noise.report import NoiseLevel
 from relvec.noise.scale import mad
+from relvec.noise.tuning import DEFAULT, NoiseTuning
 
 __all__ = ["METHODS", "noise_level"]
 
@@ -33,27 +33,13 @@ Array = NDArray[np.float64]
 METHODS = ("auto", "envelope", "mad", "patches")
 """Ways to find the noise level."""
 
-SHORTEST_ENVELOPE = 32
-"""Samples below which regions hold too little; neighbours are compared instead."""
-
-PATCHES_FROM = 128 * 128
-"""Pixels from which patches beat the envelope."""
-
-COMPARABLE_FROM = 64 * 64
-"""Pixels from which both must agree to be believed; on less, patches are too low."""
-
-# Thresholds of the diagnosis, set on one half of a set of signals and images. The shape of the core
-# of a small sample scatters, hence the allowance that shrinks with its root.
-_CORE_OF_LINES, _CORE_OF_PLANES, _CORE_SCATTER = 0.945, 0.86, 0.7
-_QUIET_SHARE, _NULL_SHARE = 0.40, 0.40
-_DISAGREE = 0.12
-_WEAK_ERROR = 0.06
-_MOST_EQUAL = 0.3
-"""Share of neighbours that are exactly equal from which samples were repeated or rounded."""
-
 
 def noise_level(
-    values: Any, *, observed: BoolArray | None = None, method: str = "auto"
+    values: Any,
+    *,
+    observed: BoolArray | None = None,
+    method: str = "auto",
+    tuning: NoiseTuning = DEFAULT,
 ) -> NoiseLevel:
     """Noise level of an array of floats, all of whose axes are positions.
 
@@ -67,6 +53,8 @@ def noise_level(
         What may be used.
     method : {"auto", "envelope", "mad", "patches"}, default="auto"
         As in `estimate_noise`.
+    tuning : NoiseTuning, optional
+        The numbers of the search.
 
     Returns
     -------
@@ -80,43 +68,42 @@ def noise_level(
     0.20
     """
     check_choice("method", method, METHODS)
-    if method == "patches" and not is_planar(values.shape):
-        raise ValueError(
-            'method="patches" needs an image: at least two axes of 16 or more entries; got an '
-            f'array of shape {values.shape}. Use method="auto".'
-        )
-    if method == "mad" and observed is None and _is_plain_line(values):
-        return _from_finest(values[np.newaxis])  # nothing but a transform and a median
-    boxes, usable = _read(values, observed)
-    n_usable = int(np.count_nonzero(usable))
-    if n_usable < 2:
-        raise ValueError(
-            f"signal must hold at least two observed values to compare; got {n_usable} in an array "
-            f"of shape {values.shape}. Pass more data, or the noise itself as noise_std."
-        )
-    if method == "mad" and usable.all() and min(boxes.shape[1:]) >= SHORTEST_ENVELOPE:
-        return _from_finest(boxes)
+    if method == "patches":
+        _check_planar(values.shape, tuning)
+    if method == "mad" and _is_plain_line(values, observed, tuning):
+        return _from_finest(values[np.newaxis], tuning)  # nothing but a transform and a median
+    boxes, usable = _read(values, observed, tuning)
+    if method == "mad" and usable.all() and min(boxes.shape[1:]) >= tuning.shortest_envelope:
+        return _from_finest(boxes, tuning)
     boxes, exponent, tiny = _normalised(boxes, usable, values.dtype)
-    moving = usable & ~is_stuck(boxes)
+    n_usable = int(np.count_nonzero(usable))
+    usable &= ~is_stuck(boxes, tuning.reading.stuck)
     # A few loose samples between stuck ones are as likely jumps as noise.
-    n_moving = int(np.count_nonzero(moving))
-    if n_moving < n_usable:
-        if n_moving < max(SHORTEST_ENVELOPE, n_usable // 20):
-            return _none(n_usable)
-        usable = moving
-    level = _estimate(boxes, usable, method)
+    n_moving = int(np.count_nonzero(usable))
+    if n_moving < min(n_usable, max(tuning.shortest_envelope, n_usable // 20)):
+        return _none(n_usable)
+    level = _estimate(boxes, usable, method, tuning)
     if level.std <= tiny:
         return _none(n_usable)
-    is_reliable = level.is_reliable and share_of_equals(boxes, usable) < _MOST_EQUAL
+    is_reliable = level.is_reliable and share_of_equals(boxes, usable) < tuning.most_equal
     return replace(level, std=math.ldexp(level.std, exponent), is_reliable=is_reliable)
 
 
-def _is_plain_line(values: Any) -> bool:
+def _check_planar(shape: tuple[int, ...], tuning: NoiseTuning) -> None:
+    if not is_planar(shape, tuning.reading):
+        raise ValueError(
+            f'method="patches" needs an image: at least two axes of {tuning.reading.flattest} or '
+            f'more entries; got an array of shape {shape}. Use method="auto".'
+        )
+
+
+def _is_plain_line(values: Any, observed: BoolArray | None, tuning: NoiseTuning) -> bool:
     """Whether a signal can be used as it is: no part to choose, nothing missing."""
     return (
-        values.ndim == 1
+        observed is None
+        and values.ndim == 1
         and values.dtype == np.float64
-        and SHORTEST_ENVELOPE <= values.size <= MOST_SAMPLES
+        and tuning.shortest_envelope <= values.size <= tuning.reading.most_samples
         and bool(np.isfinite(values.sum()))
     )
 
@@ -126,15 +113,21 @@ def _none(n_samples: int) -> NoiseLevel:
     return NoiseLevel(0.0, math.inf, False, True, True, "none", "nothing", n_samples)
 
 
-def _read(values: Any, observed: BoolArray | None) -> tuple[Array, BoolArray]:
+def _read(values: Any, observed: BoolArray | None, tuning: NoiseTuning) -> tuple[Array, BoolArray]:
     """Read a part of the values, or all of them if nearly nothing is observed in that part."""
-    boxes, usable = read_boxes(values, observed)
-    if np.count_nonzero(usable) < FEW_SAMPLES:
-        boxes, usable = read_boxes(values, observed, everything=True)
+    boxes, usable = read_boxes(values, observed, tuning=tuning.reading)
+    if np.count_nonzero(usable) < tuning.few_samples:
+        boxes, usable = read_boxes(values, observed, everything=True, tuning=tuning.reading)
     if np.isinf(boxes[usable]).any():
         raise ValueError(
             "signal must be finite where it is observed; got infinite values. Replace them by "
             "NaN, or mark them in mask, to have them left out."
+        )
+    n_usable = int(np.count_nonzero(usable))
+    if n_usable < 2:
+        raise ValueError(
+            f"signal must hold at least two observed values to compare; got {n_usable} in an array "
+            f"of shape {values.shape}. Pass more data, or the noise itself as noise_std."
         )
     return boxes, usable
 
@@ -163,50 +156,53 @@ def _normalised(boxes: Array, usable: BoolArray, dtype: np.dtype[Any]) -> tuple[
     return scaled, first + second, max(1e-10, math.ldexp(2.0 * precision, min(-second, 900)))
 
 
-def _estimate(boxes: Array, usable: BoolArray, method: str) -> NoiseLevel:
+def _estimate(boxes: Array, usable: BoolArray, method: str, tuning: NoiseTuning) -> NoiseLevel:
     """Noise level of normalised values."""
     n = int(np.count_nonzero(usable))
-    if n < SHORTEST_ENVELOPE:
+    if n < tuning.shortest_envelope:
         return _from_neighbours(boxes, usable)
-    complete = boxes if usable.all() else complete_boxes(boxes, usable)
-    if complete is None or min(complete.shape[1:]) < 16:
-        return _from_differences(boxes, usable)
+    complete = boxes if usable.all() else complete_boxes(boxes, usable, tuning.reading)
+    if complete is None or min(complete.shape[1:]) < tuning.reading.flattest:
+        return _from_differences(boxes, usable, tuning)
     if method == "mad":
-        return _from_finest(complete)
-    return _from_lines(complete) if complete.ndim == 2 else _from_planes(complete, method)
+        return _from_finest(complete, tuning)
+    if complete.ndim == 2:
+        return _from_lines(complete, tuning)
+    return _from_planes(complete, method, tuning)
 
 
-def _from_lines(lines: Array) -> NoiseLevel:
+def _from_lines(lines: Array, tuning: NoiseTuning) -> NoiseLevel:
     n = lines.shape[1]
     # Bounds of fewer coefficients would find more gaps in short signals, and more that are none.
     fewest = max(32, min(64, 3 * n // 8))
-    envelope = lower_envelope(line_regions(lines, 32 if n >= 256 else 16), fewest)
-    return _judged(envelope, lines.size, _CORE_OF_LINES)
+    regions = line_regions(lines, 32 if n >= 256 else 16)
+    envelope = lower_envelope(regions, fewest, tuning.envelope)
+    return _judged(envelope, lines.size, tuning.core_of_lines, tuning)
 
 
-def _from_planes(planes: Array, method: str) -> NoiseLevel:
-    level = _judged(lower_envelope(plane_regions(planes), 256), planes.size, _CORE_OF_PLANES)
+def _from_planes(planes: Array, method: str, tuning: NoiseTuning) -> NoiseLevel:
+    envelope = lower_envelope(plane_regions(planes), 256, tuning.envelope)
+    level = _judged(envelope, planes.size, tuning.core_of_planes, tuning)
     if method == "envelope":
         return level
-    scale = patch_scale(planes)
-    if planes.size >= COMPARABLE_FROM:
-        agree = abs(scale - level.std) <= _DISAGREE * max(scale, level.std)
+    scale = patch_scale(planes, tuning.patches)
+    if planes.size >= tuning.comparable_from:
+        agree = abs(scale - level.std) <= tuning.disagree * max(scale, level.std)
         level = replace(level, is_reliable=level.is_reliable and agree)
         if method == "auto" and not agree and scale > level.std:
             return level  # a signal only adds to either; no patch is flat in a field of stars
-    if method == "auto" and planes.size < PATCHES_FROM:
+    if method == "auto" and planes.size < tuning.patches_from:
         return level
     return replace(level, std=scale, method="patches", source="flat patches")
 
 
-def _from_differences(boxes: Array, usable: BoolArray) -> NoiseLevel:
+def _from_differences(boxes: Array, usable: BoolArray, tuning: NoiseTuning) -> NoiseLevel:
     """Envelope over differences of neighbours: too high unless the signal is slow somewhere."""
     n = int(np.count_nonzero(usable))
-    regions = list(difference_regions(boxes, usable, 16))
-    envelope = lower_envelope(regions, 64)
+    envelope = lower_envelope(difference_regions(boxes, usable, 16), 64, tuning.envelope)
     if envelope.std == 0.0:
         return _from_neighbours(boxes, usable)
-    return replace(_judged(envelope, n, _CORE_OF_LINES), method="differences")
+    return replace(_judged(envelope, n, tuning.core_of_lines, tuning), method="differences")
 
 
 def _from_neighbours(boxes: Array, usable: BoolArray) -> NoiseLevel:
@@ -224,7 +220,7 @@ def _from_neighbours(boxes: Array, usable: BoolArray) -> NoiseLevel:
     return NoiseLevel(mad(values), error, True, True, False, "differences", "neighbours", n)
 
 
-def _from_finest(boxes: Array) -> NoiseLevel:
+def _from_finest(boxes: Array, tuning: NoiseTuning) -> NoiseLevel:
     """Median of the finest wavelets: the classical choice, right where these hold only noise."""
     pywt = optional("pywt")
     if boxes.ndim == 2:
@@ -237,18 +233,18 @@ def _from_finest(boxes: Array) -> NoiseLevel:
     std = mad(finest)
     if std <= 1e-10 * max(float(boxes.max()), -float(boxes.min())):
         return _none(n)
-    is_weak = n < FEW_SAMPLES or error > _WEAK_ERROR
+    is_weak = n < tuning.few_samples or error > tuning.weak_error
     return NoiseLevel(std, error, True, is_weak, False, "mad", "the finest sym8", n)
 
 
-def _judged(envelope: Envelope, n: int, core: float) -> NoiseLevel:
+def _judged(envelope: Envelope, n: int, core: float, tuning: NoiseTuning) -> NoiseLevel:
     """Diagnose an envelope over `n` samples."""
     is_reliable = (
-        envelope.core_shape >= core - _CORE_SCATTER / math.sqrt(n)
-        and envelope.quiet_share >= _QUIET_SHARE
-        and envelope.null_share >= _NULL_SHARE
+        envelope.core_shape >= core - tuning.core_scatter / math.sqrt(n)
+        and envelope.quiet_share >= tuning.quiet_share
+        and envelope.null_share >= tuning.null_share
     )
-    is_weak = n < FEW_SAMPLES or envelope.standard_error > _WEAK_ERROR
+    is_weak = n < tuning.few_samples or envelope.standard_error > tuning.weak_error
     return NoiseLevel(
         std=envelope.std,
         standard_error=envelope.standard_error,

@@ -6,42 +6,32 @@ where it is used.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relvec._typing import BoolArray
+from relvec.noise.tuning import DEFAULT, ReadingTuning
 
-__all__ = ["FLATTEST", "complete_boxes", "is_planar", "is_stuck", "read_boxes", "share_of_equals"]
+__all__ = ["complete_boxes", "is_planar", "is_stuck", "read_boxes", "share_of_equals"]
 
 Array = NDArray[np.float64]
 
-MOST_SAMPLES = 1 << 16
-LINE = 8192
-MOST_PIXELS = 1 << 18
-STRIP = 64
-WIDEST = 4096
 
-FLATTEST = 16
-"""Axes shorter than this do not make a plane."""
-
-STUCK = 16
-"""Equal neighbours in a row that noise cannot have: padding, saturation, a dead sensor."""
-
-PLENTY = {1: 1 << 12, 2: 1 << 14}
-"""Complete samples of lines and of planes for which the loss of others does not matter."""
-
-_GOLDEN = 0.6180339887498949
-
-
-def is_planar(shape: tuple[int, ...]) -> bool:
+def is_planar(shape: tuple[int, ...], tuning: ReadingTuning = DEFAULT.reading) -> bool:
     """Whether two axes are long enough to look at the values as images."""
-    return sum(length >= FLATTEST for length in shape) >= 2
+    return sum(length >= tuning.flattest for length in shape) >= 2
 
 
 def read_boxes(
-    values: Any, observed: BoolArray | None, *, everything: bool = False
+    values: Any,
+    observed: BoolArray | None,
+    *,
+    everything: bool = False,
+    tuning: ReadingTuning = DEFAULT.reading,
 ) -> tuple[Array, BoolArray]:
     """Read lines or planes of an array of any size.
 
@@ -53,6 +43,8 @@ def read_boxes(
         What may be used.
     everything : bool, default=False
         Read all, however large.
+    tuning : ReadingTuning, optional
+        How much is read.
 
     Returns
     -------
@@ -62,62 +54,68 @@ def read_boxes(
     usable : ndarray of bool, shaped like `boxes`
         Where values are observed and not NaN.
     """
-    n_axes = 2 if is_planar(values.shape) else 1
-    by_length = np.argsort(values.shape, kind="stable")
-    long = sorted(int(axis) for axis in by_length[-n_axes:])
-    others = [axis for axis in range(values.ndim) if axis not in long]
-    lengths = tuple(values.shape[axis] for axis in long)
-    other_lengths = tuple(values.shape[axis] for axis in others)
-    n_others = int(np.prod(other_lengths, dtype=np.int64))
-
-    most = MOST_PIXELS if n_axes == 2 else MOST_SAMPLES
-    if everything or values.size <= most:
-        box = lengths
-        corners = [(i, *(0,) * n_axes) for i in range(n_others)]
-    else:
-        box = _box_shape(lengths, n_others, most)
-        corners = _corners(lengths, box, n_others, max(1, most // int(np.prod(box))))
-
-    def read(array: Any) -> list[np.ndarray]:
-        boxes = []
-        for other, *start in corners:
-            key: list[Any] = [slice(None)] * array.ndim
-            place = np.unravel_index(other, other_lengths) if others else ()
-            for axis, index in zip(others, place, strict=True):
-                key[axis] = int(index)
-            for axis, first, length in zip(long, start, box, strict=True):
-                key[axis] = slice(first, first + length)
-            boxes.append(np.asarray(array[tuple(key)]))
-        return boxes
-
-    boxes = np.stack(read(values))
+    places = list(_places(values.shape, everything, tuning))
+    boxes = np.stack([np.asarray(values[place]) for place in places])
     usable = ~np.isnan(boxes)
     if observed is not None:
-        usable &= np.stack(read(observed))
+        usable &= np.stack([observed[place] for place in places])
     if np.iscomplexobj(boxes):
         boxes = np.concatenate([boxes.real, boxes.imag])
         usable = np.concatenate([usable, usable])
     return boxes.astype(np.float64), usable
 
 
-def _box_shape(lengths: tuple[int, ...], n_others: int, most: int) -> tuple[int, ...]:
+def _places(
+    shape: tuple[int, ...], everything: bool, tuning: ReadingTuning
+) -> Iterator[tuple[slice | int, ...]]:
+    """Index of each box: intervals along the longest axis or two, one entry of the others."""
+    n_axes = 2 if is_planar(shape, tuning) else 1
+    by_length = np.argsort(shape, kind="stable").tolist()
+    long, others = sorted(by_length[-n_axes:]), sorted(by_length[:-n_axes])
+    lengths = tuple(shape[axis] for axis in long)
+    other_lengths = tuple(shape[axis] for axis in others)
+    box, corners = _spread(lengths, math.prod(other_lengths), everything, tuning)
+    for other, *start in corners:
+        key: list[slice | int] = [0] * len(shape)
+        for axis, first, length in zip(long, start, box, strict=True):
+            key[axis] = slice(first, first + length)
+        for axis in reversed(others):
+            other, key[axis] = divmod(other, shape[axis])
+        yield tuple(key)
+
+
+def _spread(
+    lengths: tuple[int, ...], n_others: int, everything: bool, tuning: ReadingTuning
+) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Shape and first corners of the boxes: all there is, or parts if that is too much."""
+    most = tuning.most_pixels if len(lengths) == 2 else tuning.most_samples
+    if everything or math.prod(lengths) * n_others <= most:
+        return lengths, [(i, *(0,) * len(lengths)) for i in range(n_others)]
+    box = _box_shape(lengths, n_others, most, tuning)
+    return box, _corners(lengths, box, n_others, max(1, most // math.prod(box)))
+
+
+def _box_shape(
+    lengths: tuple[int, ...], n_others: int, most: int, tuning: ReadingTuning
+) -> tuple[int, ...]:
     """Shape of what is read at one place."""
     if len(lengths) == 1:
-        return (min(lengths[0], LINE),)
+        return (min(lengths[0], tuning.line),)
     height, width = lengths
     if n_others > 1 and 4 * height * width <= most:
         return lengths
-    return min(height, STRIP), min(width, WIDEST)
+    return min(height, tuning.strip), min(width, tuning.widest)
 
 
 def _corners(
     lengths: tuple[int, ...], box: tuple[int, ...], n_others: int, n_boxes: int
 ) -> list[tuple[int, ...]]:
     """First corner of each box: evenly over the other axes, irregularly along the long ones."""
+    golden = (math.sqrt(5.0) - 1.0) / 2.0  # its multiples are the most evenly spread modulo one
     room = [length - side for length, side in zip(lengths, box, strict=True)]
     corners = []
     for i in range(n_boxes):
-        steps = [(i * _GOLDEN * (axis + 1)) % 1.0 for axis in range(len(box))]
+        steps = [(i * golden * (axis + 1)) % 1.0 for axis in range(len(box))]
         if n_others == 1:
             steps[0] = i / max(n_boxes - 1, 1)
         place = min(int((i + 0.5) / n_boxes * n_others), n_others - 1)
@@ -127,20 +125,20 @@ def _corners(
     return corners
 
 
-def is_stuck(boxes: Array) -> BoolArray:
-    """Samples in a row of at least `STUCK` equal ones along a line, a row or a column."""
+def is_stuck(boxes: Array, fewest: int = DEFAULT.reading.stuck) -> BoolArray:
+    """Samples in a row of at least `fewest` equal ones along a line, a row or a column."""
     stuck = np.zeros(boxes.shape, dtype=bool)
     for axis in range(1, boxes.ndim):
         lines = np.moveaxis(boxes, axis, -1)
         same = lines[..., 1:] == lines[..., :-1]
-        if np.count_nonzero(same) < STUCK - 1:
+        if np.count_nonzero(same) < fewest - 1:
             continue
         mark = np.moveaxis(stuck, axis, -1)
         length = same.shape[-1]
         index = np.arange(length)
         last_change = np.maximum.accumulate(np.where(same, -1, index), axis=-1)
         next_change = np.minimum.accumulate(np.where(same, length, index)[..., ::-1], axis=-1)
-        long_run = same & (next_change[..., ::-1] - last_change - 1 >= STUCK - 1)
+        long_run = same & (next_change[..., ::-1] - last_change - 1 >= fewest - 1)
         mark[..., 1:] |= long_run
         mark[..., :-1] |= long_run
     return stuck
@@ -154,7 +152,9 @@ def share_of_equals(boxes: Array, usable: BoolArray) -> float:
     return n_equal / max(n_pairs, 1)
 
 
-def complete_boxes(boxes: Array, observed: BoolArray) -> Array | None:
+def complete_boxes(
+    boxes: Array, observed: BoolArray, tuning: ReadingTuning = DEFAULT.reading
+) -> Array | None:
     """Cut boxes without missing values out of boxes with some.
 
     Parameters
@@ -163,6 +163,8 @@ def complete_boxes(boxes: Array, observed: BoolArray) -> Array | None:
         Values.
     observed : ndarray of bool, shaped like `boxes`
         What may be used.
+    tuning : ReadingTuning, optional
+        How many complete samples are plenty.
 
     Returns
     -------
@@ -170,13 +172,14 @@ def complete_boxes(boxes: Array, observed: BoolArray) -> Array | None:
         Boxes of the largest side, a power of two, that keeps nearly as much as smaller ones;
         None if most of what is observed would be lost and little is left.
     """
-    enough = min(int(np.count_nonzero(observed)) // 2, PLENTY[boxes.ndim - 1])
-    cut = _cut_runs if boxes.ndim == 2 else _cut_tiles
-    largest = min(boxes.shape[1:]) if boxes.ndim == 3 else boxes.shape[1]
-    sides = [1 << power for power in range(5, 14) if 1 << power <= largest]
+    are_lines = boxes.ndim == 2
+    plenty = tuning.plenty_in_lines if are_lines else tuning.plenty_in_planes
+    enough = min(int(np.count_nonzero(observed)) // 2, plenty)
+    cut = _cut_runs if are_lines else _cut_tiles
+    sides = [1 << power for power in range(5, 14) if 1 << power <= min(boxes.shape[1:])]
     pieces = {side: cut(boxes, observed, side) for side in sides}
     most = max((piece.size for piece in pieces.values()), default=0)
-    if most == 0 or most < enough:
+    if most < max(enough, 1):
         return None
     return next(pieces[side] for side in reversed(sides) if pieces[side].size >= 0.7 * most)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FEW_SAMPLES", "NoiseLevel", "NoiseLevelWarning"]
+from relvec.noise.tuning import NoiseTuning
 
-FEW_SAMPLES = 512
-"""Samples below which every estimate is called weak, and no diagnosis is trusted."""
+__all__ = ["NoiseLevel", "NoiseLevelWarning"]
 
 
 class NoiseLevelWarning(UserWarning):
@@ -114,7 +113,7 @@ class NoiseLevel:
                 "No noise was found: the signal is constant, exact, repeats itself, or is rounded "
                 f"to steps larger than the noise. {self.advice()}"
             )
-        if not self.is_reliable and self.n_samples >= FEW_SAMPLES:
+        if not self.is_reliable and self.n_samples >= NoiseTuning.few_samples:
             return (
                 f"The noise level {self.std:.3g} may be far from the truth: no part of the signal "
                 "looks like white noise alone. It is too high if the signal is everywhere, and too "

@@ -6,20 +6,14 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-__all__ = ["clipped_scale", "mad"]
+__all__ = ["QUARTILE", "clipped_scale", "mad"]
 
 Values = NDArray[np.float64]
 
-_QUARTILE = 0.6744897501960817
+QUARTILE = float(ndtri(0.75))
 """Median of ``|x|`` for standard normal ``x``."""
-
-_CLIP = 3.0
-_CLIPPED_VARIANCE = 0.97333698
-"""Mean of ``x^2`` given ``|x| < 3`` for standard normal ``x``."""
-
-_MOST = 1.5
-"""A clipped scale beyond this multiple of the first guess has run away into the signal."""
 
 
 def mad(values: Values) -> float:
@@ -31,10 +25,10 @@ def mad(values: Values) -> float:
     >>> round(mad(np.array([-1.0, 1.0, 1.0, 50.0])), 3)
     1.483
     """
-    return float(np.median(np.abs(values))) / _QUARTILE
+    return float(np.median(np.abs(values))) / QUARTILE
 
 
-def clipped_scale(values: Values) -> float:
+def clipped_scale(values: Values, *, most: float = 1.5) -> float:
     """Root mean square of the values below three times itself, started at the `mad`.
 
     Values far out have no influence at all, where they still push the `mad` up a little; and the
@@ -44,6 +38,8 @@ def clipped_scale(values: Values) -> float:
     ----------
     values : ndarray
         Values around zero.
+    most : float, default=1.5
+        Multiple of the first guess beyond which a scale has run away into the signal.
 
     Returns
     -------
@@ -62,18 +58,19 @@ def clipped_scale(values: Values) -> float:
     squares = np.square(values).ravel()
     half = squares.size // 2
     squares.partition(half)
-    variance = float(squares[half]) / _QUARTILE**2
+    variance = float(squares[half]) / QUARTILE**2
     if not variance > 0.0:
         return 0.0
-    largest = _MOST**2 * variance
+    largest = most**2 * variance
     # What is below the median is never clipped; of the rest only what the cap lets in can count.
     total_below = float(squares[:half].sum())
     above = squares[half:]
-    above = above[above < _CLIP**2 * largest]
+    above = above[above < 9.0 * largest]
     for _ in range(12):
-        kept = above[above < _CLIP**2 * variance]
+        kept = above[above < 9.0 * variance]
         previous = variance
-        variance = (total_below + float(kept.sum())) / (half + kept.size) / _CLIPPED_VARIANCE
+        # The mean of x^2 given |x| < 3 is 0.973 for standard normal x.
+        variance = (total_below + float(kept.sum())) / (half + kept.size) / 0.97333698
         variance = min(variance, largest)
         if abs(variance - previous) < 2e-3 * previous:
             break

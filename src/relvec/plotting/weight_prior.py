@@ -11,8 +11,9 @@ from scipy.special import gammaln
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import Vector
-from relvec.plotting._axes import INK, STYLES, finish, legend_above, plain, take_axes, tone
-from relvec.plotting._features import shorten
+from relvec.describing import shorten
+from relvec.plotting._axes import finish, legend_above, plain, set_title, take_axes, tone
+from relvec.plotting._style import line_style
 from relvec.priors import GammaPrior, LaplacePrior, Prior, resolve_prior
 from relvec.priors.gamma import BoundGamma
 
@@ -26,9 +27,6 @@ EXAMPLES: dict[str, str | Prior] = {
     "Student t": GammaPrior(0.5, 0.1),
     "flat": "flat",
 }
-N_POINTS = 600
-N_GRID = 160
-N_LEVELS = 12
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -216,9 +214,9 @@ class WeightPriorDisplay:
         self.figure_, self.axes_ = take_axes(ax, 1, "the densities", figsize=(6.4, 4.0))
         (self.ax_,) = self.axes_
         # an even number of points leaves out zero, where some are infinite
-        weight = np.linspace(-self.limit, self.limit, N_POINTS)
+        weight = np.linspace(-self.limit, self.limit, 600)
         for place, name in enumerate(self.priors):
-            colour, dashes = STYLES[place % len(STYLES)]
+            colour, dashes, _ = line_style(place)
             improper = "" if self.is_proper(name) else " (improper)"
             (self.lines_[name],) = self.ax_.plot(
                 weight,
@@ -254,15 +252,15 @@ class WeightPriorDisplay:
             spare.remove()
         self.axes_ = axes[:count]
         self.ax_ = self.axes_[0]
-        weight = np.linspace(-self.limit, self.limit, N_GRID)
+        weight = np.linspace(-self.limit, self.limit, 160)
         for each, name in zip(self.axes_, self.priors, strict=True):
             one = self.log_density(name, weight)
             both = one[:, None] + one
             # some are infinite at zero, so that the highest says nothing
             lowest, highest = np.quantile(both, [0.0, 0.99])
-            levels = np.linspace(lowest, highest, N_LEVELS)
+            levels = np.linspace(lowest, highest, 12)
             each.contourf(weight, weight, both, levels=levels, cmap="Blues", extend="both")
-            each.set_title(plain(shorten(name)), loc="left", fontsize=10, color=tone(each, INK))
+            set_title(each, plain(shorten(name)))
             each.set(aspect="equal", xlabel="first weight", ylabel="second weight")
             finish(each)
         return self

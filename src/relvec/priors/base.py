@@ -234,6 +234,11 @@ class Prior(BaseEstimator, ABC):
 
     noise: InverseGamma | None = None
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no atom can be absent: an infinite precision has no density to compare with."""
+        return False
+
     @abstractmethod
     def bind(
         self,

@@ -154,6 +154,11 @@ class GammaPrior(Prior):
         self.measure = measure
         self.noise = noise
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no atom can be absent: always, but for the limit that is flat."""
+        return not self.bind(1.0).is_removable
+
     def bind(
         self,
         n_samples: float,

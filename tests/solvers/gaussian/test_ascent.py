@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import LazyMoments, PreparedColumns
+from relvec.moments import LazyMoments
 from relvec.solvers.base import Problem, Progress
 from relvec.solvers.gaussian import ascent
 from relvec.solvers.gaussian.ascent import Schedule, ascend, screen
@@ -24,9 +24,10 @@ from tests.solvers.gaussian.test_search import Dense
 
 def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
     intercept = options.pop("fit_intercept", True)
-    columns = PreparedColumns(DenseDictionary(Phi), None, centre=intercept, store=True)
     price = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
-    return posed(LazyMoments(columns, t), price, **options)
+    return posed(
+        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), price, **options
+    )
 
 
 def dictionary(kind: str, seed: int) -> tuple[Matrix, Vector]:

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 
 from relvec.priors import RateHyperprior
-from relvec.priors.laplace import BoundLaplace
+from relvec.priors.laplace import BoundLaplace, LaplacePrior
 from relvec.solvers import Problem, RateLearner, SequentialSolver, WarmStart, with_learnt_rate
 from relvec.solvers.gaussian.rate import best_rate
 from tests.helpers_dense import DenseMoments
@@ -195,7 +195,7 @@ def test_nothing_is_learnt_from_a_constant_target():
 
 def test_a_rate_that_is_given_needs_no_learner():
     solver = SequentialSolver()
-    assert with_learnt_rate(solver, BoundLaplace(0.5)) is solver
-    assert isinstance(with_learnt_rate(solver, BoundLaplace(0.0, WEAK)), RateLearner)
+    assert with_learnt_rate(solver, LaplacePrior(0.5)) is solver
+    assert isinstance(with_learnt_rate(solver, LaplacePrior()), RateLearner)
     with pytest.raises(ValueError, match="only the rate of a Laplace prior"):
         RateLearner(solver).solve(replace(linear_problem(), prior=BoundLaplace(0.5)))

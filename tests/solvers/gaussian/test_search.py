@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import LazyMoments, PreparedColumns
+from relvec.moments import LazyMoments
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import SequentialSolver
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
@@ -48,9 +48,10 @@ def dictionary(kind: str, seed: int, n: int = 24) -> tuple[Matrix, Vector]:
 def lazy_problem(
     Phi: Matrix, t: Vector, price: float | Vector = 0.0, *, intercept: bool = True, **options
 ) -> Problem:
-    columns = PreparedColumns(DenseDictionary(Phi), None, centre=intercept, store=True)
     prices = np.broadcast_to(np.asarray(price, dtype=float), (Phi.shape[1],)).copy()
-    return posed(LazyMoments(columns, t), prices, **options)
+    return posed(
+        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), prices, **options
+    )
 
 
 class Dense:

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.priors.base import BoundPrior, RateHyperprior
-from relvec.priors.laplace import BoundLaplace
+from relvec.priors.base import Prior, RateHyperprior
+from relvec.priors.laplace import BoundLaplace, LaplacePrior
 from relvec.solvers.base import Monitor, Problem, Progress, Solution, Solver, WarmStart
 from relvec.solvers.gaussian.reference import condition, statistics
 
@@ -171,16 +171,17 @@ class RateLearner:
         return math.log(best_rate(known.s[moments.usable], quality, problem.prior.learnt))
 
 
-def with_learnt_rate(solver: Solver, prior: BoundPrior) -> Solver:
+def with_learnt_rate(solver: Solver, prior: Prior) -> Solver:
     """Return the solver, or for a Laplace prior whose rate is to be learnt one that learns it.
 
     Examples
     --------
     >>> from relvec.priors import LaplacePrior
     >>> from relvec.solvers import SequentialSolver, with_learnt_rate
-    >>> with_learnt_rate(SequentialSolver(), LaplacePrior(2.0).bind(100))
+    >>> with_learnt_rate(SequentialSolver(), LaplacePrior(2.0))
     SequentialSolver()
-    >>> type(with_learnt_rate(SequentialSolver(), LaplacePrior().bind(100))).__name__
+    >>> type(with_learnt_rate(SequentialSolver(), LaplacePrior())).__name__
     'RateLearner'
     """
-    return solver if prior.learnt is None else RateLearner(solver)
+    is_learnt = isinstance(prior, LaplacePrior) and prior.rate == "auto"
+    return RateLearner(solver) if is_learnt else solver

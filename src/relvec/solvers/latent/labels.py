@@ -122,6 +122,11 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
     @property
     def smoothness(self) -> float:
         """Penalty ``c`` on one effective degree of freedom."""
+        if np.ndim(self.prior.penalty):
+            raise ValueError(
+                "There is only one penalty on degrees of freedom here, for all atoms; penalties by "
+                "group are for regressors. Use SmoothnessPrior without by."
+            )
         return float(self.prior.penalty)
 
     n_blocks = 1

@@ -12,22 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.bases import BoundBasis
+from relvec.describing.models import predictor, seen_by
+from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._scales import _the_kernel
+from relvec.estimators._plan import RegressionPlan, read_weight
+from relvec.estimators._scales import find_kernel
 from relvec.evidence import removal_loss
 from relvec.moments import moments_of
-from relvec.plotting._estimators import predictor, seen_by
-from relvec.plotting._features import names_of
 from relvec.priors import BoundPrior, BoundSmoothness
 from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 
 __all__ = ["AtomEvidence", "atoms_of"]
-
-ROWS_COMPARED = 50
-SAME_FIT = 1e-4
-"""Relative difference of what the noise is made of that rounding explains."""
 
 
 @dataclass(frozen=True)
@@ -174,9 +171,11 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             "model for each."
         )
     inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
-    weight = model._checked_weight(sample_weight, inputs)
-    bound = _bound(model, inputs, weight)
-    problem, fit = _conditioned(model, bound, inputs, np.asarray(y, dtype=np.float64), weight)
+    weight = None if sample_weight is None else read_weight(sample_weight, inputs)
+    plan = model._resolve()
+    bound = _bound(model, plan, inputs, weight)
+    target = np.asarray(y, dtype=np.float64)
+    problem, fit = _conditioned(model, plan, bound, inputs, target, weight)
     known = reference.statistics(problem, fit)
     noise = problem.noise_variance
     assert noise is not None
@@ -213,33 +212,29 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
     ]
 
 
-def _bound(model: Any, X: Any, weight: Vector | None) -> BoundBasis:
+def _bound(model: Any, plan: RegressionPlan, X: Any, weight: Vector | None) -> BoundBasis:
     """All candidates, with the kernel that was learnt."""
-    basis = model._resolve_basis()
-    learnt = getattr(model, "learnt_scales_", None)
-    if learnt is not None:
-        basis = _the_kernel(basis, model._scale_learner(basis))._replace(learnt=learnt).basis
-    bound: BoundBasis = model._bind(basis, X, weight)
-    return bound
+    basis, learnt = plan.basis, getattr(model, "learnt_scales_", None)
+    if learnt is not None and plan.learner is not None:
+        basis = find_kernel(basis, plan.learner)._replace(learnt=learnt).basis
+    return plan.bind(basis, X, weight)
 
 
 def _conditioned(
-    model: Any, bound: BoundBasis, X: Any, y: Any, weight: Vector | None
+    model: Any, plan: RegressionPlan, bound: BoundBasis, X: Any, y: Any, weight: Vector | None
 ) -> tuple[Problem, reference.Fit]:
     """The problem that the model solved, its noise held, and its solution."""
     (output,) = model.outputs_
     if y.shape not in ((len(X),), (len(X), 1)):
         raise ValueError(f"X and y must have the same rows; got {len(X)} and shape {y.shape}.")
-    (moments,) = moments_of(
-        bound.dictionary, y.reshape(-1, 1), weight, centre=bool(model.fit_intercept)
-    )
-    problem, _ = model._problem(moments, bound)
+    (moments,) = moments_of(bound.dictionary, y.reshape(-1, 1), weight, centre=plan.fit_intercept)
+    problem = plan.problem(moments, bound)
     if not problem.prior.is_removable:
         raise ValueError(
             "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
             'Use prior="flat", "laplace", or one that prices degrees of freedom.'
         )
-    solution, some = output.solution, X[:ROWS_COMPARED]
+    solution, some = output.solution, X[:50]
     problem = replace(
         problem,
         noise_variance=solution.noise_variance,
@@ -251,7 +246,8 @@ def _conditioned(
     if is_same:
         fit = reference.condition(problem, output.active, np.exp(solution.log_lam))
         expected = output.posterior.quadratic
-        is_same = abs(fit.quadratic - expected) <= SAME_FIT * abs(expected)
+        # up to what rounding explains
+        is_same = abs(fit.quadratic - expected) <= 1e-4 * abs(expected)
     if not is_same:
         raise ValueError(
             "X and y must be the rows that the model was fitted to, with their weights: these "

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from relvec._signals import as_mask, as_numbers, resolve_channel_axis
 from relvec._typing import BoolArray, IndexArray, Matrix
+from relvec.denoising.channel import Channel
 from relvec.denoising.frame import Array
 
-__all__ = ["Layout", "counts_of_observed", "read_layout", "read_weights"]
+__all__ = ["Layout", "Parts", "counts_of_observed", "may_rotate", "read_layout", "read_weights"]
 
 COLOURS: Matrix = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -2.0, 1.0]]) / np.sqrt(
     [[3.0], [2.0], [6.0]]
@@ -156,8 +157,29 @@ class Layout:
         return np.stack(channels, axis=self.channel_axis)
 
 
+class Parts(NamedTuple):
+    """A signal taken apart into real arrays of the same shape."""
+
+    layout: Layout
+    values: list[Any]
+    observed: BoolArray | None
+    """False where a sample is to be ignored; None if nothing is known to be missing."""
+    weights: Array | None
+    """Relative precision of every sample."""
+    prices: list[float]
+    """Price of one degree of freedom in each part."""
+
+    def channels(self, variances: list[Any]) -> list[Channel]:
+        """Each part with its noise variance at unit weight."""
+        weights = self.weights
+        return [
+            Channel(part, variance if weights is None else variance / weights, c, self.observed)
+            for part, variance, c in zip(self.values, variances, self.prices, strict=True)
+        ]
+
+
 def read_layout(
-    signal: Any, channel_axis: Any, x: Any, mask: Any, decorrelate: bool
+    signal: Any, channel_axis: Any, x: Any, mask: Any
 ) -> tuple[Layout, Any, BoolArray | None]:
     """Say how an input is laid out.
 
@@ -177,15 +199,20 @@ def read_layout(
     order = None if x is None else _order(x, spatial)
     if order is not None and observed is not None:
         observed = observed[order]
-    is_complex = values.dtype.kind == "c"
-    is_colour = axis is not None and values.shape[axis] == 3 and len(spatial) == 2
-    is_rotated = decorrelate and is_colour and not is_complex
-    if is_rotated and values.dtype.kind == "f":
-        # rotated, infinite values would pass as missing
-        missing = np.isnan(values)
-        is_rotated = bool((missing.any(axis=axis) == missing.all(axis=axis)).all())
-        is_rotated = is_rotated and not np.isinf(values).any()
-    return Layout(values.shape, axis, is_complex, order, is_rotated), values, observed
+    return Layout(values.shape, axis, values.dtype.kind == "c", order, False), values, observed
+
+
+def may_rotate(values: Any, layout: Layout) -> bool:
+    """Whether the channels are colours that can be denoised as brightness and differences."""
+    axis = layout.channel_axis
+    if axis is None or layout.shape[axis] != 3 or len(layout.shape) != 3 or layout.is_complex:
+        return False
+    if values.dtype.kind != "f":
+        return True
+    missing = np.isnan(values)
+    is_whole = (missing.any(axis=axis) == missing.all(axis=axis)).all()
+    # rotated, infinite values would pass as missing
+    return bool(is_whole) and not np.isinf(values).any()
 
 
 def _check_size(shape: tuple[int, ...], spatial: tuple[int, ...]) -> None:

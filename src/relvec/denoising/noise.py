@@ -1,0 +1,233 @@
+"""Where the noise level of a denoiser comes from."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relvec._checks import check_choice
+from relvec._typing import BoolArray
+from relvec.denoising.channel import Channel, Scheme, denoise_channel
+from relvec.denoising.frame import Array
+from relvec.denoising.gaps import fill
+from relvec.denoising.layout import Layout, Parts
+from relvec.denoising.plain import make_dictionary
+from relvec.denoising.recipes import default_recipes
+from relvec.denoising.tuning import DEFAULT, DenoisingTuning
+from relvec.noise import METHODS, NoiseLevel, NoiseLevelWarning, mad, noise_level
+from relvec.solvers.gaussian.orthonormal import profile_noise
+
+__all__ = ["given_variance", "have_equal_noise", "resolve_noise"]
+
+NOISE_METHODS = (*METHODS, "profile")
+
+
+def given_variance(
+    noise_std: Any, shape: tuple[int, ...], channel_axis: int | None
+) -> Array | float | None:
+    """Variance of the noise if the user gave its standard deviation, else None.
+
+    A number, or an array that is broadcast to the signal; one number per channel will do.
+    """
+    if isinstance(noise_std, str):
+        check_choice("noise_std", noise_std, NOISE_METHODS)
+        return None
+    std = np.asarray(noise_std)
+    if std.dtype.kind not in "iuf" or not np.isfinite(std).all() or (std < 0.0).any():
+        raise ValueError(
+            f"noise_std must be one of {NOISE_METHODS}, or finite and not negative: a number, one "
+            f"per channel, or one per sample; got {noise_std!r}."
+        )
+    if std.ndim == 0:
+        return _variance_of(float(std))
+    std = std.astype(np.float64)
+    _variance_of(float(std.max(initial=0.0)))
+    if channel_axis is not None and std.shape == (shape[channel_axis],):
+        std = std.reshape(-1, *(1,) * (len(shape) - 1 - channel_axis))
+    try:
+        return np.broadcast_to(std, shape) ** 2
+    except ValueError as error:
+        raise ValueError(
+            "noise_std must be a number, one per channel, or fit the shape of the signal, "
+            f"{shape}; got shape {std.shape}."
+        ) from error
+
+
+def _variance_of(std: float) -> float:
+    """Square a standard deviation, if that is a number."""
+    if 0.0 < std < 2e-154 or std > 1e154:  # beyond, squares lose digits
+        raise ValueError(
+            f"The noise level, {std:g}, leaves the range of numbers whose squares are "
+            "floating-point numbers. Rescale the signal."
+        )
+    return std**2
+
+
+def have_equal_noise(
+    values: Any, layout: Layout, noise_std: Any, tuning: DenoisingTuning = DEFAULT
+) -> bool:
+    """Whether the channels have about the same noise, as far as is known or quickly seen."""
+    axis = 0 if layout.channel_axis is None else layout.channel_axis
+    if isinstance(noise_std, str):
+        channels = np.moveaxis(values, axis, 0)
+        try:
+            levels = [noise_level(each, method="mad", tuning=tuning.noise) for each in channels]
+        except ValueError:  # what is wrong will be said in its place
+            return True
+        stds = np.array([level.std for level in levels])
+    else:
+        stds = np.ravel(noise_std)
+        if stds.dtype.kind not in "iuf" or stds.size != values.shape[axis]:
+            return True
+    return bool(stds.max() <= tuning.equal_noise * stds.min())
+
+
+def resolve_noise(
+    parts: Parts,
+    noise_std: Any,
+    scheme: Scheme,
+    known: tuple[Layout, list[float]] | None = None,
+    *,
+    stacklevel: int = 2,
+) -> tuple[list[Any], list[NoiseLevel] | None]:
+    """Noise variance of every part at unit weight: given, known from another signal, or estimated.
+
+    Parameters
+    ----------
+    parts : Parts
+        The signal.
+    noise_std : str, float or array-like
+        What the user said: a method of `estimate_noise`, "profile" for the maximum of the
+        evidence, or the standard deviation.
+    scheme : Scheme
+        How it will be denoised: the evidence is that of its plain transform.
+    known : tuple of Layout and list of float, optional
+        A signal with the same noise, and the variances found in it.
+    stacklevel : int, default=2
+        Whose line warnings of levels that may be far from the truth point to.
+
+    Returns
+    -------
+    variances : list of float or ndarray
+        One per part.
+    levels : list of NoiseLevel or None
+        What is known of their reliability, if they were estimated.
+    """
+    layout = parts.layout
+    given = given_variance(noise_std, layout.shape, layout.channel_axis)
+    levels = None
+    if given is not None:
+        variances = layout.split_variances(given)
+    elif known is not None:
+        variances = known[0].carry_over(known[1], layout)
+    else:
+        levels = _find_levels(parts, str(noise_std), scheme)
+        variances = [_variance_of(level.std) for level in levels]
+        for text in _warnings(levels, parts):
+            warnings.warn(text, NoiseLevelWarning, stacklevel=stacklevel)
+    is_one_level = parts.weights is None and all(isinstance(each, float) for each in variances)
+    if scheme.is_plain and not is_one_level:
+        raise ValueError(
+            "The plain mode has one noise level for all samples; for noise_std per sample, or "
+            'sample_weight, use mode="quality".'
+        )
+    return variances, levels
+
+
+def _find_levels(parts: Parts, method: str, scheme: Scheme) -> list[NoiseLevel]:
+    levels = [
+        _find_level(values, parts, c, method, scheme)
+        for values, c in zip(parts.values, parts.prices, strict=True)
+    ]
+    return _pooled(levels) if parts.layout.is_complex else levels
+
+
+def _warnings(levels: list[NoiseLevel], parts: Parts) -> Iterator[str]:
+    """Say which noise levels may be far from the truth."""
+    for number, (level, values) in enumerate(zip(levels, parts.values, strict=True)):
+        text = level.warning()
+        if text is None or (level.is_degenerate and _is_constant(values, parts.observed)):
+            continue  # a constant signal has no noise, and nobody need be told
+        where = "" if len(levels) == 1 else f"{parts.layout.part_name(number)}: "
+        yield where + text
+
+
+def _find_level(values: Any, parts: Parts, c: float, method: str, scheme: Scheme) -> NoiseLevel:
+    observed, weights = parts.observed, parts.weights
+    if weights is None:
+        return _level_of(values, observed, c, method, scheme)
+    # in units of a typical weight, so that weights may have any scale
+    typical = float(np.median(weights))
+    even = _with_even_noise(values, observed, weights / typical, c, scheme.tuning)
+    level = _level_of(even, observed, c, method, scheme)
+    return replace(level, std=level.std * math.sqrt(typical))
+
+
+def _level_of(
+    values: Any, observed: BoolArray | None, c: float, method: str, scheme: Scheme
+) -> NoiseLevel:
+    if method != "profile":
+        return noise_level(values, observed=observed, method=method, tuning=scheme.tuning.noise)
+    filled = _filled(values, observed)
+    scale = 2.0 ** math.frexp(float(np.abs(filled).max()))[1]
+    transform = scheme.plain_transform
+    data = make_dictionary(filled.shape, transform, scheme.level).analyse(filled / scale)
+    std = scale * math.sqrt(profile_noise(data, c).noise_variance)
+    return NoiseLevel(
+        std=std,
+        standard_error=1.0 / math.sqrt(2.0 * data.size),
+        is_reliable=True,
+        is_weak=False,
+        is_degenerate=std == 0.0,
+        method="profile",
+        source=f"the evidence of {transform}",
+        n_samples=data.size,
+    )
+
+
+def _filled(values: Any, observed: BoolArray | None) -> Array:
+    known = ~np.isnan(values)
+    if observed is not None:
+        known &= observed
+    return fill(np.asarray(values, dtype=np.float64), known)
+
+
+def _with_even_noise(
+    values: Any, observed: BoolArray | None, weights: Array, c: float, tuning: DenoisingTuning
+) -> Array:
+    """Return the signal with its noise scaled to that of unit weight.
+
+    What the noise is has to be known for that; a first guess, from differences of neighbours
+    in units of their own noise, is good enough to tell it from the signal.
+    """
+    filled = _filled(values, observed)
+    axis = int(np.argmax(filled.shape))
+    lines, variances = np.moveaxis(filled, axis, -1), np.moveaxis(1.0 / weights, axis, -1)
+    if lines.shape[-1] < 3:
+        return filled
+    second = np.diff(lines, 2, axis=-1)
+    spread = variances[..., :-2] + 4.0 * variances[..., 1:-1] + variances[..., 2:]
+    guess = mad(second / np.sqrt(spread)) ** 2
+    scheme = Scheme(default_recipes(filled.shape), tuning=tuning)
+    first = denoise_channel(Channel(filled, guess / weights, c), scheme)
+    even: Array = first.mean + (filled - first.mean) * np.sqrt(weights)
+    return even
+
+
+def _pooled(levels: list[NoiseLevel]) -> list[NoiseLevel]:
+    """Give real and imaginary parts, which alternate, a common noise level."""
+    result = []
+    for real, imaginary in zip(levels[::2], levels[1::2], strict=True):
+        std = math.sqrt(0.5 * (real.std**2 + imaginary.std**2))
+        result += [replace(real, std=std), replace(imaginary, std=std)]
+    return result
+
+
+def _is_constant(part: Any, observed: BoolArray | None) -> bool:
+    known = part[~np.isnan(part) if observed is None else observed & ~np.isnan(part)]
+    return bool((known == known[0]).all())

@@ -1,0 +1,49 @@
+"""Inputs as the models see them: an array of numbers, or of objects where the basis takes those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from relvec._checks import as_objects, check_finite_input
+
+__all__ = ["validate_inputs"]
+
+
+def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> Any:
+    """Check inputs, and targets if there are any, and return them as arrays.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose number of features is set or, with ``reset=False``, asked for. Its basis says
+        whether inputs may be texts and other objects.
+    X : array-like
+        Inputs: numbers, a sparse matrix, or where the basis takes them a list of texts or
+        objects, or an array of them with one or two axes.
+    *targets : array-like
+        At most one.
+    **options : object
+        Passed on to `sklearn.utils.validation.validate_data`.
+
+    Returns
+    -------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Of float64, or of objects.
+    y : ndarray
+        Only if given.
+    """
+    is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+    if not is_numeric and estimator._resolve_basis().accepts_objects:
+        objects = as_objects(X)
+        if objects is not None:
+            given = X if hasattr(X, "columns") else objects  # with the names of its columns
+            return validate_data(
+                estimator, given, *targets, dtype=object, ensure_all_finite=False, **options
+            )
+    check_finite_input(X, "X")
+    return validate_data(
+        estimator, X, *targets, accept_sparse=("csr", "csc"), dtype=np.float64, **options
+    )
