@@ -44,6 +44,7 @@ estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
+learning.tuning.ScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior
