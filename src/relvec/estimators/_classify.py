@@ -36,7 +36,7 @@ from relvec.estimators._solvers import resolve_latent_solver
 from relvec.likelihoods import Bernoulli, BoundLikelihood, Likelihood
 from relvec.likelihoods import Softmax as SoftmaxLikelihood
 from relvec.moments import Storage
-from relvec.priors import resolve_prior
+from relvec.priors import BoundPrior, resolve_prior
 from relvec.solvers import LatentProblem, Monitor, Progress
 
 __all__ = ["BaseSparseBayesClassifier"]
@@ -177,8 +177,7 @@ class BaseSparseBayesClassifier(
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
         jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
-        hyperprior = resolve_prior(self.prior).hyperprior()
-        needs_dense = bool(hyperprior.shape or hyperprior.rate)
+        needs_dense = resolve_prior(self.prior).keeps_all
         solver = resolve_latent_solver(
             self.solver, needs_dense=needs_dense, n_latent=n_classes if jointly else 1
         )
@@ -234,23 +233,21 @@ class BaseSparseBayesClassifier(
 
     def _terms(self, bound: BoundBasis, likelihood: BoundLikelihood) -> dict[str, Any]:
         """What the prior adds to the evidence."""
-        prior = resolve_prior(self.prior)
-        smoothness = prior.smoothness(likelihood.total_weight)
+        prior = resolve_prior(self.prior).bind(likelihood.total_weight, groups=bound.groups)
         return {
-            "min_gain": self._entry_prices(bound, smoothness, likelihood.weight),
-            "smoothness": smoothness,
+            "min_gain": self._entry_prices(bound, prior, likelihood.weight),
+            "prior": prior,
             "is_prior": self.price_curvature == "bound",
-            "hyperprior": prior.hyperprior(),
             "largest_latent": float(self.largest_logit),
         }
 
-    def _entry_prices(self, bound: BoundBasis, smoothness: float, weight: Vector | None) -> Vector:
+    def _entry_prices(self, bound: BoundBasis, prior: BoundPrior, weight: Vector | None) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
         rows = bound.source_row
         if isinstance(self.min_gain, str):
             explicit = KERNEL_MIN_GAIN
-            if not smoothness:
+            if not prior.is_penalised:
                 n_explicit = max(int(np.count_nonzero(~localised)), 1)
                 explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
             prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
@@ -331,8 +328,8 @@ class BaseSparseBayesClassifier(
 
     def _warn_of_memory(self, bound: BoundBasis, n_rows: int) -> None:
         """Say so if kernels are so narrow that most training inputs need one of their own."""
-        n_kept, hyperprior = len(self.relevance_), resolve_prior(self.prior).hyperprior()
-        if not self.converged_ or hyperprior.shape or hyperprior.rate:  # which deletes nothing
+        n_kept = len(self.relevance_)
+        if not self.converged_ or resolve_prior(self.prior).keeps_all:
             return
         if n_rows > FEW_ROWS and n_kept > n_rows / 2 and bound.is_localised.all():
             warnings.warn(

@@ -176,8 +176,9 @@ class Hessian(ABC):
                 shrunk[:, k] = np.square(solved) @ (charged * self.precision)
         if penalty is None:
             return raw, s, None
-        own = np.broadcast_to(np.asarray(penalty[0], float), len(s))[:, None] * s
-        return raw, s, np.maximum(own - shrunk, 0.0)
+        if not isinstance(penalty[0], np.ndarray):  # displacing others cannot pay
+            return raw, s, np.maximum(penalty[0] * s - shrunk, 0.0)
+        return raw, s, penalty[0][:, None] * s - shrunk
 
 
 class SingleDesign(Design):

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.priors.gamma import BoundGamma
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.block_steps import Block, look
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentState
@@ -96,11 +97,6 @@ class LaplaceFixedPointSolver(BaseEstimator):
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
         tol = check_positive("tol", self.tol)
         threshold = check_positive("prune_threshold", self.prune_threshold)
-        if problem.hyperprior.shape > 0 and problem.hyperprior.rate == 0:
-            raise ValueError(
-                "a Gamma prior with a positive shape and zero rate has no maximum: it pushes "
-                "every precision to infinity. Give a positive rate."
-            )
         if problem.n_blocks > 1:
             raise ValueError(
                 f"the fixed point is for one latent function; this problem has {problem.n_blocks}. "
@@ -159,7 +155,7 @@ class _Run:
         warm_start: tuple[IndexArray, Vector] | None,
     ) -> None:
         self.problem, self.update = problem, update
-        self.deletable = problem.hyperprior.rate == 0
+        self.deletable = problem.prior.is_removable
         n_atoms = problem.dictionary.shape[1]
         self.atoms: Matrix = problem.dictionary.columns(np.arange(n_atoms))
         spread = problem.log_spread(self.atoms)
@@ -180,7 +176,9 @@ class _Run:
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""
         problem, state = self.problem, self.state
-        shape, rate = problem.hyperprior.shape, problem.hyperprior.rate
+        shape, rate = 0.0, 0.0
+        if isinstance(problem.prior, BoundGamma):
+            shape, rate = problem.prior.exponent, problem.prior.raw_rate
         rates = self._rates()
         if self.update == "mackay":
             top = rates.gamma + rates.priced + 2.0 * shape
@@ -212,7 +210,7 @@ class _Run:
         state, k = self.state, len(self.state.active)
         loss = 0.5 * self.problem.removal_loss(state) - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
-            if loss[place] > 1.0 + self.problem.smoothness:
+            if loss[place] > 1.0 + float(np.max(self.problem.prior.penalty)):
                 break
             if self._is_better(np.arange(k) != place):
                 return True
@@ -221,36 +219,34 @@ class _Run:
     def certificate(self) -> Certificate:
         """Derivatives at fixed curvature where the sweeps ended."""
         problem, state = self.problem, self.state
-        gradient = problem.gradient(state.mode, exact=False)
+        gradient = problem.gradient(state, exact=False)
         least = problem.least_log_precision(self.atoms[:, state.active])
         inner = state.log_precision > least + 1e-6
         best = 0.0
         if self.deletable:
-            bound, c = None, problem.smoothness
-            if c and problem.is_prior:
-                _, bound_s, bound_r = problem.charged(state.mode).entry(problem.dictionary, (c, c))
-                assert bound_r is not None
-                bound = np.maximum(bound_s[:, 0], 0.0), bound_r[:, 0]
+            bound = None
+            if problem.prior.is_penalised and problem.is_prior:
+                bound_s, bound_r = problem.charged_entry(state)
+                bound = bound_s[:, 0], bound_r[:, 0]
             block = Block(
                 state.active,
                 state.log_precision,
                 problem.likelihood.responses(state.mode.latent)[0],
                 problem.has_intercept,
-                c,
+                problem.regression_prior,
                 bound,
             )
             best = look(block, problem.dictionary, problem.min_gain, 1e-3, 1).best_net
         return Certificate(float(np.abs(gradient[inner]).max(initial=0.0)), best)
 
     def _rates(self) -> _Rates:
-        mode, k, c = self.state.mode, len(self.state.active), self.problem.smoothness
+        mode, k = self.state.mode, len(self.state.active)
         variance, precision = mode.covariance.diagonal()[:k], mode.precision[:k]
         priced = np.zeros(k)
-        if c:
+        if self.problem.prior.is_penalised:
             free = mode.gradient(self.problem.likelihood, exact=False)
-            with_price = self.problem.gradient(mode, exact=False)
-            hyper = self.problem.hyperprior.shape - self.problem.hyperprior.rate * precision
-            priced = 2.0 * np.maximum(with_price - free - hyper, 0.0)
+            with_price = self.problem.gradient(self.state, exact=False)
+            priced = 2.0 * np.maximum(with_price - free, 0.0)
         gamma = np.clip(1.0 - precision * variance, 0.0, 1.0)
         return _Rates(precision, mode.weights[:k] ** 2, variance, gamma, priced)
 

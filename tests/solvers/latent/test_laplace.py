@@ -9,12 +9,12 @@ import pytest
 
 from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli
-from relvec.priors.base import GammaHyperprior
 from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.latent.exact import find_entrants
 from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
+from tests.helpers_priors import gamma_prior, with_prior
 
 PRICES = [
     {},
@@ -26,7 +26,7 @@ PRICES = [
 
 def problem_of(Phi, t, weight=None, offset=None, has_intercept=True, **prices):
     labels = Bernoulli().bind(t, weight, offset)
-    return LatentProblem(DenseDictionary(Phi), labels, has_intercept, **prices)
+    return LatentProblem(DenseDictionary(Phi), labels, has_intercept, **with_prior(prices))
 
 
 def check(problem, solution, *, converged=True):
@@ -283,6 +283,6 @@ def test_monitor_sees_every_step_and_can_stop(prices, exact):
 
 
 def test_gamma_prior_is_refused():
-    problem = problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=GammaHyperprior(1.0, 1.0))
+    problem = problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=gamma_prior(1.0, 1.0))
     with pytest.raises(ValueError, match="cannot be added or removed one by one"):
         LaplaceSolver().solve(problem)

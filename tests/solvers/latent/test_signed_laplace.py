@@ -23,13 +23,16 @@ from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
+from tests.helpers_priors import with_prior
 
 PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
 
 
 def problem_of(Phi, t, signs, weight=None, has_intercept=True, **terms):
     labels = Bernoulli().bind(t, weight)
-    return LatentProblem(DenseDictionary(Phi), labels, has_intercept, signs=signs, **terms)
+    return LatentProblem(
+        DenseDictionary(Phi), labels, has_intercept, signs=signs, **with_prior(terms)
+    )
 
 
 def check(problem, solution):
@@ -135,7 +138,9 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 def test_free_weights_are_found_as_without_signs(prices, exact):
     Phi, t = kernel_problem(90, 2)
     solver = LaplaceSolver(exact=exact)
-    without = solver.solve(LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **prices))
+    without = solver.solve(
+        LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **with_prior(dict(prices)))
+    )
     free = solver.solve(problem_of(Phi, t, np.zeros(90), **prices))
     assert free.trace == without.trace
     assert free.certificate == without.certificate

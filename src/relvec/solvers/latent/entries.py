@@ -36,19 +36,17 @@ def units_first(walk: Walk, values: np.ndarray) -> np.ndarray:
 def promising_units(walk: Walk, threshold: float) -> Units:
     """Find units that gain at fixed curvature."""
     problem, mode = walk.problem, walk.state.mode
-    dictionary, c = problem.dictionary, problem.smoothness
-    n_blocks = problem.n_blocks
-    q = dictionary.rmatmat(mode.slope.reshape(-1, n_blocks))
-    own = (c, c) if c and not problem.is_prior else None
-    raw, s, r = mode.hessian.entry(dictionary, own)
+    dictionary, is_penalised = problem.dictionary, problem.prior.is_penalised
+    q = dictionary.rmatmat(mode.slope.reshape(-1, problem.n_blocks))
+    charged = problem.prior.penalty, problem.penalty_of(walk.state.active)
+    is_own = is_penalised and not problem.is_prior
+    raw, s, r = mode.hessian.entry(dictionary, charged if is_own else None)
     # what is left of an atom that the model explains is rounding
     admissible = s > 1e-9 * raw
     s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
     priced = None if r is None else (s, r)
-    if c and problem.is_prior:
-        _, bound_s, bound_r = problem.charged(mode).entry(dictionary, (c, c))
-        assert bound_r is not None
-        priced = np.maximum(bound_s, 0.0), bound_r
+    if is_penalised and problem.is_prior:
+        priced = problem.charged_entry(walk.state)
     # without the price, a unit gains only if its slope is larger than by chance
     allowed = np.any(units_first(walk, admissible), axis=1)
     allowed &= np.any(units_first(walk, q * q > s), axis=1)

@@ -82,7 +82,7 @@ class ExactAscent:
             each = np.tile(log_precision, problem.tied)
             trial = problem.evaluate(active, each, columns, weights, judge=False)
             weights = trial.mode.weights
-            slope = problem.pooled(problem.gradient(trial.mode, exact=True))
+            slope = problem.pooled(problem.gradient(trial, exact=True))
             return -trial.objective, -slope[:n_units]
 
         least, most = (bound[:n_units] for bound in walk.bounds(active))
@@ -152,17 +152,18 @@ def find_entrants(walk: Walk) -> Entrants:
     moves along the effect of its atom, and with it the curvature.
     """
     problem, mode, dictionary = walk.problem, walk.state.mode, walk.problem.dictionary
-    c, n_blocks = problem.smoothness, problem.n_blocks
-    own = 0.0 if problem.is_prior else c
+    n_blocks, is_own = problem.n_blocks, not problem.is_prior
+    own = problem.penalty_of(walk.state.active) if is_own else 0.0
     drift = mode.hessian.drift(problem.likelihood, mode.latent, own)
     moved = mode.design.latent(mode.covariance @ mode.design.pull(drift))
     bent = drift - mode.hessian.curve(moved)
     sides = [mode.slope.reshape(-1, n_blocks), bent.reshape(-1, n_blocks)]
     q, u = np.split(dictionary.rmatmat(np.hstack(sides)), 2, axis=1)
-    raw, s, r = mode.hessian.entry(dictionary, (own, own) if own else None)
+    charged = (problem.prior.penalty, own) if is_own and problem.prior.is_penalised else None
+    raw, s, r = mode.hessian.entry(dictionary, charged)
     theta = q * q - q * u
-    if c and problem.is_prior:
-        r = problem.charged(mode).entry(dictionary, (c, c))[2]
+    if problem.prior.is_penalised and problem.is_prior:
+        r = problem.charged_entry(walk.state)[1]
     if r is not None:
         theta -= 2.0 * r
     allowed = (s > 1e-9 * raw) & (theta > s)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
+from relvec.priors import BoundFlat
 from relvec.solvers.base import Monitor
 from relvec.solvers.latent.exact import ExactAscent
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
@@ -69,16 +70,16 @@ class LaplaceSolver(BaseEstimator):
         exact = check_bool("exact", self.exact)
         tol = check_positive("tol", self.tol)
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
-        if problem.hyperprior.shape or problem.hyperprior.rate:
+        if not problem.prior.is_removable:
             raise ValueError(
                 "A Gamma prior with positive shape or rate gives an atom that is switched off "
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
         tuning, is_stopped = LatentTuning(), False
-        if problem.smoothness and warm_start is None:
+        if problem.prior.is_penalised and warm_start is None:
             # under a penalty single atoms are hard to find; the free model finds them
-            free = replace(problem, smoothness=0.0)
+            free = replace(problem, prior=BoundFlat())
             flat = BlockSearch(free, 10.0 * tol, max_iter, monitor, None, tuning)
             flat.run()
             warm_start = flat.walk.state.active, flat.walk.state.log_precision

@@ -17,7 +17,7 @@ from relvec.dictionaries.base import Dictionary
 from relvec.laplace.hessian import Hessian
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
-from relvec.priors.base import GammaHyperprior
+from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 from relvec.solvers.latent.vague import is_vague
@@ -93,12 +93,12 @@ class LatentProblem:
     """Whether each latent function has an intercept, with a flat prior."""
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
-    smoothness: float = 0.0
-    """Penalty ``c`` on one effective degree of freedom."""
+    prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
+    """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
+    atoms or each, or a density of log precisions."""
     is_prior: bool = True
     """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
     makes the penalty a prior, or at the curvature of the model itself."""
-    hyperprior: GammaHyperprior = GammaHyperprior()
     largest_latent: float | None = None
     """Bound on the prior standard deviation of what one atom adds to a latent function, over the
     training rows; None for that of the likelihood. Separable classes would ask for more and
@@ -181,12 +181,11 @@ class LatentProblem:
         )
         prices = float(self.min_gain[active % self.dictionary.shape[1]].sum())
         objective = mode.log_evidence - prices / self.tied
-        if self.smoothness:
-            objective -= self.smoothness * self.charged(mode).degrees
-        shape, rate = self.hyperprior.shape, self.hyperprior.rate
-        if shape or rate:
-            objective += shape * float(log_precision.sum())
-            objective -= rate * float(np.exp(log_precision).sum())
+        if self.prior.is_penalised:
+            degrees = self.charged(mode).degrees_of_atoms
+            objective -= float((self.penalty_of(active) * degrees).sum())
+        if self.prior.has_density:
+            objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
         if judge and (self.is_wrong(active, mode).any() or is_vague(mode, self.likelihood)):
             objective = -np.inf
         return LatentState(active, log_precision, mode, objective)
@@ -223,15 +222,33 @@ class LatentProblem:
             return mode.hessian
         return mode.design.reference_hessian(self.likelihood, mode.precision)
 
-    def gradient(self, mode: Mode, *, exact: bool) -> Vector:
+    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
+        """Return ``s`` and ``r`` of absent atoms, which add ``r / (precision + s)`` to the penalty."""
+        penalty = self.prior.penalty, self.penalty_of(state.active)
+        _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
+        assert r is not None
+        return np.maximum(s, 0.0), r
+
+    def penalty_of(self, active: IndexArray) -> float | Vector:
+        """Penalty per degree of freedom of active atoms: one number for all, or one for each."""
+        penalty = self.prior.penalty
+        if isinstance(penalty, np.ndarray):
+            return penalty[active % self.dictionary.shape[1]]
+        return penalty
+
+    @property
+    def regression_prior(self) -> BoundSmoothness:
+        """Return the penalty alone, as regressions at fixed curvature know it."""
+        return BoundSmoothness(self.prior.penalty)
+
+    def gradient(self, state: LatentState, *, exact: bool) -> Vector:
         """Derivative of the objective in the log precision of every weight."""
-        c = self.smoothness
+        mode, c = state.mode, self.penalty_of(state.active)
         result = mode.gradient(self.likelihood, 0.0 if self.is_prior else c, exact=exact)
-        if c and self.is_prior:
+        if self.prior.is_penalised and self.is_prior:
             result = result + self.charged(mode).degrees_slope(c)
-        shape, rate = self.hyperprior.shape, self.hyperprior.rate
-        if shape or rate:
-            result = result + shape - rate * mode.precision[: mode.n_atoms]
+        if self.prior.has_density:
+            result = result + self.prior.slopes(state.log_precision, 1.0)[0] / self.tied
         return result
 
     def removal_loss(self, state: LatentState) -> Vector:

@@ -159,7 +159,7 @@ class BlockSearch:
                 log_precision,
                 regression,
                 problem.has_intercept,
-                problem.smoothness,
+                problem.regression_prior,
                 signs=problem.required_signs,
             )
             for active, log_precision, regression in zip(
@@ -176,14 +176,9 @@ class BlockSearch:
         if self._seen is not None and self._seen[0] is state:
             return self._seen[1]
         blocks = self._blocks()
-        if problem.smoothness and problem.is_prior:
-            c = problem.smoothness
-            _, s, r = problem.charged(state.mode).entry(problem.dictionary, (c, c))
-            assert r is not None
-            blocks = [
-                block._replace(bound=(np.maximum(s[:, k], 0.0), r[:, k]))
-                for k, block in enumerate(blocks)
-            ]
+        if problem.prior.is_penalised and problem.is_prior:
+            s, r = problem.charged_entry(state)
+            blocks = [block._replace(bound=(s[:, k], r[:, k])) for k, block in enumerate(blocks)]
         threshold, most = self.schedule.threshold, self.tuning.promising
         promises = [
             look(block, problem.dictionary, problem.min_gain, threshold, most) for block in blocks
@@ -199,7 +194,7 @@ class BlockSearch:
             schedule = self.loose if first_loose and number < 2 else self.schedule
             if not self._take(self._proposals(schedule)) or walk.state.objective - before < tol:
                 break
-        if problem.smoothness or problem.n_blocks > 1 or problem.required_signs is not None:
+        if problem.prior.is_penalised or problem.n_blocks > 1 or problem.required_signs is not None:
             walk.settle_precisions(tol)
 
     def _proposals(self, schedule: Schedule) -> list[Proposal]:

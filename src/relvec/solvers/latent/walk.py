@@ -130,9 +130,10 @@ class Walk:
         if not len(state.active):
             return False
         loss = problem.removal_loss(state)
+        hopeless += 2.0 * problem.tied * float(np.max(problem.prior.penalty))
         units = np.arange(len(state.active)) % len(loss)
         for place in np.argsort(loss)[:most]:
-            if loss[place] > hopeless + 2.0 * problem.tied * problem.smoothness:
+            if loss[place] > hopeless:
                 return False
             rest = units != place
             if self.accept(state.active[rest], state.log_precision[rest]):
@@ -156,7 +157,7 @@ class Walk:
     def fixed_point(self) -> Vector:
         """Log precisions that MacKay's rule gives, every latent function bounded."""
         mode, k = self.state.mode, len(self.state.active)
-        drive = 2.0 * self.problem.gradient(mode, exact=False)
+        drive = 2.0 * self.problem.gradient(self.state, exact=False)
         square = self.problem.pooled(mode.weights[:k] ** 2)
         determined = self.problem.pooled(drive) + mode.precision[:k] * square
         ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
@@ -167,5 +168,5 @@ class Walk:
         least, most = self.bounds(self.state.active)
         value = self.state.log_precision
         inner = (value > least + 1e-6) & (not exact or value < most - 1e-6)
-        gradient = self.problem.pooled(self.problem.gradient(self.state.mode, exact=exact))
+        gradient = self.problem.pooled(self.problem.gradient(self.state, exact=exact))
         return float(np.abs(gradient[inner]).max(initial=0.0))
