@@ -223,7 +223,7 @@ class LatentProblem:
         return mode.design.reference_hessian(self.likelihood, mode.precision)
 
     def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
-        """Return ``s`` and ``r`` of absent atoms, which add ``r / (precision + s)`` to the penalty."""
+        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
         penalty = self.prior.penalty, self.penalty_of(state.active)
         _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
         assert r is not None
