@@ -14,7 +14,7 @@ from relvec._linalg import fitting_threads, robust_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
-from relvec.kernels import resolve_kernel
+from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
 from relvec.learning import KINDS, LearntScales, ScaleLearner
 from relvec.learning.feature_rule import scale_deviations
 
@@ -28,8 +28,6 @@ __all__ = [
     "scale_directions",
 ]
 
-LEARNT_BY_DEFAULT = ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic")
-"""Named kernels that decay, and so need a width."""
 EXPOSED = {
     "learnt_scales_": None,
     "scale_kind_": "kind",
