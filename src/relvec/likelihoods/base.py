@@ -116,6 +116,14 @@ class BoundLikelihood(ABC):
     """The likelihood of some targets: functions of the latent value of each row.
 
     Values ``f`` contain the offset. Results are per row, and not multiplied by the row's weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import Poisson
+    >>> bound = Poisson().bind([0, 2])
+    >>> bound.slope(np.zeros(2)), bound.curvature(np.zeros(2))
+    (array([-1.,  1.]), array([1., 1.]))
     """
 
     recipe: Likelihood
