@@ -17,7 +17,7 @@ from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._inputs import read_weight
 from relvec.estimators._plan import RegressionPlan
-from relvec.estimators._scales import find_kernel
+from relvec.estimators._scales import with_kernel
 from relvec.evidence import removal_loss
 from relvec.moments import moments_of
 from relvec.priors import BoundPrior, BoundSmoothness
@@ -215,9 +215,8 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
 
 def _bound(model: Any, plan: RegressionPlan, X: Any, weight: Vector | None) -> BoundBasis:
     """All candidates, with the kernel that was learnt."""
-    basis, learnt = plan.basis, getattr(model, "learnt_scales_", None)
-    if learnt is not None and plan.learner is not None:
-        basis = find_kernel(basis, plan.learner)._replace(learnt=learnt).basis
+    kernel = getattr(model, "kernel_", None)
+    basis = plan.basis if kernel is None else with_kernel(plan.basis, kernel)
     return plan.bind(basis, X, weight)
 
 

@@ -122,7 +122,7 @@ class BaseSparseBayesRegressor(
     def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
         """Set the public attributes; those of several outputs refer to the union of atoms."""
         bound, outputs = fit.bound, fit.outputs
-        expose_scales(self, None if fit.scaled is None else fit.scaled.learnt)
+        expose_scales(self, fit.scaled, fit.relevance_std)
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]

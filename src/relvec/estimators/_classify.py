@@ -104,7 +104,7 @@ class BaseSparseBayesClassifier(
     def _expose(self, fit: ClassificationFit) -> None:
         """Set the public attributes."""
         panel, rows = fit.panel, fit.bound.source_row
-        expose_scales(self, None if fit.scaled is None else fit.scaled.learnt)
+        expose_scales(self, fit.scaled, fit.relevance_std)
         self.panel_ = panel
         self.intercept_is_fitted_ = panel.intercept_is_fitted
         self.n_atoms_ = len(rows)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
-from relvec.bases import KernelBasis
 from relvec.bases.base import Basis
-from relvec.bases.union import UnionBasis
 from relvec.describing import (
     InputGrid,
     grid_over,
@@ -24,6 +21,7 @@ from relvec.describing import (
     shorten,
     table_names,
 )
+from relvec.estimators._scales import with_kernel
 from relvec.plotting._axes import (
     add_colorbar,
     draw_rings,
@@ -285,13 +283,7 @@ def _candidates(model: Any) -> Basis:
     learnt = getattr(model, "kernel_", None)
     if learnt is None:
         return basis
-    if isinstance(basis, UnionBasis):
-        bases = [clone(each) for each in basis.bases]
-        for each in bases:
-            if isinstance(each, KernelBasis):
-                each.set_params(kernel=learnt)
-        return UnionBasis(bases)
-    return clone(basis).set_params(kernel=learnt)
+    return with_kernel(basis, learnt)
 
 
 def _one_or_two(inputs: Matrix) -> Matrix:
