@@ -172,7 +172,7 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             "model for each."
         )
     inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
-    weight = read_weight(sample_weight, inputs)
+    weight = None if sample_weight is None else read_weight(sample_weight, inputs)
     plan = model._resolve()
     bound = _bound(model, plan, inputs, weight)
     target = np.asarray(y, dtype=np.float64)
