@@ -15,7 +15,8 @@ from relvec.bases import BoundBasis
 from relvec.describing.models import predictor, seen_by
 from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._plan import RegressionPlan, read_weight
+from relvec.estimators._inputs import read_weight
+from relvec.estimators._plan import RegressionPlan
 from relvec.estimators._scales import find_kernel
 from relvec.evidence import best_precision, removal_loss
 from relvec.moments import moments_of
@@ -167,7 +168,7 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             "model for each."
         )
     inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
-    weight = None if sample_weight is None else read_weight(sample_weight, inputs)
+    weight = read_weight(sample_weight, inputs)
     plan = model._resolve()
     bound = _bound(model, plan, inputs, weight)
     target = np.asarray(y, dtype=np.float64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +23,7 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
@@ -36,7 +36,6 @@ from relvec.estimators._scales import ScaledBasis, expose_scales, learn_scales
 from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_solver
 from relvec.laplace.binary import Labels
 from relvec.laplace.softmax import ClassLabels
-from relvec.learning import ScaleLearner
 from relvec.moments import Storage
 from relvec.priors import resolve_prior
 from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
@@ -49,17 +48,9 @@ FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
-    DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin, ABC
+    Front, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
 ):
     """Fit and expose; a subclass says which basis."""
-
-    @abstractmethod
-    def _resolve_basis(self) -> Basis:
-        """Return the basis that the parameters describe."""
-
-    @abstractmethod
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
-        """Return who learns the scales of inputs, or None."""
 
     @with_callbacks
     def fit(
@@ -358,9 +349,3 @@ class BaseSparseBayesClassifier(
             ConvergenceWarning,
             stacklevel=4,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare what the estimator accepts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
-        return tags

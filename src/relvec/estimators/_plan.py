@@ -7,17 +7,15 @@ several scales and cross-validation use the same plan with other rows.
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from relvec._linalg import fitting_threads
-from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
 from relvec.estimators._refine import measure_scales, refine_scales
@@ -29,7 +27,7 @@ from relvec.priors import Prior, RateHyperprior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
 from relvec.solvers.gaussian.state import objective_of
 
-__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of", "read_weight"]
+__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of"]
 
 AnyFit = TypeVar("AnyFit")
 
@@ -237,27 +235,6 @@ def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | 
     rows = slice(0, min(X.shape[0], 50))  # a few tell other kernels and other inputs
     before, now = output.atoms.at(X[rows]), bound.atoms.take(active).at(X[rows])
     return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
-
-
-def read_weight(sample_weight: ArrayLike, X: Any) -> Vector | None:
-    """Return how often each row counts; None if all count once.
-
-    To be called by `fit` itself, so that warnings show where that was called.
-    """
-    weight: Vector = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
-    if not weight.any():
-        raise ValueError("sample_weight must have a positive entry; all are zero.")
-    if weight.sum() < 2.0 <= np.count_nonzero(weight):
-        warnings.warn(
-            f"sample_weight sums to {weight.sum():g}, so the data count as that many samples: "
-            "weights say how often each row was seen. Multiply them so that they sum to the "
-            "number of samples.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return None if (weight == 1.0).all() else weight
 
 
 def monitor_of(estimator: Any, context: Any) -> Monitor:
