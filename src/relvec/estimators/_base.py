@@ -26,8 +26,7 @@ from relvec.estimators._plan import Data, RegressionPlan, monitor_of
 from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_solver
 from relvec.priors import resolve_prior
-from relvec.published import RandomOrderSolver
-from relvec.solvers import Monitor, OrthonormalSolver, SequentialSolver, with_learnt_rate
+from relvec.solvers import Monitor, with_learnt_rate
 
 PER_OUTPUT = {
     "intercept_": "posterior.intercept",
@@ -53,18 +52,14 @@ class BaseSparseBayesRegressor(
         check_options(options)
         basis = self._resolve_basis()
         learner = self._resolve_learner(basis)
-        prior = resolve_prior(options.prior, takes_laplace=True)
-        hyperprior = prior.hyperprior()
-        needs_dense = bool(hyperprior.shape or hyperprior.rate)
-        solver = resolve_solver(options.solver, effort=options.effort, needs_dense=needs_dense)
+        prior = resolve_prior(options.prior, takes_density=True)
+        solver = resolve_solver(options.solver, effort=options.effort, needs_dense=prior.keeps_all)
         noise, gain, low_memory = options.noise_variance, options.min_gain, options.low_memory
         return RegressionPlan(
             basis=basis,
             prior=prior,
-            solver=with_learnt_rate(solver, prior.laplace_rate()),
-            charges_min_gain=isinstance(
-                solver, SequentialSolver | OrthonormalSolver | RandomOrderSolver
-            ),
+            solver=with_learnt_rate(solver, prior),
+            charges_min_gain=getattr(solver, "charges_min_gain", True),
             learner=learner,
             min_gain=None if isinstance(gain, str) else float(gain),
             noise_variance=None if noise is None else float(noise),

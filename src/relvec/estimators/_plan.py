@@ -23,7 +23,7 @@ from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, learn_scales
 from relvec.learning import ScaleLearner
 from relvec.moments import Moments, moments_of
-from relvec.priors import Prior, RateHyperprior
+from relvec.priors import Prior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
 from relvec.solvers.gaussian.state import objective_of
 
@@ -174,7 +174,9 @@ class RegressionPlan(Plan[RegressionFit]):
                 warm_start = _warm_start(previous[number], bound, data.X) if previous else None
                 solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
                 objective = objective_of(problem, problem.noise_variance)
-                objectives.append(objective._replace(rate=solution.laplace_rate))
+                objectives.append(
+                    objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+                )
                 outputs.append(
                     finish_output(
                         problem,
@@ -192,10 +194,12 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def problem(self, moments: Moments, bound: BoundBasis) -> Problem:
         """Return what the solver is given of one target."""
-        smoothness = self.prior.smoothness(moments.n_effective + float(self.fit_intercept))
-        rate = self.prior.laplace_rate()
-        penalties = self.inclusion_penalties(bound, smoothness)
-        if self.min_gain is None and smoothness:  # orthonormal atoms need no tolerance: no search
+        n_samples = moments.n_effective + float(self.fit_intercept)
+        prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
+        penalties = self.inclusion_penalties(bound, prior.is_penalised)
+        if (
+            self.min_gain is None and prior.is_penalised
+        ):  # orthonormal atoms need no tolerance: no search
             if moments.is_orthonormal:
                 penalties[:] = 0.0
             for part in moments.parts:
@@ -204,10 +208,8 @@ class RegressionPlan(Plan[RegressionFit]):
         return Problem(
             moments=moments,
             min_gain=penalties,
-            smoothness=smoothness,
-            hyperprior=self.prior.hyperprior(),
+            prior=prior,
             noise_variance=self.noise_variance,
-            laplace_rate=0.0 if isinstance(rate, RateHyperprior) else rate,
         )
 
     def score(self, fit: RegressionFit, data: Data) -> float:

@@ -42,19 +42,20 @@ estimators.classification.RVMClassifier estimators.classification.SparseBayesCla
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
-laplace.softmax.SoftmaxPosterior
+laplace.pairs.PairPosterior
+likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
 learning.tuning.ScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior
-priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
+priors.base.InverseGamma priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
 solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
 published.laplace_fixed_point.LaplaceFixedPointSolver solvers.gaussian.orthonormal.OrthonormalSolver
 published.random_order.RandomOrderSolver solvers.gaussian.search.SequentialSolver
-solvers.latent.softmax.SoftmaxSolver published.textbook.TextbookSolver
+published.textbook.TextbookSolver
 """
 
 _RELVEC_TUPLES = """
