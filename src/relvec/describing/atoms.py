@@ -15,10 +15,13 @@ from relvec.bases import BoundBasis
 from relvec.describing.models import predictor, seen_by
 from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._plan import RegressionPlan, read_weight
+from relvec.estimators._inputs import read_weight
+from relvec.estimators._plan import RegressionPlan
 from relvec.estimators._scales import find_kernel
-from relvec.evidence import best_precision, removal_loss
+from relvec.evidence import removal_loss
 from relvec.moments import moments_of
+from relvec.priors import BoundPrior, BoundSmoothness
+from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 
@@ -128,16 +131,18 @@ class AtomEvidence:
             lam,
             explained,
             0.0,
-            np.asarray(self.spent),
+            np.asarray(self.price * self.spent) if priced else None,
             1.0,
-            self.price if priced else 0.0,
             1.0,
-            self.rate if priced else 0.0,
+            -0.5 * self.rate / lam if priced else None,
         )
 
     def _best(self) -> tuple[float, float]:
-        s, q, p = np.array([[self.sparsity], [self.quality], [self.spent]])
-        (gain,), (best,) = best_precision(s, q, p, 0.0, 1.0, self.price, 1.0, self.rate)
+        s, q, w = np.array([[self.sparsity], [self.quality], [self.price * self.spent]])
+        prior: BoundPrior = BoundLaplace(self.rate)
+        if self.price:
+            prior = BoundSmoothness(self.price)
+        (gain,), (best,) = prior.best(s, q, w, 0.0, 1.0, 1.0)
         return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
 
 
@@ -167,7 +172,7 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             "model for each."
         )
     inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
-    weight = None if sample_weight is None else read_weight(sample_weight, inputs)
+    weight = read_weight(sample_weight, inputs)
     plan = model._resolve()
     bound = _bound(model, plan, inputs, weight)
     target = np.asarray(y, dtype=np.float64)
@@ -187,15 +192,19 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
         raise ValueError(
             f"candidate {unusable[0]} is constant over the rows, so nothing can be said of it."
         )
+    price = np.broadcast_to(problem.prior.penalty, scale.shape)
+    spent = np.ones(len(scale))
+    if known.w is not None:
+        spent = known.w / np.where(price > 0.0, price, 1.0)
     names = bound.atoms.take(chosen).names(names_of(estimator, int(model.n_features_in_)))
     return [
         AtomEvidence(
             name,
             sparsity=float(known.s[i] * scale[i]),
             quality=float(known.q[i] * math.sqrt(scale[i] / noise)),
-            spent=float(known.p[i] * scale[i]),
-            price=problem.smoothness,
-            rate=float(problem.laplace_rate * scale[i]),
+            spent=float(spent[i] * scale[i]),
+            price=float(price[i]),
+            rate=float(problem.prior.rate * scale[i]),
             entry_price=float(problem.min_gain[i]),
             precision=float(lam[i] * scale[i]),
             across=float(across[i]),
@@ -221,14 +230,16 @@ def _conditioned(
         raise ValueError(f"X and y must have the same rows; got {len(X)} and shape {y.shape}.")
     (moments,) = moments_of(bound.dictionary, y.reshape(-1, 1), weight, centre=plan.fit_intercept)
     problem = plan.problem(moments, bound)
-    if problem.hyperprior.shape or problem.hyperprior.rate:
+    if not problem.prior.is_removable:
         raise ValueError(
             "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
             'Use prior="flat", "laplace", or one that prices degrees of freedom.'
         )
     solution, some = output.solution, X[:50]
     problem = replace(
-        problem, noise_variance=solution.noise_variance, laplace_rate=solution.laplace_rate
+        problem,
+        noise_variance=solution.noise_variance,
+        prior=problem.prior.with_rate(solution.laplace_rate),
     )
     is_same = moments.n_atoms == model.n_atoms_ and np.array_equal(
         bound.atoms.take(output.active).at(some), output.atoms.at(some)
@@ -254,8 +265,8 @@ def _chosen(problem: Problem, fit: reference.Fit, known: reference.Statistics) -
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)
     is_out[fit.active] = False
     assert problem.noise_variance is not None
-    above = known.q**2 / problem.noise_variance - 2.0 * problem.smoothness * known.p
-    nearest = np.where(is_out, (above - problem.laplace_rate) / known.s, -np.inf).argmax()
+    ratio = problem.prior.entry_ratio(known.s, known.q, known.w, problem.noise_variance)
+    nearest = np.where(is_out, ratio, -np.inf).argmax()
     found = [*kept, nearest] if is_out.any() else [*kept]
     if not found:
         raise ValueError("The model has no atom that varies: there is nothing to draw.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -13,23 +12,21 @@ from scipy.sparse import issparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags
 
 from relvec._checks import check_finite_input
 from relvec._typing import ArrayLike
-from relvec.bases.base import Basis, BasisPart
+from relvec.bases.base import BasisPart
 from relvec.estimators._components import ComponentsMixin
-from relvec.estimators._inputs import validate_inputs
+from relvec.estimators._fronts import Front
+from relvec.estimators._inputs import check_square, read_weight, validate_inputs
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit
-from relvec.estimators._plan import Data, RegressionPlan, monitor_of, read_weight
+from relvec.estimators._plan import Data, RegressionPlan, monitor_of
 from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_solver
-from relvec.learning import ScaleLearner
 from relvec.priors import resolve_prior
-from relvec.published import RandomOrderSolver
-from relvec.solvers import Monitor, OrthonormalSolver, SequentialSolver, with_learnt_rate
+from relvec.solvers import Monitor, with_learnt_rate
 
 PER_OUTPUT = {
     "intercept_": "posterior.intercept",
@@ -45,17 +42,9 @@ PER_OUTPUT = {
 
 
 class BaseSparseBayesRegressor(
-    ComponentsMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, NotebookMixin, ABC
+    Front, ComponentsMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, NotebookMixin
 ):
     """Fit, predict and explain; a front says which basis, a table which options."""
-
-    @abstractmethod
-    def _resolve_basis(self) -> Basis:
-        """Return the basis that the parameters describe."""
-
-    @abstractmethod
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
-        """Return who learns the scales of inputs, or None."""
 
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
         """Turn options into objects, once for a fit; say which are wrong."""
@@ -63,18 +52,14 @@ class BaseSparseBayesRegressor(
         check_options(options)
         basis = self._resolve_basis()
         learner = self._resolve_learner(basis)
-        prior = resolve_prior(options.prior, takes_laplace=True)
-        hyperprior = prior.hyperprior()
-        needs_dense = bool(hyperprior.shape or hyperprior.rate)
-        solver = resolve_solver(options.solver, effort=options.effort, needs_dense=needs_dense)
+        prior = resolve_prior(options.prior, takes_density=True)
+        solver = resolve_solver(options.solver, effort=options.effort, needs_dense=prior.keeps_all)
         noise, gain, low_memory = options.noise_variance, options.min_gain, options.low_memory
         return RegressionPlan(
             basis=basis,
             prior=prior,
-            solver=with_learnt_rate(solver, prior.laplace_rate()),
-            charges_min_gain=isinstance(
-                solver, SequentialSolver | OrthonormalSolver | RandomOrderSolver
-            ),
+            solver=with_learnt_rate(solver, prior),
+            charges_min_gain=getattr(solver, "charges_min_gain", True),
             learner=learner,
             min_gain=None if isinstance(gain, str) else float(gain),
             noise_variance=None if noise is None else float(noise),
@@ -112,18 +97,21 @@ class BaseSparseBayesRegressor(
         n_features = getattr(self, "n_features_in_", None)
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
-        if get_tags(self).input_tags.pairwise and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                'kernel="precomputed" needs a square matrix between the training inputs in fit; '
-                f"got shape {X.shape}. For other design matrices use "
-                "SparseBayesRegressor(PrecomputedBasis())."
-            )
+        check_square(self, X)
         if n_features != self.n_features_in_:  # what was found there is of no use here
             plan = replace(plan, previous=())
         y = np.asarray(y, dtype=np.float64)
         _check_range("X", X.data if issparse(X) else X)
         _check_range("y", y)
-        weight = None if sample_weight is None else read_weight(sample_weight, X)
+        weight = read_weight(sample_weight, X)
+        if weight is not None and weight.sum() < 2.0 <= np.count_nonzero(weight):
+            warnings.warn(
+                f"sample_weight sums to {weight.sum():g}, so the data count as that many samples: "
+                "weights say how often each row was seen. Multiply them so that they sum to the "
+                "number of samples.",
+                UserWarning,
+                stacklevel=3,
+            )
         groups = np.zeros(len(y), dtype=np.intp)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         fit = plan.run(Data(X, y.reshape(len(y), -1), weight, groups))
@@ -151,7 +139,7 @@ class BaseSparseBayesRegressor(
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]
         self._parts = bound.parts or (BasisPart(type(plan.basis).__name__, self.n_atoms_),)
-        union = np.unique(np.concatenate([output.active for output in outputs]))
+        union = np.unique(np.concatenate([*map(attrgetter("active"), outputs)]))
         rows = bound.source_row
         self.relevance_ = rows[union] if (rows >= 0).all() else union
         coef = np.zeros((len(outputs), len(union)))
@@ -168,12 +156,6 @@ class BaseSparseBayesRegressor(
         self.n_iter_ = max(1, *map(attrgetter("solution.n_iter"), outputs))
         self.atoms_ = outputs[0].atoms if is_single else bound.atoms.take(union)
         self.n_columns_fetched_ = fit.n_fetched
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare what the estimator accepts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
-        return tags
 
 
 def _check_range(name: str, values: np.ndarray) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +23,7 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
@@ -36,9 +36,8 @@ from relvec.estimators._scales import ScaledBasis, expose_scales, learn_scales
 from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_solver
 from relvec.laplace.binary import Labels
 from relvec.laplace.softmax import ClassLabels
-from relvec.learning import ScaleLearner
 from relvec.moments import Storage
-from relvec.priors import resolve_prior
+from relvec.priors import BoundPrior, resolve_prior
 from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
 
 __all__ = ["BaseSparseBayesClassifier"]
@@ -49,17 +48,9 @@ FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
-    DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin, ABC
+    Front, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
 ):
     """Fit and expose; a subclass says which basis."""
-
-    @abstractmethod
-    def _resolve_basis(self) -> Basis:
-        """Return the basis that the parameters describe."""
-
-    @abstractmethod
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
-        """Return who learns the scales of inputs, or None."""
 
     @with_callbacks
     def fit(
@@ -186,8 +177,7 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
-        hyperprior = resolve_prior(self.prior).hyperprior()
-        needs_dense = bool(hyperprior.shape or hyperprior.rate)
+        needs_dense = resolve_prior(self.prior).keeps_all
         if n_classes > 2 and self.multi_class != "one_vs_rest":
             labels = ClassLabels(index, n_classes, weight, None, is_fitted)
             if is_given:
@@ -238,23 +228,21 @@ class BaseSparseBayesClassifier(
 
     def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
         """What the prior adds to the evidence."""
-        prior = resolve_prior(self.prior)
-        smoothness = prior.smoothness(labels.total_weight)
+        prior = resolve_prior(self.prior).bind(labels.total_weight)
         return {
-            "min_gain": self._entry_prices(bound, smoothness, labels.weight),
-            "smoothness": smoothness,
+            "min_gain": self._entry_prices(bound, prior, labels.weight),
+            "prior": prior,
             "is_prior": self.price_curvature == "bound",
-            "hyperprior": prior.hyperprior(),
             "largest_logit": float(self.largest_logit),
         }
 
-    def _entry_prices(self, bound: BoundBasis, smoothness: float, weight: Vector | None) -> Vector:
+    def _entry_prices(self, bound: BoundBasis, prior: BoundPrior, weight: Vector | None) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
         rows = bound.source_row
         if isinstance(self.min_gain, str):
             explicit = KERNEL_MIN_GAIN
-            if not smoothness:
+            if not prior.is_penalised:
                 n_explicit = max(int(np.count_nonzero(~localised)), 1)
                 explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
             prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
@@ -335,8 +323,8 @@ class BaseSparseBayesClassifier(
 
     def _warn_of_memory(self, bound: BoundBasis, n_rows: int) -> None:
         """Say so if kernels are so narrow that most training inputs need one of their own."""
-        n_kept, hyperprior = len(self.relevance_), resolve_prior(self.prior).hyperprior()
-        if not self.converged_ or hyperprior.shape or hyperprior.rate:  # which deletes nothing
+        n_kept = len(self.relevance_)
+        if not self.converged_ or resolve_prior(self.prior).keeps_all:
             return
         if n_rows > FEW_ROWS and n_kept > n_rows / 2 and bound.is_localised.all():
             warnings.warn(
@@ -358,9 +346,3 @@ class BaseSparseBayesClassifier(
             ConvergenceWarning,
             stacklevel=4,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare what the estimator accepts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
-        return tags

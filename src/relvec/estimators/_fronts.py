@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,19 @@ from relvec.learning import ScaleLearner
 __all__ = ["BasisFront", "CentredKernelFront", "Front", "KernelFront"]
 
 
-class Front:
-    """Says in words which atoms are in the model."""
+class Front(ABC):
+    """Turns options into a basis, and says in words which atoms are in the model."""
 
     atoms_: Any
     n_features_in_: int
+
+    @abstractmethod
+    def _resolve_basis(self) -> Basis:
+        """Return the basis that the parameters describe."""
+
+    @abstractmethod
+    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
+        """Return who learns the scales of inputs, or None if they are given."""
 
     def atom_names(self) -> list[str]:
         """Names of the relevant atoms, in the order of `coef_`.
@@ -41,6 +50,14 @@ class Front:
         if names is None:
             names = [f"x{i}" for i in range(self.n_features_in_)]
         return list(self.atoms_.names(list(names)))
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare which inputs the basis accepts."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+        return tags
 
 
 @with_options
@@ -121,12 +138,6 @@ class CentredKernelFront(Front):
             )
         return np.asarray(centers)
 
-    def __sklearn_tags__(self) -> Any:
-        """Declare a pairwise input for precomputed kernels."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
-
 
 @with_options
 class KernelFront(CentredKernelFront):
@@ -163,10 +174,11 @@ class KernelFront(CentredKernelFront):
     scales: Any = option(default="auto")
 
     def _resolve_basis(self) -> Basis:
-        basis = super()._resolve_basis()
-        if isinstance(basis, KernelBasis):
-            basis.gamma, basis.degree, basis.coef0 = self.gamma, self.degree, self.coef0
-        return basis
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return PrecomputedBasis(localised=True)
+        return KernelBasis(
+            self.kernel, self.gamma, self.degree, self.coef0, self.centers, self.center_method
+        )
 
     def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
         return resolve_learner(self.scales, basis)

@@ -128,7 +128,7 @@ def finish_output(
 ) -> FittedOutput:
     """Condition on the data with the solver's precisions and prepare the error bars."""
     atoms = bound.atoms.take(solution.active)
-    hyper = problem.hyperprior
+    prior = problem.prior
     posterior = condition(
         problem.moments,
         solution.active,
@@ -137,10 +137,11 @@ def finish_output(
         has_intercept=has_intercept,
         # Under a Gamma prior of the weights the best noise given lam is the solver's to find.
         noise_variance=solution.noise_variance
-        if problem.noise_variance is not None or (hyper.rate and solution.noise_variance > 0.0)
+        if problem.noise_variance is not None
+        or (not prior.is_removable and solution.noise_variance > 0.0)
         else None,
-        noise_shape=hyper.noise_shape,
-        noise_rate=hyper.noise_rate,
+        noise_shape=prior.noise.shape,
+        noise_rate=prior.noise.rate,
     )
     is_constant = posterior.target_variance == 0.0
     objective = posterior.log_evidence if is_constant else solution.objective

@@ -7,17 +7,15 @@ several scales and cross-validation use the same plan with other rows.
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from relvec._linalg import fitting_threads
-from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
 from relvec.estimators._refine import measure_scales, refine_scales
@@ -25,11 +23,11 @@ from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, learn_scales
 from relvec.learning import ScaleLearner
 from relvec.moments import Moments, moments_of
-from relvec.priors import Prior, RateHyperprior
+from relvec.priors import Prior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
 from relvec.solvers.gaussian.state import objective_of
 
-__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of", "read_weight"]
+__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of"]
 
 AnyFit = TypeVar("AnyFit")
 
@@ -176,7 +174,9 @@ class RegressionPlan(Plan[RegressionFit]):
                 warm_start = _warm_start(previous[number], bound, data.X) if previous else None
                 solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
                 objective = objective_of(problem, problem.noise_variance)
-                objectives.append(objective._replace(rate=solution.laplace_rate))
+                objectives.append(
+                    objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+                )
                 outputs.append(
                     finish_output(
                         problem,
@@ -194,10 +194,12 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def problem(self, moments: Moments, bound: BoundBasis) -> Problem:
         """Return what the solver is given of one target."""
-        smoothness = self.prior.smoothness(moments.n_effective + float(self.fit_intercept))
-        rate = self.prior.laplace_rate()
-        penalties = self.inclusion_penalties(bound, smoothness)
-        if self.min_gain is None and smoothness:  # orthonormal atoms need no tolerance: no search
+        n_samples = moments.n_effective + float(self.fit_intercept)
+        prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
+        penalties = self.inclusion_penalties(bound, prior.is_penalised)
+        if (
+            self.min_gain is None and prior.is_penalised
+        ):  # orthonormal atoms need no tolerance: no search
             if moments.is_orthonormal:
                 penalties[:] = 0.0
             for part in moments.parts:
@@ -206,10 +208,8 @@ class RegressionPlan(Plan[RegressionFit]):
         return Problem(
             moments=moments,
             min_gain=penalties,
-            smoothness=smoothness,
-            hyperprior=self.prior.hyperprior(),
+            prior=prior,
             noise_variance=self.noise_variance,
-            laplace_rate=0.0 if isinstance(rate, RateHyperprior) else rate,
         )
 
     def score(self, fit: RegressionFit, data: Data) -> float:
@@ -237,27 +237,6 @@ def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | 
     rows = slice(0, min(X.shape[0], 50))  # a few tell other kernels and other inputs
     before, now = output.atoms.at(X[rows]), bound.atoms.take(active).at(X[rows])
     return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
-
-
-def read_weight(sample_weight: ArrayLike, X: Any) -> Vector | None:
-    """Return how often each row counts; None if all count once.
-
-    To be called by `fit` itself, so that warnings show where that was called.
-    """
-    weight: Vector = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
-    if not weight.any():
-        raise ValueError("sample_weight must have a positive entry; all are zero.")
-    if weight.sum() < 2.0 <= np.count_nonzero(weight):
-        warnings.warn(
-            f"sample_weight sums to {weight.sum():g}, so the data count as that many samples: "
-            "weights say how often each row was seen. Multiply them so that they sum to the "
-            "number of samples.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return None if (weight == 1.0).all() else weight
 
 
 def monitor_of(estimator: Any, context: Any) -> Monitor:

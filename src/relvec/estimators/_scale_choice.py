@@ -13,7 +13,7 @@ import numpy as np
 
 from relvec._typing import IndexArray
 from relvec.estimators._scales import ScaledBasis
-from relvec.learning import MANY_INPUTS
+from relvec.learning import ScaleTuning
 
 __all__ = ["choose_scales"]
 
@@ -39,7 +39,7 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
         shown = np.linspace(0, len(order) - 1, plan.tuning.compared_rows).astype(np.intp)
         order = order[shown]
     several = len({proposal.scales.group for proposal in proposals}) > 1
-    if several and proposals[0].scales.n_varying > MANY_INPUTS:
+    if several and proposals[0].scales.n_varying > ScaleTuning.many_inputs:
         best = _best_predicting(plan, proposals, data, order)
         return best, plan.fit(best.basis, data)
     compared = data.at(np.sort(order)) if is_part else data

@@ -44,10 +44,11 @@ estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
+learning.tuning.ScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior
-priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
+priors.base.InverseGamma priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
 solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver

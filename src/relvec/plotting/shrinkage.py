@@ -216,10 +216,10 @@ class ShrinkageDisplay:
 
 def _price(prior: Any, n_samples: int) -> float:
     resolved = resolve_prior(prior)
-    hyper = resolved.hyperprior()
-    if hyper.shape or hyper.rate:
+    bound = resolved.bind(n_samples)
+    if not bound.is_removable:
         raise ValueError(
             f"The rule of {resolved} has no closed form. Use priors that price degrees of "
             'freedom: "flat", "aic", "bic", "ric" or SmoothnessPrior(c).'
         )
-    return resolved.smoothness(n_samples)
+    return float(bound.penalty)

@@ -14,7 +14,8 @@ from relvec._typing import Vector
 from relvec.describing import shorten
 from relvec.plotting._axes import finish, legend_above, plain, set_title, take_axes, tone
 from relvec.plotting._style import line_style
-from relvec.priors import GammaPrior, LaplacePrior, Prior, RateHyperprior, resolve_prior
+from relvec.priors import GammaPrior, LaplacePrior, Prior, resolve_prior
+from relvec.priors.gamma import BoundGamma
 
 __all__ = ["WeightPriorDisplay"]
 
@@ -94,7 +95,7 @@ class WeightPriorDisplay:
         self.priors: dict[str, Prior | None] = {}
         for name, prior in priors.items():
             is_gaussian = isinstance(prior, str) and prior == GAUSSIAN
-            known = None if is_gaussian else resolve_prior(prior, takes_laplace=True)
+            known = None if is_gaussian else resolve_prior(prior, takes_density=True)
             self.priors[name] = known
             self.log_density(name, [1.0])
 
@@ -158,24 +159,24 @@ class WeightPriorDisplay:
         prior = self.priors[name]
         if prior is None:
             return np.asarray(-0.5 * (w * w + LOG_2PI))
-        hyper, price = prior.hyperprior(), prior.smoothness(self.n_samples)
-        rate = prior.laplace_rate()
-        if isinstance(rate, RateHyperprior):
+        bound = prior.bind(self.n_samples)
+        if bound.learnt is not None:
             raise ValueError(
                 f"The rate of {prior} is learnt, so it has no one density. Give a number, such as "
                 "LaplacePrior(2.0)."
             )
-        if sum(map(bool, (price, rate, hyper.rate))) > 1:
-            raise ValueError(
-                f"{prior} joins two kinds of priors, of which there is no picture. Give a price, a "
-                "Laplace rate or a Gamma density."
-            )
-        if rate:
+        if bound.rate:
+            rate = bound.rate
             return np.asarray(0.5 * math.log(rate) - math.log(2.0) - math.sqrt(rate) * w)
-        if hyper.rate:
-            return _student(w, hyper.shape, hyper.rate)
+        if isinstance(bound, BoundGamma):
+            return _student(w, bound.exponent, bound.raw_rate)
+        if bound.has_density:
+            raise ValueError(
+                f"There is no picture of {prior}. Give a penalty on degrees of freedom, a Laplace "
+                "rate or a Gamma density."
+            )
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(w) + np.log(_share_left(w, price)))
+            return np.asarray(-np.log(w) + np.log(_share_left(w, float(bound.penalty))))
 
     def is_proper(self, name: str) -> bool:
         """Whether the density can be normalised.
@@ -186,7 +187,11 @@ class WeightPriorDisplay:
             Of the prior.
         """
         prior = self.priors[name]
-        return prior is None or bool(prior.laplace_rate() or prior.hyperprior().shape)
+        if prior is None:
+            return True
+        bound = prior.bind(self.n_samples)
+        is_laplace = bool(bound.rate or bound.learnt)
+        return is_laplace or (isinstance(bound, BoundGamma) and bound.exponent > 0.0)
 
     def plot(self, ax: Any = None, *, kind: str = "density") -> Self:
         """Draw.

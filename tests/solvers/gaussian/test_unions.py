@@ -15,9 +15,10 @@ from relvec.dictionaries import (
 )
 from relvec.kernels import ThinPlateSpline
 from relvec.moments import LazyMoments, Part, RestrictedMoments, moments_of
-from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver
+from relvec.solvers import OrthonormalSolver, SequentialSolver
 from relvec.solvers.gaussian.state import State
 from relvec.solvers.gaussian.unions import alone, leftover, replaced
+from tests.helpers_priors import posed
 
 
 def steps_and_waves(n=64, seed=0, noise=0.15):
@@ -33,7 +34,7 @@ def union(n=64):
 
 def problem_of(dictionary, y, *, centre=False, smoothness=None, weight=None, **options):
     c = 0.5 * np.log(len(y)) if smoothness is None else smoothness
-    return Problem(
+    return posed(
         LazyMoments(dictionary, y, weight, centre=centre, store=True), smoothness=c, **options
     )
 
