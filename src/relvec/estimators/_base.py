@@ -80,7 +80,8 @@ class BaseSparseBayesRegressor(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Sparse matrices are accepted by `LinearBasis`.
+            Inputs. Sparse matrices are accepted by `LinearBasis`; texts and other objects, also
+            as a list, by kernels and functions of such.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets. Several outputs are fitted one by one and share the dictionary.
         sample_weight : array-like of shape (n_samples,), optional
