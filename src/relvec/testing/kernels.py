@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._checks import as_objects
-from relvec._typing import Matrix
+from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, scale_gradient
 from relvec.kernels.definition import answer_of, unboxed
 from relvec.testing._claims import default_inputs, require, require_close
@@ -97,17 +97,18 @@ def _check_slope(kernel: KernelLike, X: Matrix, name: str) -> None:
     scale, Z, step = np.linspace(0.5, 2.0, X.shape[1]), X[:5], 1e-5
     weights = np.cos(np.arange(len(X) * len(Z))).reshape(len(X), len(Z))
     found = scale_gradient(kernel, scale, X, Z, weights)
-    for number in range(len(scale)):
-        sums = []
-        for sign in (1.0, -1.0):
-            root = np.exp(0.5 * (np.log(scale) + sign * step * np.eye(len(scale))[number]))
-            sums.append(np.sum(weights * kernel_block(kernel, X * root, Z * root)))
-        require_close(
-            found[number],
-            (sums[0] - sums[1]) / (2 * step),
-            f"{name}.slope is not the derivative of the kernel in the {measure} measure",
-            1e-6,
-        )
+
+    def weighted_sum(log_scale: Vector) -> float:
+        root = np.exp(0.5 * log_scale)
+        return float(np.sum(weights * kernel_block(kernel, X * root, Z * root)))
+
+    ends = [(np.log(scale) + move, np.log(scale) - move) for move in step * np.eye(len(scale))]
+    require_close(
+        found,
+        np.array([(weighted_sum(up) - weighted_sum(down)) / (2 * step) for up, down in ends]),
+        f"{name}.slope is not the derivative of the kernel in the {measure} measure",
+        1e-6,
+    )
 
 
 def _check_profile(kernel: KernelLike, X: Matrix, name: str) -> None:
