@@ -105,8 +105,7 @@ class StringSpectrum(GenericKernelMixin, Kernel):
             for place, text in enumerate([row] if isinstance(row, str) else row):
                 if not isinstance(text, str):
                     raise TypeError(
-                        f"StringSpectrum compares texts; got {text!r} of type "
-                        f"{type(text).__name__}."
+                        f"StringSpectrum compares texts; got {text} of type {type(text).__name__}."
                     )
                 last = max(1, len(text) - length + 1)
                 parts = (text[start : start + length] for start in range(last))
