@@ -29,6 +29,10 @@ def radius(X):
     return np.hypot(*X[:, :2].T)
 
 
+def first_log(X):
+    return np.log(X[:, 0])
+
+
 KERNELS = [
     Warped(RBF(1.3), np.log),
     Warped(RBF([1.0, 2.0]), polar),
@@ -63,20 +67,19 @@ def test_they_are_covariances(kernel):
 
 
 def test_a_warped_kernel_is_the_kernel_of_warped_inputs():
-    np.testing.assert_array_equal(
-        Warped(Matern(0.7), polar)(X, X[:5]), Matern(0.7)(polar(X), polar(X[:5]))
-    )
-    straight = RVMRegressor(RBF(0.8)).fit(np.log(X), Y)
-    warped = RVMRegressor(Warped(RBF(0.8), np.log)).fit(X, Y)
+    both = polar(X), polar(X[:5])
+    np.testing.assert_array_equal(Warped(Matern(0.7), polar)(X, X[:5]), Matern(0.7)(*both))
+    straight = RVMRegressor(RBF(0.8), error_bars="plain").fit(np.log(X), Y)
+    warped = RVMRegressor(Warped(RBF(0.8), np.log), error_bars="plain").fit(X, Y)
     mean, std = straight.predict(np.log(X[:7]), return_std=True)
     np.testing.assert_allclose(warped.predict(X[:7], return_std=True)[0], mean, rtol=1e-8)
     np.testing.assert_allclose(warped.predict(X[:7], return_std=True)[1], std, rtol=1e-6)
 
 
 def test_parameters_of_a_warped_kernel_are_learnt():
-    model = RVMRegressor(Warped(RBF(0.1), np.log), scales="kernel").fit(X, Y)
+    model = RVMRegressor(Warped(RBF(1.0), first_log), scales="kernel").fit(X, Y)
     assert isinstance(model.kernel_, Warped)
-    assert model.kernel_.kernel.length_scale != pytest.approx(0.1)
+    assert 0.05 < model.kernel_.kernel.length_scale < 0.9
     assert model.score(X, Y) > 0.9
 
 
@@ -116,7 +119,7 @@ def test_periodic_is_that_of_scikit_learn_in_one_dimension(length, period):
 
 def test_periodic_repeats_itself_along_every_input():
     kernel = Periodic(0.9, 1.7)
-    np.testing.assert_allclose(kernel(X, X + [1.7, -3.4]), kernel(X), rtol=1e-10)
+    np.testing.assert_allclose(kernel(X, X + np.array([1.7, -3.4])), kernel(X), rtol=1e-10)
 
 
 def test_periodic_by_name_is_as_wide_as_gamma_says():
@@ -179,11 +182,12 @@ def test_parameters_out_of_range(kernel, complaint):
         kernel(X)
 
 
-@pytest.mark.parametrize(
-    "kernel", ["periodic", "spectral_mixture", Warped(RBF(), np.log)], ids=repr
-)
+NEW = ["periodic", "spectral_mixture", Warped(RBF(), np.log)]
+
+
+@pytest.mark.parametrize("kernel", NEW, ids=repr)
 def test_files_and_exports(kernel, tmp_path):
-    model = RVMRegressor(kernel, gamma=0.5).fit(X, Y)
+    model = RVMRegressor(kernel, gamma=0.5, noise_variance=0.01).fit(X, Y)
     again = load(save(model, tmp_path / "model.relvec"))
     for one, other in zip(
         again.predict(X, return_std=True), model.predict(X, return_std=True), strict=True

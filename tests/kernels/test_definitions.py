@@ -146,7 +146,7 @@ def test_somebody_elses_kernel_needs_no_registration():
     model = RVMRegressor(InverseMultiquadric(2.0), noise_variance=0.01).fit(X, y)
     program: dict = {}
     exec(export_python(model), program)
-    np.testing.assert_allclose(program["predict"](X[0].tolist())[0], model.predict(X[:1])[0])
+    np.testing.assert_allclose(program["predict"](X[0].tolist()), model.predict(X[:1])[0])
 
 
 def test_a_subclass_is_not_taken_at_the_word_of_its_parent():

@@ -57,15 +57,12 @@ def test_conformance(normalised):
     assert clone(kernel) == kernel == pickle.loads(pickle.dumps(kernel))
 
 
+OBJECTS = np.array(TEXTS, dtype=object)
+
+
 @pytest.mark.parametrize(
     "texts",
-    [
-        TEXTS,
-        tuple(TEXTS),
-        np.array(TEXTS),
-        np.array(TEXTS, object),
-        np.array(TEXTS, object)[:, None],
-    ],
+    [TEXTS, tuple(TEXTS), np.array(TEXTS), OBJECTS, OBJECTS[:, None]],
     ids=["list", "tuple", "unicode", "objects", "column"],
 )
 def test_any_container(texts):

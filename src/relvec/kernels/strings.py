@@ -102,7 +102,7 @@ class StringSpectrum(GenericKernelMixin, Kernel):
         numbers: list[int] = []
         for row in X:
             found: Counter[Any] = Counter()
-            for place, text in enumerate([row] if isinstance(row, str) else row):
+            for place, text in enumerate(_columns(row)):
                 if not isinstance(text, str):
                     raise TypeError(
                         f"StringSpectrum compares texts; got {text} of type {type(text).__name__}."
@@ -180,6 +180,10 @@ class SpectrumDictionary(Dictionary):
         """Return ``k(X[start:stop], Z)``, shape (stop - start, n_centers)."""
         result: Matrix = (self._left[start:stop] @ self._right.T).toarray()
         return result
+
+
+def _columns(row: Any) -> Any:
+    return row if isinstance(row, np.ndarray | list | tuple) else [row]
 
 
 def _widened(counts: sparse.csr_array, n_columns: int) -> sparse.csr_array:
