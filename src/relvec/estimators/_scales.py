@@ -124,6 +124,14 @@ def relevance_deviations(learnt: LearntScales, curvature: Matrix) -> tuple[Vecto
     return std, root
 
 
+def with_kernel(basis: Basis, kernel: Kernel) -> Basis:
+    """Return a basis, or a sum with one `KernelBasis` in it, with another kernel."""
+    if isinstance(basis, UnionBasis):
+        return UnionBasis([with_kernel(each, kernel) for each in basis.bases])
+    changed = clone(basis)
+    return changed.set_params(kernel=kernel) if isinstance(basis, KernelBasis) else changed
+
+
 class ScaledBasis(NamedTuple):
     """A basis with one kernel in it, and the scales learnt for the inputs of that."""
 
@@ -148,14 +156,6 @@ class ScaledBasis(NamedTuple):
         start = sum(part.n_atoms for part in bound.parts[: self.place])
         place = slice(start, start + bound.parts[self.place].n_atoms)
         return place, atoms.parts[self.place].centers
-
-
-def with_kernel(basis: Basis, kernel: Kernel) -> Basis:
-    """Return a basis with another kernel in its `KernelBasis`."""
-    if isinstance(basis, UnionBasis):
-        return UnionBasis([with_kernel(each, kernel) for each in basis.bases])
-    copy: Basis = clone(basis)
-    return copy.set_params(kernel=kernel) if isinstance(copy, KernelBasis) else copy
 
 
 def _other_columns(

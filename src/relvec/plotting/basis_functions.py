@@ -21,7 +21,7 @@ from relvec.describing import (
     shorten,
     table_names,
 )
-from relvec.estimators._scales import with_kernel
+from relvec.estimators.fitted import fitted_basis
 from relvec.plotting._axes import (
     add_colorbar,
     draw_rings,
@@ -176,7 +176,7 @@ class BasisFunctionsDisplay:
         inputs = _one_or_two(numbers_of(X))
         grid = _grid(inputs, grid_resolution)
         points = seen_by(estimator, like_table(grid.points, X))
-        candidates = _candidates(model).bind(numbers_of(seen_by(estimator, X))).atoms
+        candidates = fitted_basis(model).bind(numbers_of(seen_by(estimator, X))).atoms
         points = numbers_of(points)
         kept = _at(model.atoms_, points, grid)
         if weighted:
@@ -275,15 +275,6 @@ class BasisFunctionsDisplay:
         place = flat.argmax(axis=0)[~is_flat]
         row, column = np.divmod(place, len(self.x0))
         return self.x0[column], self.x1[row]
-
-
-def _candidates(model: Any) -> Basis:
-    """The basis of a fitted model, with the kernel that was learnt for it."""
-    basis: Basis = model._resolve_basis()
-    learnt = getattr(model, "kernel_", None)
-    if learnt is None:
-        return basis
-    return with_kernel(basis, learnt)
 
 
 def _one_or_two(inputs: Matrix) -> Matrix:
