@@ -132,7 +132,5 @@ class ComponentsMixin(PredictionMixin):
             ]
             means.append(np.stack([mean for mean, _ in known], axis=1))
             stds.append(np.sqrt(np.stack([variance for _, variance in known], axis=1)))
-        mean = means[0] if self._single else np.stack(means, axis=-1)
-        if not return_std:
-            return mean
-        return mean, stds[0] if self._single else np.stack(stds, axis=-1)
+        mean: Matrix = self._stacked(means)
+        return (mean, self._stacked(stds)) if return_std else mean

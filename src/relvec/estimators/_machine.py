@@ -145,7 +145,7 @@ def finish_machine(
         coefficients, intercept = posterior.coefficients, posterior.intercepts
     coef = np.zeros((problem.n_blocks, len(active)))
     precision = np.full(coef.shape, np.inf)
-    ends = np.cumsum([len(place) for place in places])[:-1]
+    ends = np.cumsum([*map(len, places)])[:-1]
     for row, (place, values) in enumerate(
         zip(places, np.split(np.exp(state.log_precision), ends), strict=True)
     ):

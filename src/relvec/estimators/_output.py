@@ -131,22 +131,20 @@ def finish_output(
 
     Without `target` the moments are all that is known, and `X` are inputs that stand for the data.
     """
-    atoms = bound.atoms.take(solution.active)
+    atoms, prior = bound.atoms.take(solution.active), problem.prior
     blocks = None
     if target is not None:
         blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
-    prior = problem.prior
+    # under a Gamma prior of the weights the best noise given lam is the solver's to find
+    is_found = not prior.is_removable and solution.noise_variance > 0.0
+    is_held = is_found or problem.noise_variance is not None
     posterior = condition(
         problem.moments,
         solution.active,
         solution.log_lam,
         blocks,
         has_intercept=has_intercept,
-        # Under a Gamma prior of the weights the best noise given lam is the solver's to find.
-        noise_variance=solution.noise_variance
-        if problem.noise_variance is not None
-        or (not prior.is_removable and solution.noise_variance > 0.0)
-        else None,
+        noise_variance=solution.noise_variance if is_held else None,
         noise_shape=prior.noise.shape,
         noise_rate=prior.noise.rate,
     )
@@ -154,17 +152,14 @@ def finish_output(
     objective = posterior.log_evidence if is_constant else solution.objective
     output = FittedOutput(solution.active, atoms, posterior, solution, objective)
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
-    amplitude = posterior.target_variance - posterior.noise_variance
     # below this share of its variance the target holds no signal to be uncertain about
+    amplitude = posterior.target_variance - posterior.noise_variance
     if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
         return output
-    if (
-        target is None
-        or error_bars == "novelty"
-        or is_rounding(posterior.noise_variance, amplitude)
-    ):
+    if error_bars == "novelty" or is_rounding(posterior.noise_variance, amplitude):
         novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
         return replace(output, novelty=novelty)
+    assert target is not None  # estimators see to it
     root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
     residual = (target - posterior.predict(atoms.at(X))) * root
     augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)

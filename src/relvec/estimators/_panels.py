@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,9 @@ class Panel(ABC):
         self, machines: list[FittedMachine], bound: BoundBasis, *, intercept_is_fitted: bool
     ) -> None:
         self.machines, self.intercept_is_fitted = machines, intercept_is_fitted
-        self.active = np.unique(np.concatenate([machine.active for machine in machines]))
+        self.active = np.unique(np.concatenate([*map(attrgetter("active"), machines)]))
         self.atoms = bound.atoms.take(self.active)
-        n_logits = sum(len(machine.coef) for machine in machines)
+        n_logits = sum(map(len, map(attrgetter("coef"), machines)))
         self.coef = np.zeros((n_logits, len(self.active)))
         self.weight_precision = np.full(self.coef.shape, np.inf)
         first = 0
@@ -48,13 +49,13 @@ class Panel(ABC):
             self.coef[rows, where] = machine.coef
             self.weight_precision[rows, where] = machine.weight_precision
             first = rows.stop
-        self.intercept = np.concatenate([machine.intercept for machine in machines])
-        self.log_evidence = sum(machine.log_evidence for machine in machines)
-        self.objective = sum(machine.objective for machine in machines)
-        self.n_iter = max(machine.n_iter for machine in machines)
-        self.converged = all(machine.converged for machine in machines)
-        self.trace = _added_up([machine.trace for machine in machines])
-        gradients, gains = zip(*(machine.certificate for machine in machines), strict=True)
+        self.intercept = np.concatenate([*map(attrgetter("intercept"), machines)])
+        self.log_evidence = sum(map(attrgetter("log_evidence"), machines))
+        self.objective = sum(map(attrgetter("objective"), machines))
+        self.n_iter = max(map(attrgetter("n_iter"), machines))
+        self.converged = all(map(attrgetter("converged"), machines))
+        self.trace = _added_up([*map(attrgetter("trace"), machines)])
+        gradients, gains = zip(*map(attrgetter("certificate"), machines), strict=True)
         self.certificate = (max(gradients), max(gains))
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,9 +45,10 @@ class PredictionMixin:
             )
         return X, targets
 
-    def _per_output(self, ask: Callable[[FittedOutput], Any]) -> Any:
-        answers = [ask(output) for output in self.outputs_]
-        return answers[0] if self._single else np.stack(answers, axis=-1)
+    def _stacked(self, answers: Iterable[Any]) -> Any:
+        """Return the answer of a single output, or those of several along a last axis."""
+        several = list(answers)
+        return several[0] if self._single else np.stack(several, axis=-1)
 
     def predict(
         self,
@@ -100,15 +101,12 @@ class PredictionMixin:
             raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
         X = self._validated(X)
         if return_std:
-            predictions = [output.predict_target(X, include_noise) for output in self.outputs_]
-            mean, std = ([getattr(p, name) for p in predictions] for name in ("mean", "std"))
-            if self._single:
-                return mean[0], std[0]
-            return np.stack(mean, axis=-1), np.stack(std, axis=-1)
-        mean = self._per_output(lambda output: output.predict_mean(X))
+            known = [output.predict_target(X, include_noise) for output in self.outputs_]
+            return self._stacked(p.mean for p in known), self._stacked(p.std for p in known)
+        mean = self._stacked(output.predict_mean(X) for output in self.outputs_)
         if not return_cov:
             return mean
-        return mean, self._per_output(lambda output: output.covariance(X, include_noise))
+        return mean, self._stacked(each.covariance(X, include_noise) for each in self.outputs_)
 
     def predict_interval(
         self, X: Any, coverage: Any = 0.95, *, include_noise: bool = True
@@ -149,8 +147,9 @@ class PredictionMixin:
                 f"coverage must be a number strictly between 0 and 1; got {coverage!r}."
             )
         X = self._validated(X)
-        return self._per_output(
-            lambda output: output.predict_target(X, include_noise).interval(float(coverage))
+        return self._stacked(
+            output.predict_target(X, include_noise).interval(float(coverage))
+            for output in self.outputs_
         )
 
     def sample_y(
@@ -229,11 +228,10 @@ class PredictionMixin:
         array([  2., -95.])
         """
         X, targets = self._validated_pair(X, y)
-        densities = [
+        return self._stacked(
             output.predict_target(X).log_density(target)
             for output, target in zip(self.outputs_, targets.T, strict=True)
-        ]
-        return densities[0] if self._single else np.stack(densities, axis=-1)
+        )
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any | None = None
@@ -269,14 +267,13 @@ class PredictionMixin:
         """
         X, targets = self._validated_pair(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        means, stds = [], []
-        for output, target in zip(self.outputs_, targets.T, strict=True):
-            mean, variance = output.posterior.leave_one_out(output.atoms.at(X), target, weight)
-            means.append(mean)
-            stds.append(np.sqrt(variance))
-        if self._single:
-            return means[0], stds[0]
-        return np.stack(means, axis=-1), np.stack(stds, axis=-1)
+        known = [
+            output.posterior.leave_one_out(output.atoms.at(X), target, weight)
+            for output, target in zip(self.outputs_, targets.T, strict=True)
+        ]
+        return self._stacked(mean for mean, _ in known), np.sqrt(
+            self._stacked(variance for _, variance in known)
+        )
 
     @property
     def weight_covariance_(self) -> Matrix | list[Matrix]:

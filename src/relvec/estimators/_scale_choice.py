@@ -42,17 +42,22 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
     if several and proposals[0].learnt.n_varying > ScaleTuning.many_inputs:
         best = _best_predicting(plan, proposals, data, order)
         return best, plan.fit(best.basis, data)
-    compared = data.at(np.sort(order)) if is_part else data
+    best, model = _best_explaining(plan, proposals, data.at(np.sort(order)) if is_part else data)
+    return best, plan.fit(best.basis, data) if is_part else model
+
+
+def _best_explaining(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[ScaledBasis, Any]:
+    """Return the proposal whose sparse model has most evidence, less a penalty, and the model."""
     best, model, highest = proposals[0], None, -np.inf
     for proposal in proposals:
-        fit = plan.fit(proposal.basis, compared)
+        fit = plan.fit(proposal.basis, data)
         scales = proposal.learnt
         # a nat for each scale, or the penalty of an input if that is more
         each = 1.0 if scales.is_shared else max(1.0, scales.price)
         net = fit.objective - each * scales.n_scales
         if model is None or net > highest:
             best, model, highest = proposal, fit, net
-    return best, plan.fit(best.basis, data) if is_part else model
+    return best, model
 
 
 def _best_predicting(

@@ -19,6 +19,11 @@ from relvec.solvers import (
 
 __all__ = ["resolve_latent_solver", "resolve_solver"]
 
+NAMED: dict[str, type[Solver]] = {
+    "textbook": TextbookSolver,
+    "orthonormal": OrthonormalSolver,
+    "random_order": RandomOrderSolver,
+}
 SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
 LATENT_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
 
@@ -48,12 +53,8 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
         return solver
     check_choice("solver", solver, SOLVER_NAMES)
-    if solver == "textbook":
-        return TextbookSolver()
-    if solver == "orthonormal":
-        return OrthonormalSolver()
-    if solver == "random_order":
-        return RandomOrderSolver()
+    if solver in NAMED:
+        return NAMED[solver]()
     if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
         return FixedPointSolver("em" if solver == "em" else "mackay")
     return SequentialSolver(effort)
