@@ -7,10 +7,11 @@ from scipy.linalg import null_space
 
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.moments.base import Moments
-from relvec.priors.base import GammaHyperprior
+from relvec.priors import GammaPrior
 from relvec.solvers.base import Problem, Solution
+from tests.helpers_priors import gamma_prior, posed
 
-FLAT = GammaHyperprior()
+FLAT = gamma_prior()
 
 
 class DenseMoments(Moments):
@@ -100,7 +101,7 @@ def dense_penalised(
     noise: float,
     *,
     smoothness: float = 0.0,
-    hyperprior: GammaHyperprior = FLAT,
+    hyperprior: GammaPrior = FLAT,
     sample_weight: ArrayLike | None = None,
     fit_intercept: bool = True,
 ) -> float:
@@ -112,7 +113,7 @@ def dense_penalised(
     value -= smoothness * np.trace(np.eye(len(design)) - np.linalg.inv(scaled))
     present = alpha[np.isfinite(alpha)]
     value += np.sum(hyperprior.shape * np.log(present) - hyperprior.rate * present)
-    value -= hyperprior.noise_shape * np.log(noise) + hyperprior.noise_rate / noise
+    value -= hyperprior.noise.shape * np.log(noise) + hyperprior.noise.rate / noise
     return float(value)
 
 
@@ -127,7 +128,7 @@ def dense_problem(
 ) -> Problem:
     """Pose a problem on `DenseMoments`, with the same `charge` as every atom's min_gain."""
     moments = DenseMoments(Phi, t, sample_weight, fit_intercept)
-    return Problem(moments, np.full(moments.n_atoms, charge), **options)
+    return posed(moments, np.full(moments.n_atoms, charge), **options)
 
 
 def raw_precisions(problem: Problem, solution: Solution) -> Vector:

@@ -129,6 +129,11 @@ def test_columns_of_data_frames_are_named(library):
     check_finite_input(frames.DataFrame({"age": [1, 2], "yes": [True, False]}), "X")
 
 
-def test_text_in_arrays_is_left_to_scikit_learn():
-    check_finite_input(np.array([["a", "b"]]), "X")
+def test_text_in_arrays():
+    with pytest.raises(ValueError, match=r"row 0 holds the text 'a'.*StringSpectrum.*OneHotEnc"):
+        check_finite_input(np.array([["a", "b"]]), "X")
+    with pytest.raises(ValueError, match="row 1 holds the text 'b'"):
+        check_finite_input(["1.0", "b"], "X")
+    check_finite_input([["a"]], "y")
+    check_finite_input(np.array([{"a": 1}], dtype=object), "X")
     check_finite_input(np.array([["1.5", "2.5"]]), "X")

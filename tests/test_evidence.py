@@ -12,12 +12,8 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
 from relvec._typing import Matrix, Vector
-from relvec.evidence import (
-    best_precision,
-    gaussian_objective,
-    gradient_and_hessian,
-    removal_loss,
-)
+from relvec.evidence import gaussian_objective
+from tests.helpers_priors import best_precision, gradient_and_hessian, removal_loss
 
 NOISE = [None, 0.3]
 SMOOTHNESS = [0.0, 0.4, 2.5]

@@ -3,24 +3,60 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from relvec.priors import FlatPrior, GammaHyperprior, GammaPrior, Prior, SmoothnessPrior
+from relvec import SparseBayesRegressor
+from relvec.bases import LinearBasis
+from relvec.priors import (
+    BoundFlat,
+    BoundSmoothness,
+    FlatPrior,
+    GammaPrior,
+    InverseGamma,
+    Prior,
+    SeparablePrior,
+    SmoothnessPrior,
+)
 from relvec.testing import check_prior
+
+
+class HalfCauchy(SeparablePrior):
+    """Half-Cauchy density of the prior standard deviation of a weight."""
+
+    def __init__(self, scale: float = 1.0, *, noise: InverseGamma | None = None) -> None:
+        self.scale = scale
+        self.noise = noise
+
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return -np.log1p(np.exp(-log_lam) / self.scale**2)
+
+    def slope(self, log_lam: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + self.scale**2 * np.exp(log_lam))
+
+    def curvature(self, log_lam: np.ndarray) -> np.ndarray:
+        return -self.slope(log_lam) * (1.0 - self.slope(log_lam))
 
 
 @pytest.mark.parametrize(
     "prior",
     [
         FlatPrior(),
+        FlatPrior(noise=InverseGamma(2.0, 0.5)),
         GammaPrior(),
         GammaPrior(shape=0.0, rate=2.0),
-        GammaPrior(shape=0.0, rate=0.0, noise_shape=1.0, noise_rate=0.5),
+        GammaPrior(shape=0.7, rate=2.0, measure="precision"),
+        GammaPrior(shape=0.0, rate=0.0, noise=InverseGamma(1.0, 0.5)),
         SmoothnessPrior("aic"),
         SmoothnessPrior("bic"),
         SmoothnessPrior("ric"),
         SmoothnessPrior(0.5),
+        SmoothnessPrior([1.0, 3.0], by=[0, 1, 0, 1, 1]),
+        HalfCauchy(),
+        HalfCauchy(0.3, noise=InverseGamma(1.0, 1.0)),
     ],
     ids=repr,
 )
@@ -29,60 +65,45 @@ def test_shipped_priors_pass(prior: Prior) -> None:
 
 
 class Broken(Prior):
-    def smoothness(self, n_samples: float) -> float:
-        return 0.0
+    def bind(self, n_samples: float, column_norm: Any = None, groups: Any = None) -> Any:
+        return BoundFlat()
 
 
 class NegativePrice(Broken):
-    def smoothness(self, n_samples: float) -> float:
-        return -1.0
+    def bind(self, *given: Any) -> Any:
+        return BoundSmoothness(-1.0)
 
 
 class InfinitePrice(Broken):
-    def smoothness(self, n_samples: float) -> float:
-        return math.inf if n_samples > 100 else 1.0
-
-
-class NoPrice(Broken):
-    def smoothness(self, n_samples: float) -> float:
-        return None
+    def bind(self, n_samples: float, *given: Any) -> Any:
+        return BoundSmoothness(math.inf if n_samples > 100 else 1.0)
 
 
 class FallingPrice(Broken):
-    def smoothness(self, n_samples: float) -> float:
-        return 1.0 / n_samples
+    def bind(self, n_samples: float, *given: Any) -> Any:
+        return BoundSmoothness(1.0 / n_samples)
 
 
-class PlainTuple(Broken):
-    def hyperprior(self) -> GammaHyperprior:
-        return (0.0, 0.0, 0.0, 0.0)
-
-
-class NegativeRate(Broken):
-    def hyperprior(self) -> GammaHyperprior:
-        return GammaHyperprior(rate=-1.0)
-
-
-class NoMaximum(Broken):
-    def hyperprior(self) -> GammaHyperprior:
-        return GammaHyperprior(shape=1.0)
+class PlainNumber(Broken):
+    def bind(self, *given: Any) -> Any:
+        return 0.5
 
 
 class Counts(Broken):
     calls = 0
 
-    def smoothness(self, n_samples: float) -> float:
-        self.calls += 1
-        return float(self.calls)
+    def bind(self, *given: Any) -> Any:
+        type(self).calls += 1
+        return BoundSmoothness(float(self.calls))
 
 
 class ChangesItself(Broken):
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
 
-    def smoothness(self, n_samples: float) -> float:
+    def bind(self, *given: Any) -> Any:
         self.c = 2.0
-        return 1.0
+        return BoundFlat()
 
 
 class Hidden(Broken):
@@ -90,8 +111,54 @@ class Hidden(Broken):
         self.c = c
         self.hidden = 0.0
 
-    def smoothness(self, n_samples: float) -> float:
-        return self.hidden
+    def bind(self, *given: Any) -> Any:
+        return BoundSmoothness(self.hidden)
+
+
+class Ignored(Broken):
+    """A half-Cauchy that solvers would never hear of."""
+
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return -np.log1p(np.exp(-log_lam))
+
+
+class WrongSlope(HalfCauchy):
+    def slope(self, log_lam: np.ndarray) -> np.ndarray:
+        return 0.9 * super().slope(log_lam)
+
+
+class WrongCurvature(HalfCauchy):
+    def curvature(self, log_lam: np.ndarray) -> np.ndarray:
+        return 0.5 * super().curvature(log_lam)
+
+
+class NotZeroAtInfinity(HalfCauchy):
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return super().log_density(log_lam) + 1.0
+
+
+class NoMaximum(HalfCauchy):
+    """Over the log precision a vanishing precision is preferred."""
+
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return np.log1p(np.exp(-log_lam))
+
+    def slope(self, log_lam: np.ndarray) -> np.ndarray:
+        return -1.0 / (1.0 + np.exp(log_lam))
+
+    def curvature(self, log_lam: np.ndarray) -> np.ndarray:
+        return np.exp(log_lam) / (1.0 + np.exp(log_lam)) ** 2
+
+
+class BoundWrong(BoundFlat):
+    def best(self, *given: Any) -> Any:
+        gain, lam = super().best(*given)
+        return gain, 2.0 * lam
+
+
+class WrongBest(Broken):
+    def bind(self, *given: Any) -> Any:
+        return BoundWrong()
 
 
 def with_hidden_state() -> Hidden:
@@ -103,16 +170,19 @@ def with_hidden_state() -> Hidden:
 @pytest.mark.parametrize(
     ("prior", "complaint"),
     [
-        (NegativePrice(), r"NegativePrice\(\).smoothness\(1\) must be .* got -1.0"),
-        (InfinitePrice(), r"smoothness\(1000\) must be a finite number.* got inf"),
-        (NoPrice(), r"smoothness\(1\) must be a finite number.* got None"),
+        (NegativePrice(), r"NegativePrice\(\).bind\(1\).penalty must be .* got -1.0"),
+        (InfinitePrice(), r"bind\(1000\).penalty must be finite.* got inf"),
         (FallingPrice(), "must not become cheaper as the sample grows"),
-        (PlainTuple(), "must return a GammaHyperprior; got tuple"),
-        (NegativeRate(), r"hyperprior\(\).rate must be .* got -1.0"),
-        (NoMaximum(), "has no maximum"),
+        (PlainNumber(), "must return a BoundPrior; got float"),
         (Counts(), "gives other numbers when asked again"),
         (ChangesItself(), "changes its parameters when asked"),
         (with_hidden_state(), "the clone of Hidden.*keep everything in parameters"),
+        (Ignored(), "has log_density, which solvers do not ask"),
+        (WrongSlope(), "slope of the log density .* finite differences"),
+        (WrongCurvature(), "curvature of the log density .* finite differences"),
+        (NotZeroAtInfinity(), "must tend to zero for large log precisions"),
+        (NoMaximum(), "there is no maximum"),
+        (WrongBest(), "reports another gain than its precision brings"),
         ("bic", "'bic' must derive from relvec.priors.Prior"),
     ],
     ids=lambda value: type(value).__name__,
@@ -128,3 +198,36 @@ def test_a_prior_that_cannot_be_saved_is_caught() -> None:
 
     with pytest.raises(AssertionError, match="cannot be pickled.*top of a module"):
         check_prior(Local())
+
+
+@pytest.mark.parametrize("noise", [None, 0.25])
+def test_a_density_of_ones_own_is_fitted_as_by_brute_force(noise: float | None) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 3))
+    y = X @ np.array([1.0, 0.4, 0.0]) + 0.5 * rng.standard_normal(30)
+    prior = HalfCauchy(0.5)
+    options = {"min_gain": 0.0, "noise_variance": noise}
+    model = SparseBayesRegressor(LinearBasis(), prior=prior, **options).fit(X, y)
+    flat = SparseBayesRegressor(LinearBasis(), prior="flat", **options).fit(X, y)
+    centred = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    t = y - y.mean()
+
+    def objective(theta: np.ndarray, active: list[int]) -> float:
+        K = np.eye(30) + (centred[:, active] * np.exp(-theta)) @ centred[:, active].T
+        R = float(t @ np.linalg.solve(K, t))
+        s2 = R / 29 if noise is None else noise
+        fit = 29 * math.log(2 * math.pi * s2) + R / s2 + np.linalg.slogdet(K)[1]
+        return float(-0.5 * fit + prior.log_density(theta).sum())
+
+    bounds = [(-9.0, 12.0)] * 3
+    best = objective(np.empty(0), [])
+    for active in ([0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]):
+        for start in (-3.0, 0.0, 3.0):
+            found = minimize(
+                lambda v, a=active: -objective(v, a),
+                np.full(len(active), start),
+                bounds=bounds[: len(active)],
+            )
+            best = max(best, -float(found.fun))
+    assert model.objective_ == pytest.approx(best, abs=1e-5)
+    assert not np.allclose(model.predict(X), flat.predict(X), atol=1e-3)

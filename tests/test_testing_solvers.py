@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from relvec.priors import BoundFlat
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import (
     Certificate,
@@ -71,7 +72,10 @@ class IgnoresPrice(Wrapped):
 
 class IgnoresSmoothness(Wrapped):
     def solve(self, problem, **options):
-        return super().solve(replace(problem, smoothness=0.0), **options)
+        return super().solve(
+            replace(problem, prior=BoundFlat() if problem.prior.is_penalised else problem.prior),
+            **options,
+        )
 
 
 class IgnoresHeldNoise(Wrapped):
@@ -86,7 +90,7 @@ class IgnoresCap(Wrapped):
 
 class RefusesWithoutWords(Wrapped):
     def solve(self, problem, **options):
-        if problem.smoothness:
+        if problem.prior.is_penalised:
             raise ValueError("no")
         return super().solve(problem, **options)
 

@@ -16,6 +16,9 @@ from threadpoolctl import ThreadpoolController
 
 from relvec._typing import Matrix, Vector
 
+EPS = float(np.finfo(np.float64).eps)
+"""Distance of 1 to the next larger number."""
+
 _MODEL = np.empty((1, 1))
 _potrf, _potri, _potrs, _trtri, _trtrs = get_lapack_funcs(
     ("potrf", "potri", "potrs", "trtri", "trtrs"), (_MODEL,)

@@ -24,7 +24,8 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._linalg import cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
-from relvec.kernels import KernelEvaluator, KernelLike, ScaledInputs, kernel_block
+from relvec.kernels import KernelLike, ScaledInputs, kernel_block, kernel_dictionary
+from relvec.kernels.definition import unboxed
 from relvec.posterior import Posterior
 
 PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
@@ -42,7 +43,7 @@ DIAGONAL_BLOCK = 64
 def kernel_diagonal(kernel: KernelLike, X: Matrix) -> Vector:
     """``k(x, x)`` of every row; functions of two arrays are asked in small blocks."""
     if isinstance(kernel, Kernel):
-        return np.asarray(kernel.diag(X), dtype=np.float64)
+        return np.asarray(kernel.diag(unboxed(X)), dtype=np.float64)
     blocks = range(0, len(X), DIAGONAL_BLOCK)
     parts = [X[start : start + DIAGONAL_BLOCK] for start in blocks]
     return np.concatenate([kernel_block(kernel, part, part).diagonal() for part in parts])
@@ -76,10 +77,12 @@ def choose_pivots(
     residual = np.ones(len(X))
     limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
-    values = KernelEvaluator(kernel, X, X)
+    values = kernel_dictionary(kernel, X, X)
     # in the units of the kernel, where it knows them
     seen = kernel.scaled(X) if isinstance(kernel, ScaledInputs) else X
-    distance = np.linalg.norm(seen - np.average(seen, axis=0, weights=sample_weight), axis=1)
+    distance = np.zeros(len(X))  # objects that are not numbers have no middle
+    if seen.dtype != object:
+        distance = np.linalg.norm(seen - np.average(seen, axis=0, weights=sample_weight), axis=1)
     rows: list[int] = []
     while len(rows) < limit and residual.max() >= tolerance:
         far = distance if rows else -distance

@@ -119,7 +119,7 @@ class HoardingAtoms(KernelAtoms):
     """Keeps everything it was ever given, and more."""
 
     def take(self, index):
-        taken = HoardingAtoms(self.kernel, self.centers[index], self._number()[index])
+        taken = HoardingAtoms(self.kernel, self.centers[index])
         object.__setattr__(taken, "hoard", np.zeros(1000))
         return taken
 

@@ -12,12 +12,11 @@ from sklearn.gaussian_process.kernels import RBF
 from relvec.bases import LinearBasis
 from relvec.dictionaries import (
     DenseDictionary,
-    KernelDictionary,
     LazyDictionary,
     SparseDictionary,
     UnionDictionary,
 )
-from relvec.kernels import KernelEvaluator
+from relvec.kernels import kernel_dictionary
 from relvec.testing import check_dictionary
 
 RNG = np.random.default_rng(3)
@@ -25,8 +24,8 @@ ARRAY = RNG.normal(size=(9, 5))
 INPUTS = RNG.normal(size=(9, 2))
 
 
-def kernel_dictionary():
-    return KernelDictionary(KernelEvaluator(RBF(), INPUTS, INPUTS[:6]))
+def kernels():
+    return kernel_dictionary(RBF(), INPUTS, INPUTS[:6])
 
 
 DICTIONARIES = {
@@ -36,10 +35,10 @@ DICTIONARIES = {
     "dense, one sample": lambda: DenseDictionary(ARRAY[:1]),
     "sparse csr": lambda: SparseDictionary(sparse.csr_array(ARRAY * (ARRAY > 0))),
     "sparse matrix": lambda: SparseDictionary(sparse.coo_matrix(ARRAY * (ARRAY > 0))),
-    "kernel": kernel_dictionary,
+    "kernel": kernels,
     "lazy": lambda: LazyDictionary(LinearBasis().bind(ARRAY).atoms, ARRAY),
-    "union": lambda: UnionDictionary([DenseDictionary(ARRAY), kernel_dictionary()]),
-    "union of one": lambda: UnionDictionary([kernel_dictionary()]),
+    "union": lambda: UnionDictionary([DenseDictionary(ARRAY), kernels()]),
+    "union of one": lambda: UnionDictionary([kernels()]),
     "union of unions": lambda: UnionDictionary(
         [
             UnionDictionary([DenseDictionary(ARRAY), DenseDictionary(ARRAY[:, :1])]),
@@ -93,11 +92,11 @@ def test_dense_results_do_not_alias_the_array():
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_dense_sq_norms_over_several_blocks(monkeypatch, order):
-    monkeypatch.setattr("relvec.dictionaries.matrix.CACHE_BYTES", 8 * 5 * 2)
+def test_dense_sq_norms_over_several_blocks(order):
     weights = RNG.uniform(size=9)
     dictionary = DenseDictionary(np.array(ARRAY, order=order))
-    np.testing.assert_allclose(dictionary.sq_norms(weights), weights @ ARRAY**2, rtol=1e-14)
+    blocks = dictionary.sq_norms(weights, cache_bytes=8 * 5 * 2)
+    np.testing.assert_allclose(blocks, weights @ ARRAY**2, rtol=1e-14)
 
 
 def test_sparse_entries_given_twice_are_added():

@@ -48,7 +48,7 @@ def put(array, value):
         (X, put(Y, 1j), "Complex data not supported"),
         (put(X, 1j), Y, "Complex data not supported"),
         (X, np.full(30, "red"), "could not convert string to float: .*red"),
-        (np.full((30, 2), "red"), Y, "could not convert string to float: .*red"),
+        (np.full((30, 2), "red"), Y, "row 0 holds the text .red.*StringSpectrum"),
         (X, np.array(["red"] * 30, dtype=object), "could not convert string to float: .*red"),
     ],
 )
@@ -288,7 +288,7 @@ def test_other_number_of_features(fitted, inputs):
         (put(X, np.inf), r"X must be finite; the value at row \d+, column \d+ is inf"),
         (X[0], "Expected 2D array, got 1D array"),
         (X[:0], r"Found array with 0 sample\(s\)"),
-        ([["a", "b", "c"]], "could not convert string to float: .*a"),
+        ([["a", "b", "c"]], "holds the text .a.*StringSpectrum"),
     ],
 )
 def test_new_inputs(fitted, inputs, message):

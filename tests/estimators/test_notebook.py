@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis
-from relvec.estimators._notebook import findings_of
 from relvec.reporting import Report
+from relvec.reporting.notebook import findings_of
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(60, 3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import relvec.estimators._base as estimator_base
+import relvec.estimators._plan as plan_module
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
 from relvec.moments import GramMoments, LazyMoments
@@ -73,14 +73,14 @@ def test_more_data_of_the_same_kind():
 def kinds(monkeypatch):
     """Record which kind of moments each fit uses."""
     seen = []
-    original = estimator_base.moments_of
+    original = plan_module.moments_of
 
     def spy(*args, **kwargs):
         moments = original(*args, **kwargs)
         seen.append(type(moments[0]))
         return moments
 
-    monkeypatch.setattr(estimator_base, "moments_of", spy)
+    monkeypatch.setattr(plan_module, "moments_of", spy)
     return seen
 
 

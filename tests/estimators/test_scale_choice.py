@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from relvec import RVMRegressor
-from relvec.estimators._scale_choice import Trials, decide
+from relvec.estimators._plan import Data, PlanTuning
+from relvec.estimators._scale_choice import choose_scales
 
 
 def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_varying=5):
@@ -18,77 +19,91 @@ def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_var
         price=price,
         n_varying=n_varying,
     )
-    return SimpleNamespace(scales=scales)
+    return SimpleNamespace(scales=scales, basis=group)
 
 
-def trials(proposals, objective, score=None, seen=None):
-    def fit(chosen, rows):
-        if seen is not None:
-            seen.append((chosen.scales.group, None if rows is None else len(rows)))
-        label = chosen.scales.group
-        return SimpleNamespace(objective=objective.get(label, 0.0), label=label)
+class FakePlan:
+    """Proposes, fits and scores as told."""
 
-    return Trials(lambda rows: proposals, fit, lambda fitted, rows: score[fitted.label])
+    tuning = PlanTuning()
 
+    def __init__(self, proposals, objective, score=None):
+        self.proposals = proposals
+        self.objective = objective
+        self.scores = score
+        self.fitted = []
+        self.tested = []
 
-GROUPS = np.zeros(50, dtype=np.intp)
+    def learn(self, data):
+        return self.proposals
 
+    def fit(self, basis, data):
+        self.fitted.append((basis, len(data.groups)))
+        return SimpleNamespace(objective=self.objective.get(basis, 0.0), label=basis)
 
-def test_nothing_proposed():
-    assert decide(trials([], {}), GROUPS) is None
+    def score(self, fitted, data):
+        self.tested.append(data)
+        return self.scores[fitted.label]
+
+    def choose(self, groups=None):
+        groups = np.zeros(50, dtype=np.intp) if groups is None else groups
+        rows = np.arange(len(groups))
+        data = Data(rows[:, None], rows[:, None], None, groups)
+        chosen, fitted = choose_scales(self, self.proposals, data)
+        assert chosen.basis == fitted.label
+        return chosen.basis
 
 
 def test_a_single_proposal_is_fitted_once():
-    seen = []
-    chosen, fitted = decide(trials([proposal("one")], {}, seen=seen), GROUPS)
-    assert chosen.scales.group == fitted.label == "one"
-    assert seen == [("one", None)]
+    plan = FakePlan([proposal("one")], {})
+    assert plan.choose() == "one"
+    assert plan.fitted == [("one", 50)]
 
 
 @pytest.mark.parametrize(("more", "expected"), [(3.9, "wide"), (4.1, "own")])
 def test_every_scale_costs_a_nat(more, expected):
     both = [proposal("wide"), proposal("own", kind="ard", n_scales=5)]
-    chosen, fitted = decide(trials(both, {"wide": -10.0, "own": -10.0 + more}), GROUPS)
-    assert chosen.scales.group == fitted.label == expected
+    assert FakePlan(both, {"wide": -10.0, "own": -10.0 + more}).choose() == expected
 
 
 @pytest.mark.parametrize(("more", "expected"), [(5.9, "wide"), (6.1, "own")])
 def test_or_the_price_of_an_input(more, expected):
     both = [proposal("wide"), proposal("own", kind="ard", n_scales=2, price=3.5)]
-    chosen, _ = decide(trials(both, {"wide": 0.0, "own": more}), GROUPS)
-    assert chosen.scales.group == expected
+    assert FakePlan(both, {"wide": 0.0, "own": more}).choose() == expected
 
 
 def test_of_many_inputs_predictions_decide_and_not_evidence():
     both = [proposal("wide", n_varying=500), proposal("own", kind="ard", n_varying=500)]
-    seen = []
-    tried = trials(both, {"wide": 100.0, "own": 0.0}, {"wide": -3.0, "own": -1.0}, seen)
-    chosen, fitted = decide(tried, GROUPS)
-    assert chosen.scales.group == fitted.label == "own"
-    assert seen[-1] == ("own", None)
-    assert {rows for _, rows in seen[:-1]} == {40}
+    plan = FakePlan(both, {"wide": 100.0, "own": 0.0}, {"wide": -3.0, "own": -1.0})
+    assert plan.choose() == "own"
+    assert plan.fitted[-1] == ("own", 50)
+    assert {rows for _, rows in plan.fitted[:-1]} == {40}
 
 
 def test_widths_alone_are_left_to_evidence():
     both = [proposal("own", 0.5, n_varying=500), proposal("own", 1.0, n_varying=500)]
-    seen = []
-    decide(trials(both, {}, seen=seen), GROUPS)
-    assert seen == [("own", None), ("own", None)]
+    plan = FakePlan(both, {})
+    plan.choose()
+    assert plan.fitted == [("own", 50), ("own", 50)]
 
 
 def test_folds_are_disjoint_and_respect_classes():
     groups = np.repeat([0, 1], [40, 10])
-    tested = []
-
-    def score(fitted, rows):
-        tested.append(rows)
-        return 0.0
-
     both = [proposal("a", n_varying=500), proposal("b", n_varying=500)]
-    decide(trials(both, {})._replace(score=score), groups)
-    folds = tested[::2]
-    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(50))
-    assert all(np.count_nonzero(groups[rows]) == 2 for rows in folds)
+    plan = FakePlan(both, {}, {"a": 0.0, "b": 0.0})
+    plan.choose(groups)
+    folds = plan.tested[::2]
+    rows = np.concatenate([fold.X[:, 0] for fold in folds])
+    np.testing.assert_array_equal(np.sort(rows), np.arange(50))
+    assert all(np.count_nonzero(fold.groups) == 2 for fold in folds)
+
+
+def test_a_choice_of_many_rows_decides():
+    both = [proposal("wide"), proposal("own", kind="ard")]
+    plan = FakePlan(both, {"own": 10.0})
+    plan.tuning = PlanTuning(compared_rows=30)
+    assert plan.choose() == "own"
+    assert plan.fitted == [("wide", 30), ("own", 30), ("own", 50)]
 
 
 def test_screened_inputs_do_not_win_by_having_been_screened():

@@ -20,7 +20,7 @@ from relvec import (
     SparseBayesRegressor,
 )
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.estimators._scales import LEARNT_ATTRIBUTES
+from relvec.estimators._scales import EXPOSED
 from relvec.learning import ScaleLearner
 
 RNG = np.random.default_rng(21)
@@ -129,7 +129,7 @@ def test_a_width_that_was_given_is_taken(estimator, options):
     model, plain = estimator(**options), estimator(**{**options, "scales": None})
     model.fit(X, target)
     plain.fit(X, target)
-    assert not any(hasattr(model, name) for name in LEARNT_ATTRIBUTES)
+    assert not any(hasattr(model, name) for name in EXPOSED)
     np.testing.assert_array_equal(model.predict(TEST), plain.predict(TEST))
 
 
@@ -146,9 +146,9 @@ def test_other_estimators_learn_when_asked(estimator):
 def test_refit_without_scales_forgets_them(model):
     target = LABELS if isinstance(model, RVMClassifier) else Y
     model.fit(X, target)
-    assert all(hasattr(model, name) for name in LEARNT_ATTRIBUTES)
+    assert all(hasattr(model, name) for name in EXPOSED)
     model.set_params(scales=None).fit(X, target)
-    assert not any(hasattr(model, name) for name in LEARNT_ATTRIBUTES)
+    assert not any(hasattr(model, name) for name in EXPOSED)
 
 
 def test_what_cannot_be_scaled_is_refused():
@@ -254,14 +254,17 @@ def test_refinement_raises_the_objective():
     assert len(fine.scale_path_) > len(rough.scale_path_)
 
 
-def test_many_rows_decide_on_a_choice_of_them(monkeypatch):
-    monkeypatch.setattr("relvec.estimators._scale_choice.COMPARED", 40)
-    model = RVMRegressor().fit(X, Y)
-    assert len(model.predict(X)) == N
-    assert model.score(TEST, TRUTH) > 0.8
-    labels = RVMClassifier().fit(X, LABELS)
-    assert set(labels.predict(TEST)) == {"high", "low"}
-    assert max(labels.relevance_) >= 40  # of all rows, not of those that decided
+def test_many_rows_decide_on_a_choice_of_them():
+    rng = np.random.default_rng(5)
+    inputs = rng.normal(size=(1200, 2))
+    truth = np.sin(1.5 * inputs[:, 0])
+    few = {"centers": 40, "random_state": 0, "scales": ScaleLearner("auto", max_rows=60)}
+    model = RVMRegressor(effort="fast", **few).fit(inputs, truth + 0.1 * rng.normal(size=1200))
+    assert model.score(inputs, truth) > 0.98
+    labels = RVMClassifier(**few).fit(inputs, truth + 0.3 * rng.normal(size=1200) > 0.0)
+    assert labels.score(inputs, truth > 0.0) > 0.95
+    for each in (model, labels):  # centres are rows of all, not of those that decided
+        np.testing.assert_array_equal(each.relevance_vectors_, inputs[each.relevance_])
 
 
 def test_can_be_pickled_cloned_and_searched():

@@ -385,8 +385,7 @@ def test_only_constant_columns():
 
 
 @pytest.mark.parametrize("model", [DRVMRegressor(), PFCVMClassifier(select="always")], ids=str)
-def test_many_inputs(model, monkeypatch):
-    monkeypatch.setattr("relvec.learning.screening.BLOCK_VALUES", 1 << 16)
+def test_many_inputs(model):
     rng = np.random.default_rng(2)
     n, p = 60, 2000
     inputs = rng.normal(size=(n, p))

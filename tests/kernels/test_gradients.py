@@ -23,7 +23,6 @@ from relvec.kernels import (
     LinearSpline,
     Polynomial,
     Sigmoid,
-    gradients,
     parameter_gradient,
     raw_scale_slope,
     scale_gradient,
@@ -197,12 +196,12 @@ COMPOSITES = [
 
 @pytest.mark.parametrize("block", [1, 200, 1000, 1 << 22])
 @pytest.mark.parametrize("kernel", COMPOSITES, ids=repr)
-def test_parameter_gradient_is_the_contraction_of_the_full_tensor(monkeypatch, kernel, block):
-    monkeypatch.setattr(gradients, "BLOCK_VALUES", block)
+def test_parameter_gradient_is_the_contraction_of_the_full_tensor(kernel, block):
     A, B = X - OFFSET, Z - OFFSET
     _, tensor = kernel(np.vstack([A, B]), eval_gradient=True)
     expected = np.einsum("nm,nmp->p", E, tensor[:9, 9:])
-    np.testing.assert_allclose(parameter_gradient(kernel, A, B, E), expected, rtol=1e-9, atol=1e-12)
+    found = parameter_gradient(kernel, A, B, E, block_values=block)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     theta = kernel.theta
     by_differences = differences(
         lambda at: (E * kernel.clone_with_theta(at)(A, B)).sum(), np.array(theta)
@@ -254,10 +253,12 @@ def test_memory_of_a_square_matrix():
     assert peak < 8 * 6 * (n * n + n * p)
 
 
-def test_memory_of_many_parameters(monkeypatch):
-    monkeypatch.setattr(gradients, "BLOCK_VALUES", 1 << 16)
+def test_memory_of_many_parameters():
     n, m, p = 1000, 10, 30
     inputs = np.random.default_rng(0).normal(size=(n, p))
     kernel = RBF(np.full(p, 5.0))
-    peak = peak_bytes(lambda: parameter_gradient(kernel, inputs, inputs[:m], np.ones((n, m))))
+    weight = np.ones((n, m))
+    peak = peak_bytes(
+        lambda: parameter_gradient(kernel, inputs, inputs[:m], weight, block_values=1 << 16)
+    )
     assert peak < 8 * 5 * (1 << 16) + 8 * 4 * n * m

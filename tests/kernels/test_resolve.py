@@ -134,7 +134,7 @@ def test_unknown_name_suggests_the_nearest(wrong, right):
 
 def test_unknown_name_lists_the_names():
     with pytest.raises(
-        ValueError, match=r"one of 'rbf', .*'cosine', a kernel object.*got 'zzz'\.$"
+        ValueError, match=r"one of 'rbf', .*'cosine',.* a kernel object.*got 'zzz'\.$"
     ):
         resolve_kernel("zzz", X=X)
 

@@ -10,7 +10,6 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from relvec.learning import label_process
-from relvec.learning.label_process import LabelProcess
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(24, 3))
@@ -21,9 +20,11 @@ U = np.column_stack([X[:, 2], X[:, 0] * X[:, 1]])
 SCALE = np.array([0.8, 0.3, 0.1])
 
 
-@pytest.fixture(autouse=True)
-def exact_modes(monkeypatch):
-    monkeypatch.setattr(label_process, "SETTLED", 1e-13)
+class LabelProcess(label_process.LabelProcess):
+    """With modes that are exact."""
+
+    def __init__(self, *data):
+        super().__init__(*data, settled=1e-13)
 
 
 @pytest.mark.parametrize("signal", [0.5, 4.0, 100.0])
@@ -64,11 +65,11 @@ def test_explicit_columns_add_to_the_covariance():
 def test_derivatives(kernel, weighted):
     weight = np.linspace(0.5, 2.5, 24) if weighted else None
     process = LabelProcess(X, CLASSES, weight, U)
-    point = process.at(kernel, SCALE, 1.2, -0.5, parameters=True)
+    point = process.at(kernel, SCALE, 1.2, -0.5, kernel.theta)
 
     def value(scale=SCALE, signal=1.2, explicit=-0.5, theta=None):
-        moved = kernel if theta is None else kernel.clone_with_theta(theta)
-        return process.at(moved, scale, signal, explicit, slopes=False).log_evidence
+        theta = kernel.theta if theta is None else theta
+        return process.at(kernel, scale, signal, explicit, theta, slopes=False).log_evidence
 
     def slope(move):
         """Fourth order, wide steps: the mode is only known to the root of rounding errors."""

@@ -84,11 +84,11 @@ def test_weights_count_copies(explicit):
 def test_derivatives(kernel, weighted):
     weight = np.linspace(0.5, 2.5, 15) if weighted else None
     process = Process(X, T, weight, U)
-    point = process.at(kernel, SCALE, 1.2, -0.5, parameters=True)
+    point = process.at(kernel, SCALE, 1.2, -0.5, kernel.theta)
 
     def value(scale=SCALE, signal=1.2, explicit=-0.5, theta=None):
-        moved = kernel if theta is None else kernel.clone_with_theta(theta)
-        return process.at(moved, scale, signal, explicit, slopes=False).log_evidence
+        theta = kernel.theta if theta is None else theta
+        return process.at(kernel, scale, signal, explicit, theta, slopes=False).log_evidence
 
     step = 1e-5
     close = {"rel": 1e-5, "abs": 1e-6}

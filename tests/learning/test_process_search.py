@@ -12,16 +12,13 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from relvec.kernels import Laplacian
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.process import Process
-from relvec.learning.process_search import (
-    SMALLEST_SCALE,
-    TIE,
-    ProcessFit,
-    ProcessSearch,
-    largest_scales,
-)
+from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
 from relvec.learning.scales import entry_price
-from relvec.learning.screening import screen_inputs
+from relvec.learning.screening import screen_inputs, single_scores
+from relvec.learning.tuning import ScaleTuning
 
+SMALLEST_SCALE, TIE = 2e-6, 0.2
+TUNING = ScaleTuning(smallest_scale=SMALLEST_SCALE, tie=TIE)
 RNG = np.random.default_rng(8)
 N, P = 60, 6
 X = RNG.normal(size=(N, P))
@@ -64,9 +61,9 @@ def test_climb_never_lowers_the_objective(process, targets, move, kernel):
 
 
 def test_climb_of_everything_ends_where_it_is_flat():
-    search = search_of()
+    search = search_of(tuning=TUNING)
     end = search.climb(search.start(np.full(P, 0.1)), 200)
-    point = search.at(end)
+    point = search.process.at(search.kernel, *end[:4])
     inside = (end.scale > 2.0 * SMALLEST_SCALE) & (end.scale < 0.5 * search.largest)
     log_scale = np.log(end.scale)
     slope = end.scale * point.scale - TIE * (log_scale - log_scale.mean())
@@ -85,7 +82,7 @@ def test_climb_that_cannot_rise_returns_where_it_started():
 
 
 def test_objective_is_the_evidence_less_the_price_of_unequal_scales():
-    search = search_of()
+    search = search_of(tuning=TUNING)
     scale = np.array([0.0, 0.2, 0.0, 0.7, 1.5, 0.0])
     fit = search.valued(ProcessFit(scale, 1.0, 0.0, np.empty(0), -math.inf))
     logs = np.log([0.2, 0.7, 1.5])
@@ -99,7 +96,7 @@ def test_bounds_hold():
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(40, 3))
     steps = rng.choice([-1.0, 1.0], size=(40, 1))
-    search = search_of(X=inputs, T=steps)
+    search = search_of(X=inputs, T=steps, tuning=TUNING)
     for move in ("each", "common", "each"):
         fit = search.climb(search.start(np.array([1e9, 1e-9, 0.5])), 30, move)
         assert (fit.scale <= search.largest * (1 + 1e-9)).all()
@@ -208,6 +205,11 @@ def test_largest_scales_belong_to_the_median_gap():
 # ------------------------------------------------------------------ screening
 
 
+def screened(process, most, varies=None, **options):
+    varies = np.ones(process.X.shape[1], dtype=bool) if varies is None else varies
+    return screen_inputs(single_scores(process, varies, **options), most)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_screening_ranks_lines_and_parabolas_on_top(seed, weighted):
@@ -215,32 +217,29 @@ def test_screening_ranks_lines_and_parabolas_on_top(seed, weighted):
     inputs = rng.normal(size=(120, 500))
     targets = inputs[:, [7]] + (inputs[:, [300]] ** 2 - 1.0) + 0.3 * rng.normal(size=(120, 1))
     weight = rng.choice([1.0, 2.0, 3.0], size=120) if weighted else None
-    everything = np.ones(500, dtype=bool)
-    chosen = screen_inputs(Process(inputs, targets, weight), everything, 4)
+    chosen = screened(Process(inputs, targets, weight), 4)
     assert chosen.sum() == 4
     assert chosen[[7, 300]].all()
 
 
-def test_screening_is_the_same_in_blocks(monkeypatch):
-    process, everything = Process(X, T), np.ones(P, dtype=bool)
-    whole = screen_inputs(process, everything, 3)
-    monkeypatch.setattr("relvec.learning.screening.BLOCK_VALUES", 1)
-    np.testing.assert_array_equal(screen_inputs(process, everything, 3), whole)
+def test_screening_is_the_same_in_blocks():
+    process = Process(X, T)
+    whole = screened(process, 3)
+    np.testing.assert_array_equal(screened(process, 3, block_values=1), whole)
     assert whole[[1, 4]].all()
 
 
 def test_screening_heeds_what_varies():
     varies = np.ones(P, dtype=bool)
     varies[4] = False
-    chosen = screen_inputs(Process(X, T), varies, P)
+    chosen = screened(Process(X, T), P, varies)
     np.testing.assert_array_equal(chosen, varies)
 
 
 def test_screening_of_labels_and_of_several_targets():
-    everything = np.ones(P, dtype=bool)
-    assert screen_inputs(LabelProcess(X, LABELS), everything, 2)[4]
+    assert screened(LabelProcess(X, LABELS), 2)[4]
     both = np.column_stack([X[:, 0], X[:, 5] ** 2])
-    assert screen_inputs(Process(X, both), everything, 2)[[0, 5]].all()
+    assert screened(Process(X, both), 2)[[0, 5]].all()
 
 
 # ------------------------------------------------------------------ prices

@@ -12,6 +12,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 
 from relvec.kernels import Laplacian, ScaledInputs, Sigmoid
 from relvec.learning import LearntScales, ScaleLearner
+from relvec.learning.label_process import LabelProcess
+from relvec.learning.process import Process
+from relvec.learning.rows import choose_rows
 
 KERNEL = RBF(0.5**0.5)
 RNG = np.random.default_rng(11)
@@ -288,30 +291,30 @@ def test_is_deterministic_and_can_be_cloned():
 
 def test_rows_do_not_depend_on_what_classes_are_called():
     labels = (np.random.default_rng(0).uniform(size=(700, 1)) < 0.3).astype(float)
-    rows = ScaleLearner()._choice(labels, True)
-    np.testing.assert_array_equal(rows, ScaleLearner()._choice(1.0 - labels, True))
+    rows = choose_rows(labels, 300, 0, are_labels=True)
+    np.testing.assert_array_equal(rows, choose_rows(1.0 - labels, 300, 0, are_labels=True))
     assert labels[rows].mean() == pytest.approx(labels.mean(), abs=0.002)
 
 
 def test_rows_are_a_choice_of_every_class():
     rng = np.random.default_rng(0)
     labels = np.eye(3)[rng.choice(3, p=[0.9, 0.08, 0.02], size=1000)]
-    rows = ScaleLearner(max_rows=100)._choice(labels, True)
+    rows = choose_rows(labels, 100, 0, are_labels=True)
     assert len(np.unique(rows)) == len(rows)
     counts = labels[rows].sum(axis=0)
     np.testing.assert_allclose(counts, labels.sum(axis=0) / 10.0, atol=0.51)
     assert (counts > 0).all()
     one = np.zeros((1000, 2))
     one[:, 0], one[7] = 1.0, [0.0, 1.0]
-    assert 7 in ScaleLearner(max_rows=100)._choice(one, True)
+    assert 7 in choose_rows(one, 100, 0, are_labels=True)
 
 
 def test_rows_are_all_taken_if_they_fit():
-    np.testing.assert_array_equal(ScaleLearner()._choice(T, False), np.arange(N))
+    np.testing.assert_array_equal(choose_rows(T, 500, 0), np.arange(N))
     many = np.zeros((2000, 1))
-    assert len(ScaleLearner()._choice(many, False)) == 500
-    assert len(ScaleLearner()._choice(many, True)) == 300
-    chosen = ScaleLearner(max_rows=77, random_state=1)._choice(many, False)
+    assert len(choose_rows(many, LabelProcess.max_rows, 0, are_labels=True)) == 300
+    assert len(choose_rows(many, Process.max_rows, 0)) == 500
+    chosen = choose_rows(many, 77, 1)
     assert len(chosen) == 77
     assert (np.diff(chosen) > 0).all()
 
@@ -326,8 +329,7 @@ def test_a_choice_of_rows_still_finds_what_matters():
 
 
 @pytest.mark.parametrize("are_labels", [False, True])
-def test_many_inputs(are_labels, monkeypatch):
-    monkeypatch.setattr("relvec.learning.screening.BLOCK_VALUES", 1 << 16)
+def test_many_inputs(are_labels):
     rng = np.random.default_rng(2)
     n, p = 60, 2000
     inputs = rng.normal(size=(n, p))

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from relvec.kernels import Laplacian, ScaledInputs
 from relvec.learning.label_information import label_information
 from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
-from relvec.solvers.gaussian.newton import Objective
+from tests.helpers_priors import objective as objective_with
 
 RNG = np.random.default_rng(6)
 N, P = 18, 3
@@ -51,7 +51,7 @@ def make(centre=True, weight=None, smoothness=0.0, noise=None, rate=0.0, kernel=
     others = LINES if others is None else others
     w = np.ones(N) if weight is None else weight
     middle = (w @ T) / w.sum() if centre else 0.0
-    objective = Objective(w.sum() - centre, w @ (T - middle) ** 2, smoothness, noise, rate)
+    objective = objective_with(w.sum() - centre, w @ (T - middle) ** 2, smoothness, noise, rate)
     model = SparseEvidence(
         kernel, X, CENTERS, others, T, weight, centre=centre, objective=objective
     )
@@ -92,7 +92,8 @@ def case(request):
 
 def test_value_is_that_of_dense_matrices(case):
     model, objective, theta, matrices = case
-    n, _, c, noise, rate = objective
+    n, _, prior, noise = objective
+    c, rate = prior.penalty, prior.rate
 
     def brute(theta, scale):
         quadratic, log_det, degrees, *_ = matrices(theta, scale)
@@ -216,7 +217,7 @@ def test_weights_count_copies():
     counts = np.tile([1, 2, 3], 6)
     rows = np.repeat(np.arange(N), counts)
     middle = np.average(T, weights=counts)
-    objective = Objective(counts.sum() - 1.0, counts @ (T - middle) ** 2, 0.8, None, 0.1)
+    objective = objective_with(counts.sum() - 1.0, counts @ (T - middle) ** 2, 0.8, None, 0.1)
     arguments = {"centre": True, "objective": objective}
     weighted = SparseEvidence(RBF(), X, CENTERS, LINES, T, counts.astype(float), **arguments)
     copies = SparseEvidence(RBF(), X[rows], CENTERS, LINES[rows], T[rows], None, **arguments)
@@ -248,7 +249,7 @@ def test_joint_climb_raises_the_sum_and_keeps_zeros():
 
 
 def test_a_target_without_atoms_does_not_stop_the_others():
-    objective = Objective(N - 1.0, float(((T - T.mean()) ** 2).sum()), 0.0, None, 0.0)
+    objective = objective_with(N - 1.0, float(((T - T.mean()) ** 2).sum()), 0.0, None, 0.0)
     empty = SparseEvidence(RBF(), X, X[:0], NO_LINES, T, None, centre=True, objective=objective)
     point = empty.at(np.empty(0), SCALE)
     np.testing.assert_array_equal(point.scale, 0.0)
@@ -257,7 +258,7 @@ def test_a_target_without_atoms_does_not_stop_the_others():
 
 
 def test_a_constant_target_does_not_stop_the_others():
-    objective = Objective(N - 1.0, 0.0, 0.0, None, 0.0)
+    objective = objective_with(N - 1.0, 0.0, 0.0, None, 0.0)
     constant = SparseEvidence(
         RBF(), X, X[:0], NO_LINES, np.ones(N), None, centre=True, objective=objective
     )

@@ -13,13 +13,11 @@ from relvec._linalg import gram_of_rows
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries import (
     DenseDictionary,
-    KernelDictionary,
     SparseDictionary,
 )
 from relvec.dictionaries.base import Dictionary
-from relvec.kernels import KernelEvaluator
-from relvec.moments import LazyMoments, Moments, PreparedColumns, moments_of
-from relvec.moments.columns import FULL_GRAM_ATOMS, FULL_GRAM_LIMIT, FULL_GRAM_SHARE
+from relvec.kernels import kernel_dictionary
+from relvec.moments import LazyMoments, Moments, Storage, moments_of
 from tests.helpers_dense import DenseMoments
 
 STORE = [True, False]
@@ -53,7 +51,7 @@ def lazy(
 ) -> LazyMoments:
     if isinstance(dictionary, np.ndarray):
         dictionary = DenseDictionary(dictionary)
-    return LazyMoments(PreparedColumns(dictionary, weight, centre=centre, store=store), t)
+    return LazyMoments(dictionary, t, weight, centre=centre, store=store)
 
 
 def check_same(moments: Moments, expected: Moments, *, tol: float = 1e-10) -> None:
@@ -110,7 +108,7 @@ def test_every_kind_of_dictionary(store: bool, kind: str) -> None:
         dictionary, Phi = SparseDictionary(matrix), matrix.toarray()
     else:
         X, Z = rng.standard_normal((40, 2)), rng.standard_normal((9, 2))
-        dictionary, Phi = KernelDictionary(KernelEvaluator(RBF(0.7), X, Z)), RBF(0.7)(X, Z)
+        dictionary, Phi = kernel_dictionary(RBF(0.7), X, Z), RBF(0.7)(X, Z)
     t = rng.standard_normal(40)
     weight = rng.uniform(0.5, 2.0, 40)
     check_same(lazy(dictionary, t, weight, store=store), DenseMoments(Phi, t, weight), tol=1e-8)
@@ -207,7 +205,9 @@ def test_targets_share_the_atoms_but_not_the_numbers() -> None:
     Phi, t = design(30, 5)
     targets = np.stack([t, t**2], axis=1)
     both = moments_of(DenseDictionary(Phi), targets, None, centre=True)
-    assert both[0].columns is both[1].columns
+    both[0].fetch(np.array([1, 3]))
+    assert both[1].n_fetched == 2
+    assert both[0].stored is both[1].stored
     for moments, target in zip(both, targets.T, strict=True):
         check_same(moments, DenseMoments(Phi, target))
 
@@ -239,34 +239,33 @@ def test_the_dictionary_itself_is_not_changed() -> None:
 def test_unstored_rows_are_computed_once_each() -> None:
     Phi, t = design(30, 12)
     moments = lazy(Phi, t, store=False)
-    columns = moments.columns
-    assert columns.n_fetched == 0
+    assert moments.n_fetched == 0
     moments.fetch(np.array([2, 5]))
-    assert columns.n_fetched == 2
+    assert moments.n_fetched == 2
     moments.rows(np.array([5, 2, 7]))
-    assert columns.n_fetched == 3
+    assert moments.n_fetched == 3
     moments.rows(np.array([2, 5, 7]))
     moments.fetch(np.array([], dtype=np.intp))
-    assert columns.n_fetched == 3
+    assert moments.n_fetched == 3
     moments.gram(np.array([0, 1]))  # a small block is not a row
-    assert columns.n_fetched == 3
+    assert moments.n_fetched == 3
     expected = DenseMoments(Phi, t)
     for _ in range(3):  # the cache grows and keeps what it had
         moments.fetch(np.arange(12))
         np.testing.assert_allclose(
             moments.rows(np.arange(12)), expected.gram(np.arange(12)), atol=1e-12
         )
-    assert columns.n_fetched == 12
+    assert moments.n_fetched == 12
 
 
 def test_stored_atoms_are_never_evaluated_again() -> None:
-    Phi, t = design(30, FULL_GRAM_ATOMS + 5)
+    Phi, t = design(30, Storage().full_gram_atoms + 5)
     dictionary = CountingDictionary(Phi)
     moments = lazy(dictionary, t, store=True)
-    assert sorted(dictionary.asked) == list(range(FULL_GRAM_ATOMS + 5))
+    assert sorted(dictionary.asked) == list(range(Storage().full_gram_atoms + 5))
     moments.rows(np.array([1, 2]))
     moments.gram(np.array([4, 9]))
-    assert len(dictionary.asked) == FULL_GRAM_ATOMS + 5
+    assert len(dictionary.asked) == Storage().full_gram_atoms + 5
 
 
 def whole_grams(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -277,7 +276,7 @@ def whole_grams(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append(len(rows))
         return gram_of_rows(rows)
 
-    monkeypatch.setattr("relvec.moments.columns.gram_of_rows", spy)
+    monkeypatch.setattr("relvec.moments.lazy.gram_of_rows", spy)
     return sizes
 
 
@@ -294,26 +293,26 @@ def test_few_atoms_have_their_whole_gram_at_once(monkeypatch: pytest.MonkeyPatch
 def test_atoms_that_were_asked_for_are_counted_once() -> None:
     Phi, t = design(20, 30)
     moments = lazy(Phi, t)
-    assert moments.columns.n_fetched == 0
+    assert moments.n_fetched == 0
     moments.fetch(np.array([3, 5]))
     moments.rows(np.array([5, 7]))
-    assert moments.columns.n_fetched == 3
+    assert moments.n_fetched == 3
 
 
 def test_the_whole_gram_comes_when_enough_of_it_was_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sizes = whole_grams(monkeypatch)
-    m = FULL_GRAM_ATOMS + 100
+    m = Storage().full_gram_atoms + 100
     Phi, t = design(15, m)
     moments = lazy(Phi, t)
-    enough = int(FULL_GRAM_SHARE * m)
+    enough = int(Storage().full_gram_share * m)
     moments.fetch(np.arange(enough))
     assert sizes == []
     first = moments.rows(np.arange(3))
     moments.fetch(np.array([m - 1]))
     assert sizes == [m]
-    assert moments.columns.n_fetched == enough + 1
+    assert moments.n_fetched == enough + 1
     np.testing.assert_allclose(moments.rows(np.arange(3)), first, atol=1e-13)
     np.testing.assert_allclose(
         moments.rows(np.arange(m - 5, m)),
@@ -324,11 +323,11 @@ def test_the_whole_gram_comes_when_enough_of_it_was_asked_for(
 
 def test_many_atoms_stay_lazy(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = whole_grams(monkeypatch)
-    m = FULL_GRAM_LIMIT + 1
+    m = Storage().full_gram_limit + 1
     Phi, t = design(4, m)
     moments = lazy(Phi, t)
     moments.fetch(np.arange(m // 2))
-    assert moments.columns.n_fetched == m // 2
+    assert moments.n_fetched == m // 2
     assert sizes == []
 
 
@@ -340,10 +339,10 @@ def test_moments_of_reads_the_data_once_when_memory_is_short() -> None:
     assert not isinstance(tall, LazyMoments)
     wide = moments_of(DenseDictionary(Phi[:8]), t[:8, None], None, centre=True, low_memory=True)[0]
     assert isinstance(wide, LazyMoments)
-    assert wide.columns.stored is None
+    assert wide.stored is None
     usual = moments_of(dictionary, t[:, None], None, centre=True)[0]
     assert isinstance(usual, LazyMoments)
-    assert usual.columns.stored is not None
+    assert usual.stored is not None
     check_same(tall, expected, tol=1e-8)
     check_same(wide, DenseMoments(Phi[:8], t[:8]))
     check_same(usual, expected)

@@ -66,4 +66,4 @@ def test_no_atom_is_evaluated(rng):
     moments = moments_of(Untouchable(64), rng.normal(size=(64, 1)), None, centre=True)[0]
     moments.fetch(np.array([3]))
     assert moments.rows(np.array([3])).sum() == 1.0
-    assert moments.columns.n_fetched == 0
+    assert moments.n_fetched == 0

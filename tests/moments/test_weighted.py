@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import LazyMoments, PreparedColumns
+from relvec.moments import LazyMoments
 from relvec.moments.weighted import WeightedMoments
 
 
@@ -20,7 +20,7 @@ def test_the_same_as_prepared_moments(centre):
     dictionary = DenseDictionary(Phi)
     active = np.array([1, 4, 7])
     found = WeightedMoments(dictionary, t, weight, centre=centre, active=active)
-    expected = LazyMoments(PreparedColumns(dictionary, weight, centre=centre, store=True), t)
+    expected = LazyMoments(dictionary, t, weight, centre=centre, store=True)
     assert found.n_effective == pytest.approx(expected.n_effective)
     assert found.target_ss == pytest.approx(expected.target_ss)
     assert found.target_mean == pytest.approx(expected.target_mean)

@@ -16,8 +16,8 @@ from matplotlib import colors, pyplot
 
 from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
+from relvec.describing import atoms_of
 from relvec.plotting import AtomEvidence, AtomEvidenceDisplay
-from relvec.plotting._atoms import atoms_of
 from relvec.priors import GammaPrior, LaplacePrior, SmoothnessPrior
 
 RNG = np.random.default_rng(2)

@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression
 pytest.importorskip("matplotlib")
 
 from relvec import RVMRegressor
+from relvec.describing import normal_quantiles, quantile_band
 from relvec.plotting import ResidualDisplay
-from relvec.plotting.residuals import normal_quantiles, quantile_band
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 2))

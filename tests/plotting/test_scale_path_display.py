@@ -17,7 +17,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.text import Text
 
 from relvec.plotting import ScalePathDisplay
-from relvec.plotting._features import spread_apart
+from relvec.plotting._rows import spread_apart
 
 SCALES = np.array(
     [[1.0, 1.0, 1.0, 1.0], [2.0, 0.3, 0.1, 0.0], [3.0, 0.2, 0.05, 0.0], [4.0, 0.1, 0.0, 0.0]]

@@ -15,8 +15,8 @@ pytest.importorskip("matplotlib")
 from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis
 from relvec.datasets import make_snake
+from relvec.describing import weights_of
 from relvec.plotting import WeightDisplay
-from relvec.plotting._weights import weights_of
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(80, 12))

@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 from matplotlib import colors, pyplot
 
 from relvec.plotting import WeightPriorDisplay
-from relvec.priors import GammaPrior, LaplacePrior, Prior, SmoothnessPrior
+from relvec.priors import GammaPrior, LaplacePrior, SeparablePrior, SmoothnessPrior
 
 WEIGHTS = np.array([-3.0, -0.4, 0.05, 1.0, 7.0])
 
@@ -128,14 +128,17 @@ def test_small_pictures_on_any_paper(is_dark):
             assert abs(float(np.mean(colors.to_rgb(line.get_color()))) - paper) > 0.3
 
 
-class Both(Prior):
-    """A price and a Gamma density."""
+class Steep(SeparablePrior):
+    """A density of which nothing else is known."""
 
-    def smoothness(self, n_samples):
-        return 1.0
+    def log_density(self, log_lam):
+        return -np.exp(-2.0 * log_lam)
 
-    def hyperprior(self):
-        return GammaPrior(1.0, 1.0).hyperprior()
+    def slope(self, log_lam):
+        return 2.0 * np.exp(-2.0 * log_lam)
+
+    def curvature(self, log_lam):
+        return -4.0 * np.exp(-2.0 * log_lam)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ class Both(Prior):
     [
         ({}, ValueError, "at least one prior"),
         (["laplace"], ValueError, "The rate of LaplacePrior.* is learnt"),
-        ([Both()], ValueError, "joins two kinds of priors"),
+        ([Steep()], ValueError, "There is no picture of Steep"),
         (["gauss"], ValueError, "prior must be one of"),
         ([3.0], TypeError, "prior must be one of"),
     ],

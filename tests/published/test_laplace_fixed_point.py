@@ -7,17 +7,17 @@ import pytest
 
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace.binary import Labels
-from relvec.priors.base import GammaHyperprior
 from relvec.published.laplace_fixed_point import LaplaceFixedPointSolver
 from relvec.solvers.latent.labels import LabelProblem
 from relvec.solvers.latent.laplace import LaplaceSolver
 from tests.helpers_labels import kernel_problem
+from tests.helpers_priors import gamma_prior, with_prior
 
 UPDATES = ["mackay", "em"]
 
 
 def problem_of(Phi, t, **kwargs):
-    return LabelProblem(DenseDictionary(Phi), Labels(t), **kwargs)
+    return LabelProblem(DenseDictionary(Phi), Labels(t), **with_prior(kwargs))
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -49,7 +49,7 @@ def test_agrees_roughly_with_the_default_solver(seed):
 def test_gamma_prior_is_in_the_fixed_point(update):
     Phi, t = kernel_problem(40, 1)
     a, b = 0.5, 0.3
-    problem = problem_of(Phi, t, hyperprior=GammaHyperprior(a, b))
+    problem = problem_of(Phi, t, hyperprior=gamma_prior(a, b))
     solution = LaplaceFixedPointSolver(update, tol=1e-7, max_iter=5000).solve(problem)
     assert solution.converged
     mode = solution.state.mode
@@ -64,7 +64,7 @@ def test_gamma_prior_is_in_the_fixed_point(update):
 
 def test_gamma_prior_is_in_the_objective_and_its_gradient():
     Phi, t = kernel_problem(30, 2)
-    problem = problem_of(Phi, t, hyperprior=GammaHyperprior(0.7, 0.2))
+    problem = problem_of(Phi, t, hyperprior=gamma_prior(0.7, 0.2))
     active, theta = np.array([2, 11]), np.array([0.2, -0.5])
     state = problem.evaluate(active, theta, Phi[:, active])
     free = problem_of(Phi, t).evaluate(active, theta, Phi[:, active])
@@ -125,6 +125,5 @@ def test_warm_start_and_monitor():
 
 
 def test_a_shape_without_a_rate_is_refused():
-    problem = problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=GammaHyperprior(1.0, 0.0))
     with pytest.raises(ValueError, match="Give a positive rate"):
-        LaplaceFixedPointSolver().solve(problem)
+        problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=gamma_prior(1.0, 0.0))

@@ -7,14 +7,13 @@ import pytest
 
 from relvec import RVMRegressor
 from relvec.estimators._solvers import resolve_solver
-from relvec.priors import GammaHyperprior
 from relvec.published import RandomOrderSolver
 from relvec.published.random_order import _best_noise
 from relvec.solvers import SequentialSolver
-from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.reference import condition
 from relvec.testing import check_solver
 from tests.helpers_dense import DenseMoments, dense_penalised, dense_problem, raw_precisions
+from tests.helpers_priors import gamma_prior, posed
 
 
 def bumps(n=40, seed=0):
@@ -101,7 +100,7 @@ def test_freeing_the_noise_early_leads_into_oversmoothing_more_often():
     low, scaled = np.minimum.outer(x / 3, x / 3), np.add.outer(x / 3, x / 3) / 2
     product = np.multiply.outer(x / 3, x / 3)
     Phi = 1 + product + product * low - scaled * low**2 + low**3 / 3
-    problem = Problem(DenseMoments(Phi, t), smoothness=0.5 * np.log(64))
+    problem = posed(DenseMoments(Phi, t), smoothness=0.5 * np.log(64))
 
     def share_bad(noise_every):
         solver = RandomOrderSolver(noise_every=noise_every)
@@ -114,7 +113,7 @@ def test_freeing_the_noise_early_leads_into_oversmoothing_more_often():
 
 def test_a_gamma_prior_is_refused_in_plain_words():
     Phi, t = bumps()
-    problem = Problem(DenseMoments(Phi, t), hyperprior=GammaHyperprior(1e-6, 1e-6))
+    problem = posed(DenseMoments(Phi, t), hyperprior=gamma_prior(1e-6, 1e-6))
     with pytest.raises(ValueError, match="no atom could ever be left out"):
         RandomOrderSolver().solve(problem)
 

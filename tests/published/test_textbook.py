@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from relvec._typing import Matrix, Vector
-from relvec.priors import GammaHyperprior
 from relvec.published.textbook import TextbookSolver
-from relvec.solvers.base import Problem, Progress
+from relvec.solvers.base import Progress
 from tests.helpers_dense import (
     DenseMoments,
     dense_log_evidence,
@@ -16,6 +15,7 @@ from tests.helpers_dense import (
     dense_problem,
     raw_precisions,
 )
+from tests.helpers_priors import gamma_prior, posed
 
 
 def make_data(n: int = 60, m: int = 12, seed: int = 0) -> tuple[Matrix, Vector]:
@@ -86,7 +86,7 @@ def test_orthonormal_design_is_the_closed_form(smoothness: float) -> None:
     Phi = np.linalg.qr(rng.standard_normal((24, 24)))[0]
     t = Phi @ np.where(np.arange(24) < 8, 4.0, 0.0) + rng.standard_normal(24)
     moments = DenseMoments(Phi, t, fit_intercept=False)
-    problem = Problem(moments, np.zeros(24), smoothness=smoothness, noise_variance=1.0)
+    problem = posed(moments, np.zeros(24), smoothness=smoothness, noise_variance=1.0)
     solution = TextbookSolver(tol=1e-12).solve(problem)
     z = Phi.T @ t
     excess = z**2 - 2 * smoothness
@@ -98,7 +98,7 @@ def test_orthonormal_design_is_the_closed_form(smoothness: float) -> None:
 
 def test_noise_only_gamma_prior() -> None:
     Phi, t = make_data()
-    hyperprior = GammaHyperprior(noise_shape=50.0, noise_rate=50.0)
+    hyperprior = gamma_prior(noise_shape=50.0, noise_rate=50.0)
     problem = dense_problem(Phi, t, hyperprior=hyperprior)
     solution = TextbookSolver(tol=1e-8).solve(problem)
     alpha, noise = raw_precisions(problem, solution), solution.noise_variance
@@ -112,7 +112,7 @@ def test_noise_only_gamma_prior() -> None:
 
 
 def test_gamma_on_weights_is_refused_with_a_way_out() -> None:
-    problem = dense_problem(*make_data(), hyperprior=GammaHyperprior(1e-4, 1e-4))
+    problem = dense_problem(*make_data(), hyperprior=gamma_prior(1e-4, 1e-4))
     with pytest.raises(ValueError, match='zero density.*solver="mackay"'):
         TextbookSolver().solve(problem)
 

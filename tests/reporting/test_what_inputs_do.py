@@ -16,9 +16,10 @@ from sklearn.preprocessing import OneHotEncoder
 
 from relvec import RVMRegressor, SparseBayesClassifier, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
+from relvec.describing import order_of_inputs
 from relvec.reporting import make_report
 from relvec.reporting.along import _at_values, _by_effect, effect_figures
-from relvec.reporting.figures import order_of_inputs, relevance_figure
+from relvec.reporting.figures import relevance_figure
 from relvec.reporting.findings import _of_the_fit
 from relvec.reporting.subject import Subject
 

@@ -93,6 +93,39 @@ class BoundBasis(NamedTuple):
     parts: tuple[BasisPart, ...] = ()
     """What the atoms consist of, in order; empty if they are all of one kind."""
 
+    def groups(self, by: str) -> IndexArray:
+        """Tell the group of every atom.
+
+        Parameters
+        ----------
+        by : {"level", "part"}
+            Levels of wavelets (0 is the approximation, 1 the finest), or the parts of a union.
+            Parts without levels are groups of their own.
+
+        Raises
+        ------
+        ValueError
+            If the basis has none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec.bases import KernelBasis, LinearBasis
+        >>> (LinearBasis() + KernelBasis()).bind(np.array([[0.0], [1.0]])).groups("part")
+        array([0, 1, 1])
+        """
+        n_atoms = self.dictionary.shape[1]
+        if by == "part" and self.parts:
+            return np.repeat(np.arange(len(self.parts)), [part.n_atoms for part in self.parts])
+        levels = self.dictionary.levels if by == "level" else None
+        if levels is None or len(levels) != n_atoms:
+            kind = "WaveletBasis" if by == "level" else "a union of bases, such as LinearBasis() + "
+            raise ValueError(
+                f"by={by!r} needs a basis that has {by}s ({kind}...). Give one penalty for all, or "
+                "a label for every atom."
+            )
+        return levels
+
 
 class Basis(BaseEstimator, ABC):
     """A recipe: hyper-parameters only, clone-able, and ``a + b`` joins the columns.

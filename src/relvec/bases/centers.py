@@ -9,19 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from relvec._checks import check_choice, check_finite_block, check_integer
+from relvec._checks import as_objects, check_choice, check_finite_block, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 
 __all__ = ["Centers", "choose_centers"]
 
 CENTER_METHODS = ("kmeans++", "random", "grid")
-
-MAX_GRID_POINTS = 100_000
-"""More atoms than a grid should silently make: past this a grid is a mistake."""
-
-
-SAMPLED_INPUTS, SAMPLED_PER_CENTER = 10_000, 10
-"""Inputs that k-means++ looks at, at least and per centre."""
 
 
 class Centers(NamedTuple):
@@ -79,9 +72,9 @@ def choose_centers(
         distinct = _distinct_rows(X, sample_weight)
         return Centers(distinct.points, distinct.first_row)
     if not isinstance(centers, numbers.Number):
-        return _given(centers, X.shape[1])
+        return _given(centers, X.shape[1], are_objects=X.dtype == object)
     n_centers = check_integer("centers", centers, minimum=1)
-    if method == "grid":
+    if method == "grid" and X.dtype != object:
         return _grid(X, n_centers, sample_weight)
     distinct = _distinct_rows(X, sample_weight)
     n_centers = min(n_centers, len(distinct.points))
@@ -91,17 +84,18 @@ def choose_centers(
         chosen = random_state.choice(
             len(distinct.points), size=n_centers, replace=False, p=probability
         )
+    elif X.dtype == object:
+        raise ValueError(
+            f"center_method={method!r} measures distances between numbers; for texts and other "
+            'objects use center_method="random", or centers="all".'
+        )
     else:
         # Every centre costs one pass over the inputs; a sample of them serves as well.
-        sampled = np.arange(len(distinct.points))
-        if len(sampled) > max(SAMPLED_INPUTS, SAMPLED_PER_CENTER * n_centers):
+        sampled, enough = np.arange(len(distinct.points)), max(10_000, 10 * n_centers)
+        if len(sampled) > enough:
+            probability = distinct.weight / distinct.weight.sum()
             sampled = np.sort(
-                random_state.choice(
-                    sampled,
-                    size=max(SAMPLED_INPUTS, SAMPLED_PER_CENTER * n_centers),
-                    replace=False,
-                    p=distinct.weight / distinct.weight.sum(),
-                )
+                random_state.choice(sampled, size=enough, replace=False, p=probability)
             )
         _, among = kmeans_plusplus(
             distinct.points[sampled],
@@ -114,29 +108,32 @@ def choose_centers(
     return Centers(distinct.points[chosen], distinct.first_row[chosen])
 
 
-def _given(centers: Any, n_features: int) -> Centers:
-    points = np.array(centers, dtype=np.float64)
+def _given(centers: Any, n_features: int, *, are_objects: bool = False) -> Centers:
+    objects = as_objects(centers) if are_objects else None
+    points = np.array(centers, dtype=np.float64) if objects is None else objects
     if points.ndim != 2 or points.shape[1] != n_features or len(points) == 0:
         raise ValueError(
             f'centers must be "all", a number, or an array of shape (n_centers, {n_features}) '
             f"like the inputs; got an array of shape {points.shape}."
         )
-    check_finite_block(points, "centers")
+    if objects is None:
+        check_finite_block(points, "centers")
     distinct = _distinct_rows(points, None)
     return Centers(distinct.points, np.full(len(distinct.points), -1, dtype=np.intp))
 
 
-def _grid(X: Matrix, n_per_feature: int, sample_weight: Vector | None) -> Centers:
+def _grid(
+    X: Matrix, n_per_feature: int, sample_weight: Vector | None, max_points: int = 100_000
+) -> Centers:
     n_features = X.shape[1]
-    # As integers, because the power overflows a float for many features.
-    if n_per_feature**n_features > MAX_GRID_POINTS:
+    # More points than that are a mistake. As integers: the power overflows a float.
+    if n_per_feature**n_features > max_points:
         raise ValueError(
             f"a grid of {n_per_feature} points per feature over {n_features} features has "
-            f"{n_per_feature}**{n_features} centres; at most {MAX_GRID_POINTS} are allowed. "
+            f"{n_per_feature}**{n_features} centres; at most {max_points} are allowed. "
             'Use fewer points or center_method="kmeans++".'
         )
-    counted = X if sample_weight is None else X[sample_weight > 0]
-    _require_rows(counted)
+    counted = _distinct_rows(X, sample_weight).points
     axes = [
         np.linspace(low, high, n_per_feature)
         for low, high in zip(counted.min(axis=0), counted.max(axis=0), strict=True)
@@ -146,7 +143,10 @@ def _grid(X: Matrix, n_per_feature: int, sample_weight: Vector | None) -> Center
 
 def _distinct_rows(X: Matrix, sample_weight: Vector | None) -> _DistinctRows:
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
-    _require_rows(rows)
+    if len(rows) == 0:
+        raise ValueError("centres need at least one input of positive weight; got none.")
+    if X.dtype == object:
+        return _distinct_objects(X, rows, sample_weight)
     # Adding zero turns -0.0 into 0.0, the one pair of equal numbers with different bits.
     points = np.ascontiguousarray(X[rows]) + 0.0
     # Rows compared as strings of bytes: one sort instead of one per feature.
@@ -158,6 +158,25 @@ def _distinct_rows(X: Matrix, sample_weight: Vector | None) -> _DistinctRows:
     return _DistinctRows(points[first], rows[first], weight[order].astype(np.float64))
 
 
-def _require_rows(rows: np.ndarray) -> None:
-    if len(rows) == 0:
-        raise ValueError("centres need at least one input of positive weight; got none.")
+def _distinct_objects(X: Any, rows: IndexArray, sample_weight: Vector | None) -> _DistinctRows:
+    """Objects that can be hashed are compared; of others each is one of its own."""
+    place: dict[Any, int] = {}
+    first: list[int] = []
+    weight: list[float] = []
+    for row in rows:
+        key = tuple(map(_identity, X[row]))
+        if key not in place:
+            place[key] = len(first)
+            first.append(row)
+            weight.append(0.0)
+        weight[place[key]] += 1.0 if sample_weight is None else float(sample_weight[row])
+    index = np.array(first, dtype=np.intp)
+    return _DistinctRows(X[index], index, np.array(weight))
+
+
+def _identity(each: Any) -> Any:
+    try:
+        hash(each)
+    except TypeError:
+        return id(each)
+    return each

@@ -14,8 +14,14 @@ from relvec._checks import check_dense
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.centers import choose_centers
-from relvec.dictionaries import KernelDictionary
-from relvec.kernels import KernelEvaluator, KernelLike, ScaledInputs, kernel_block, resolve_kernel
+from relvec.kernels import (
+    KernelLike,
+    ScaledInputs,
+    kernel_block,
+    kernel_dictionary,
+    resolve_kernel,
+)
+from relvec.kernels.definition import decays, takes_objects
 
 __all__ = ["KernelAtoms", "KernelBasis"]
 
@@ -74,9 +80,7 @@ class KernelBasis(Basis):
     @property
     def accepts_objects(self) -> bool:
         """Whether the kernel takes texts or other objects: functions do, and some kernels."""
-        if isinstance(self.kernel, Kernel):
-            return not self.kernel.requires_vector_input
-        return not isinstance(self.kernel, str)
+        return takes_objects(self.kernel)
 
     def bind(
         self,
@@ -108,22 +112,19 @@ class KernelBasis(Basis):
         """
         check_dense(X, "KernelBasis")
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, X, sample_weight)
-        # where inputs have scales, that is how far apart they are
+        options: dict[str, Any] = {"sample_weight": sample_weight, "random_state": random_state}
         are_rows = isinstance(self.centers, str | int) and self.center_method != "grid"
-        is_scaled = are_rows and isinstance(kernel, ScaledInputs)
-        centers, source_row = choose_centers(
-            kernel.scaled(X) if are_rows and isinstance(kernel, ScaledInputs) else X,
-            self.centers,
-            self.center_method,
-            sample_weight=sample_weight,
-            random_state=random_state,
-        )
-        if is_scaled:
+        if are_rows and isinstance(kernel, ScaledInputs):
+            # where inputs have scales, that is how far apart they are
+            scaled = kernel.scaled(X)
+            source_row = choose_centers(scaled, self.centers, self.center_method, **options)[1]
             centers = X[source_row]
+        else:
+            centers, source_row = choose_centers(X, self.centers, self.center_method, **options)
         from_rows = bool((source_row >= 0).all())
         number = source_row if from_rows else np.arange(len(centers))
         return BoundBasis(
-            dictionary=KernelDictionary(KernelEvaluator(kernel, X, centers)),
+            dictionary=kernel_dictionary(kernel, X, centers),
             atoms=KernelAtoms(kernel, centers, number, from_rows),
             is_localised=np.ones(len(centers), dtype=bool),
             source_row=source_row,
@@ -171,26 +172,24 @@ class KernelAtoms(Atoms):
 
     def take(self, index: IndexArray) -> KernelAtoms:
         """Keep only the atoms `index`, copying their centres."""
-        return KernelAtoms(self.kernel, self.centers[index], self._number()[index], self.from_rows)
+        number = index if self.number is None else self.number[index]
+        return KernelAtoms(self.kernel, self.centers[index], number, self.from_rows)
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Name each atom by its kernel and the training row (x) or centre (c) it sits on."""
         kernel, letter = _short_name(self.kernel), "x" if self.from_rows else "c"
-        return [f"{kernel}({letter}_{number})" for number in self._number()]
+        numbers = range(len(self.centers)) if self.number is None else self.number
+        return [f"{kernel}({letter}_{number})" for number in numbers]
 
     def decaying_kernel(self) -> Any:
-        """Return the kernel unless it is known not to be a stationary covariance."""
-        if isinstance(self.kernel, Kernel):
-            decays = self.kernel.is_stationary() and (self.kernel.diag(self.centers[:1]) > 0).all()
-            return self.kernel if decays else None
+        """Return the kernel unless it is known not to be a covariance that decays."""
+        if isinstance(self.kernel, Kernel) and not decays(self.kernel, self.centers[:1]):
+            return None
         return self.kernel
 
     def is_known_to_decay(self) -> bool:
-        """Whether the kernel is stationary; of functions of two arrays nothing is known."""
+        """Whether the kernel does; of functions of two arrays nothing is known."""
         return isinstance(self.kernel, Kernel) and self.decaying_kernel() is not None
-
-    def _number(self) -> IndexArray:
-        return np.arange(len(self.centers)) if self.number is None else self.number
 
 
 def _short_name(kernel: KernelLike) -> str:

@@ -2,7 +2,7 @@
 
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.dictionaries.filter_bank import Subband
-from relvec.dictionaries.kernel import KernelDictionary, LazyDictionary
+from relvec.dictionaries.lazy import LazyDictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.dictionaries.transform import (
     CosineDictionary,
@@ -17,7 +17,6 @@ __all__ = [
     "CosineDictionary",
     "DenseDictionary",
     "Dictionary",
-    "KernelDictionary",
     "LazyDictionary",
     "ReorderedDictionary",
     "SparseDictionary",

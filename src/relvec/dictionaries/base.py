@@ -38,6 +38,11 @@ class Dictionary(ABC):
     """Whether the columns are orthonormal by construction (closed-form solvers need it)."""
 
     @property
+    def levels(self) -> IndexArray | None:
+        """Level of every atom, coarsest last, for atoms at several scales; else None."""
+        return None
+
+    @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of samples and number of atoms."""

@@ -12,8 +12,6 @@ from relvec.dictionaries.base import Dictionary
 
 __all__ = ["DenseDictionary", "SparseDictionary"]
 
-CACHE_BYTES = 1 << 20
-
 
 class DenseDictionary(Dictionary):
     """A dictionary held as a dense array.
@@ -67,8 +65,8 @@ class DenseDictionary(Dictionary):
         result: Matrix = self.array.T @ residuals
         return result
 
-    def sq_norms(self, weights: Vector | None = None) -> Vector:
-        """Return the (weighted) squared norm of each atom."""
+    def sq_norms(self, weights: Vector | None = None, cache_bytes: int = 1 << 20) -> Vector:
+        """Return the (weighted) squared norm of each atom, reading `cache_bytes` at a time."""
         n_samples, n_atoms = self.shape
         if weights is None:
             weights = np.ones(n_samples)
@@ -76,12 +74,12 @@ class DenseDictionary(Dictionary):
         # not double the memory, and is best read while it is in the cache.
         result = np.zeros(n_atoms)
         if self.array.flags.f_contiguous:
-            step = max(1, CACHE_BYTES // (8 * max(n_samples, 1)))
+            step = max(1, cache_bytes // (8 * max(n_samples, 1)))
             for start in range(0, n_atoms, step):
                 block = self.array[:, start : start + step]
                 result[start : start + step] = weights @ (block * block)
             return result
-        step = max(1, CACHE_BYTES // (8 * max(n_atoms, 1)))
+        step = max(1, cache_bytes // (8 * max(n_atoms, 1)))
         for start in range(0, n_samples, step):
             block = self.array[start : start + step]
             result += weights[start : start + step] @ (block * block)

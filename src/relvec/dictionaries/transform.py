@@ -250,6 +250,11 @@ class ReorderedDictionary(Dictionary):
         """Number of samples and number of atoms."""
         return self.dictionary.shape
 
+    @property
+    def levels(self) -> IndexArray | None:
+        """Level of every atom, as before."""
+        return self.dictionary.levels
+
     def columns(self, index: IndexArray) -> Matrix:
         """Return the atoms `index`."""
         return np.take(self.dictionary.columns(index).T, self.order, axis=1).T

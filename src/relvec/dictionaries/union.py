@@ -55,6 +55,19 @@ class UnionDictionary(Dictionary):
         """Which atoms belong to each part."""
         return tuple(slice(*pair) for pair in pairwise(self._offsets.tolist()))
 
+    @property
+    def levels(self) -> IndexArray | None:
+        """Levels of the parts, one part after the other; None if no part has any."""
+        levels = [part.levels for part in self.parts]
+        if all(each is None for each in levels):
+            return None
+        numbers, first = [], 0
+        for part, each in zip(self.parts, levels, strict=True):
+            here = np.zeros(part.shape[1], dtype=np.intp) if each is None else each
+            numbers.append(first + here)
+            first += int(here.max(initial=0)) + 1
+        return np.concatenate(numbers)
+
     def columns(self, index: IndexArray) -> Matrix:
         """Return the atoms `index`, asking each part once for its own."""
         n_samples, n_atoms = self.shape

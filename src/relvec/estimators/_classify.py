@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,45 +17,40 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from relvec._checks import check_bool, check_choice, check_positive
 from relvec._linalg import fitting_threads
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._notebook import NotebookMixin
+from relvec.estimators._options import check_options
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
-from relvec.estimators._scale_choice import Trials, decide
-from relvec.estimators._scales import ScaledBasis, ScalesMixin
+from relvec.estimators._plan import Data, PlanTuning
+from relvec.estimators._scale_choice import choose_scales
+from relvec.estimators._scales import ScaledBasis, expose_scales, learn_scales
 from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_solver
 from relvec.laplace.binary import Labels
 from relvec.laplace.softmax import ClassLabels
-from relvec.moments import STORE_BYTES
-from relvec.priors import resolve_prior
+from relvec.moments import Storage
+from relvec.priors import BoundPrior, resolve_prior
 from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
 
 __all__ = ["BaseSparseBayesClassifier"]
 
-MULTI_CLASS = ("softmax", "shared", "one_vs_rest")
-ERROR_BARS = ("novelty", "plain")
-CURVATURES = ("bound", "model")
 KERNEL_MIN_GAIN = 1e-3
 FEW_INPUTS = 16
 FEW_ROWS = 50
 
 
 class BaseSparseBayesClassifier(
-    ScalesMixin, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin, ABC
+    Front, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
 ):
     """Fit and expose; a subclass says which basis."""
-
-    @abstractmethod
-    def _resolve_basis(self) -> Basis:
-        """Return the basis that the parameters describe."""
 
     @with_callbacks
     def fit(
@@ -122,34 +117,30 @@ class BaseSparseBayesClassifier(
     ) -> tuple[BoundBasis, ScaledBasis | None]:
         """Fit the basis as it is, or with the scales that are learnt for it."""
         monitor = self._monitor(context)
+        learner = self._resolve_learner(basis)
+        data = Data(X, indicators, weight, index)
 
-        def at(rows: IndexArray | None) -> tuple[Any, IndexArray, Vector | None]:
-            some = slice(None) if rows is None else rows
-            return X[some], index[some], None if weight is None else weight[some]
+        def fit(basis: Basis, data: Data) -> Panel:
+            bound = self._bind(basis, data.X, data.weight)
+            return self._fit_panel(bound, data.X, data.groups, data.weight, monitor)
 
-        def learn(rows: IndexArray | None) -> list[ScaledBasis]:
-            inputs, _, part = at(rows)
-            shown = indicators if rows is None else indicators[rows]
-            return self._learn_scales(basis, inputs, shown, part, are_labels=True)
-
-        def fit(proposal: ScaledBasis, rows: IndexArray | None) -> Panel:
-            inputs, labels, part = at(rows)
-            bound = self._bind(proposal.basis, inputs, part)
-            return self._fit_panel(bound, inputs, labels, part, monitor)
-
-        def score(panel: Panel, rows: IndexArray) -> float:
-            inputs, labels, part = at(rows)
-            chances = panel.log_probability(inputs, moderated=True)
-            return float(np.average(chances[np.arange(len(labels)), labels], weights=part))
-
-        decided = decide(Trials(learn, fit, score), index)
-        if decided is None:
-            bound = self._bind(basis, X, weight)
-            self.panel_ = self._fit_panel(bound, X, index, weight, monitor)
+        if learner is None:
+            expose_scales(self, None)
+            self.panel_ = fit(basis, data)
             self.intercept_is_fitted_ = self.panel_.intercept_is_fitted
-            return bound, None
-        chosen, self.panel_ = decided
-        self._expose_scales(chosen.scales)
+            return self._bind(basis, X, weight), None
+
+        def learn(data: Data) -> list[ScaledBasis]:
+            return learn_scales(learner, basis, data.X, data.targets, data.weight, are_labels=True)
+
+        def score(panel: Panel, data: Data) -> float:
+            chances = panel.log_probability(data.X, moderated=True)
+            rows = np.arange(len(data.groups))
+            return float(np.average(chances[rows, data.groups], weights=data.weight))
+
+        trials = SimpleNamespace(learn=learn, fit=fit, score=score, tuning=PlanTuning())
+        chosen, self.panel_ = choose_scales(trials, learn(data), data)
+        expose_scales(self, chosen.scales)
         self.intercept_is_fitted_ = self.panel_.intercept_is_fitted
         return self._bind(chosen.basis, X, weight), chosen
 
@@ -186,8 +177,7 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
-        hyperprior = resolve_prior(self.prior).hyperprior()
-        needs_dense = bool(hyperprior.shape or hyperprior.rate)
+        needs_dense = resolve_prior(self.prior).keeps_all
         if n_classes > 2 and self.multi_class != "one_vs_rest":
             labels = ClassLabels(index, n_classes, weight, None, is_fitted)
             if is_given:
@@ -230,7 +220,7 @@ class BaseSparseBayesClassifier(
         low_memory = self.low_memory
         if isinstance(low_memory, str):
             # kernels of few inputs are computed as fast as they are read
-            limit = STORE_BYTES if X.shape[1] > FEW_INPUTS else STORE_BYTES // 16
+            limit = Storage().store_bytes // (1 if X.shape[1] > FEW_INPUTS else 16)
             low_memory = 8 * n_samples * n_atoms > limit
         if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
             return dictionary
@@ -238,23 +228,21 @@ class BaseSparseBayesClassifier(
 
     def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
         """What the prior adds to the evidence."""
-        prior = resolve_prior(self.prior)
-        smoothness = prior.smoothness(labels.total_weight)
+        prior = resolve_prior(self.prior).bind(labels.total_weight)
         return {
-            "min_gain": self._entry_prices(bound, smoothness, labels.weight),
-            "smoothness": smoothness,
+            "min_gain": self._entry_prices(bound, prior, labels.weight),
+            "prior": prior,
             "is_prior": self.price_curvature == "bound",
-            "hyperprior": prior.hyperprior(),
             "largest_logit": float(self.largest_logit),
         }
 
-    def _entry_prices(self, bound: BoundBasis, smoothness: float, weight: Vector | None) -> Vector:
+    def _entry_prices(self, bound: BoundBasis, prior: BoundPrior, weight: Vector | None) -> Vector:
         """Log-evidence each atom must bring: ``min_gain``, or a default by kind of atom."""
         localised = bound.is_localised
         rows = bound.source_row
         if isinstance(self.min_gain, str):
             explicit = KERNEL_MIN_GAIN
-            if not smoothness:
+            if not prior.is_penalised:
                 n_explicit = max(int(np.count_nonzero(~localised)), 1)
                 explicit = max(math.log(n_explicit), KERNEL_MIN_GAIN)
             prices = np.where(localised, KERNEL_MIN_GAIN, explicit)
@@ -298,19 +286,8 @@ class BaseSparseBayesClassifier(
 
     def _check_options(self) -> None:
         """Find misspelt options before any work is done."""
-        check_choice("multi_class", self.multi_class, MULTI_CLASS)
-        check_choice("error_bars", self.error_bars, ERROR_BARS)
-        check_choice("price_curvature", self.price_curvature, CURVATURES)
-        if not (isinstance(self.fit_intercept, str) and self.fit_intercept == "auto"):
-            check_bool("fit_intercept", self.fit_intercept, also='or "auto"')
-        check_positive("largest_logit", self.largest_logit)
-        if not (isinstance(self.low_memory, str) and self.low_memory == "auto"):
-            check_bool("low_memory", self.low_memory, also='or "auto"')
-        if isinstance(self.min_gain, str):
-            check_choice("min_gain", self.min_gain, ("auto",))
-        else:
-            check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
-        self._scale_learner(self._resolve_basis())
+        check_options(self)
+        self._resolve_learner(self._resolve_basis())
         resolve_prior(self.prior)
         resolve_label_solver(self.solver, needs_dense=False)
 
@@ -346,8 +323,8 @@ class BaseSparseBayesClassifier(
 
     def _warn_of_memory(self, bound: BoundBasis, n_rows: int) -> None:
         """Say so if kernels are so narrow that most training inputs need one of their own."""
-        n_kept, hyperprior = len(self.relevance_), resolve_prior(self.prior).hyperprior()
-        if not self.converged_ or hyperprior.shape or hyperprior.rate:  # which deletes nothing
+        n_kept = len(self.relevance_)
+        if not self.converged_ or resolve_prior(self.prior).keeps_all:
             return
         if n_rows > FEW_ROWS and n_kept > n_rows / 2 and bound.is_localised.all():
             warnings.warn(
@@ -369,9 +346,3 @@ class BaseSparseBayesClassifier(
             ConvergenceWarning,
             stacklevel=4,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare what the estimator accepts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
-        return tags

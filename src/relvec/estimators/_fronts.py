@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,26 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._typing import Matrix
 from relvec.bases import KernelBasis, PrecomputedBasis
 from relvec.bases.base import Basis
+from relvec.estimators._options import option, with_options
+from relvec.estimators._scales import resolve_learner
+from relvec.learning import ScaleLearner
 
-__all__ = ["AnyBasisMixin", "KernelMixin"]
+__all__ = ["BasisFront", "CentredKernelFront", "Front", "KernelFront"]
 
 
-class _NamedAtoms:
-    """Says in words which atoms are in the model."""
+class Front(ABC):
+    """Turns options into a basis, and says in words which atoms are in the model."""
 
     atoms_: Any
     n_features_in_: int
+
+    @abstractmethod
+    def _resolve_basis(self) -> Basis:
+        """Return the basis that the parameters describe."""
+
+    @abstractmethod
+    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
+        """Return who learns the scales of inputs, or None if they are given."""
 
     def atom_names(self) -> list[str]:
         """Names of the relevant atoms, in the order of `coef_`.
@@ -39,11 +51,32 @@ class _NamedAtoms:
             names = [f"x{i}" for i in range(self.n_features_in_)]
         return list(self.atoms_.names(list(names)))
 
+    def __sklearn_tags__(self) -> Any:
+        """Declare which inputs the basis accepts."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self._resolve_basis().accepts_sparse
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+        return tags
 
-class AnyBasisMixin(_NamedAtoms):
-    """Takes a basis as it is."""
 
-    basis: Basis | None
+@with_options
+class BasisFront(Front):
+    """Takes a basis as it is.
+
+    Parameters
+    ----------
+    basis : Basis, optional
+        What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
+        `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
+    scales : {"ard", "isotropic", "kernel", "auto"}, ScaleLearner or None, default=None
+        Learn on which scales inputs matter to the one `KernelBasis` of `basis`, by the evidence of
+        a Gaussian process; see `RVMRegressor`. "auto" does if its kernel is a name and its gamma
+        was left alone.
+    """
+
+    basis: Basis | None = option(default=None, kw_only=False)
+    scales: Any = option(default=None)
 
     def _resolve_basis(self) -> Basis:
         if self.basis is None:
@@ -55,28 +88,32 @@ class AnyBasisMixin(_NamedAtoms):
             )
         return self.basis
 
+    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
+        return resolve_learner(self.scales, basis)
 
-class KernelMixin(_NamedAtoms):
-    """Puts kernels at training inputs."""
 
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
-    centers: Any
-    center_method: str
+@with_options
+class CentredKernelFront(Front):
+    """Puts kernels at training inputs.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        A kernel by name, or a kernel object that is a covariance.
+    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
+        Where kernels may be centred: all training inputs, that many of them, or these points.
+    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
+        How a number of centres is chosen.
+    """
+
+    kernel: Any = option(default="rbf", kw_only=False)
+    centers: Any = option(default="all")
+    center_method: str = option(default="kmeans++")
 
     def _resolve_basis(self) -> Basis:
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return PrecomputedBasis(localised=True)
-        return KernelBasis(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            centers=self.centers,
-            center_method=self.center_method,
-        )
+        return KernelBasis(self.kernel, centers=self.centers, center_method=self.center_method)
 
     @property
     def relevance_vectors_(self) -> Matrix:
@@ -101,8 +138,47 @@ class KernelMixin(_NamedAtoms):
             )
         return np.asarray(centers)
 
-    def __sklearn_tags__(self) -> Any:
-        """Declare a pairwise input for precomputed kernels."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
+
+@with_options
+class KernelFront(CentredKernelFront):
+    """Puts kernels of any kind and width at training inputs.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        "rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial",
+        "linear", "sigmoid", "cosine", "linear_spline", "thin_plate_spline" or "precomputed"; a
+        kernel of `sklearn.gaussian_process.kernels` (without WhiteKernel); or a function
+        ``k(X, Z)``. It need not be positive definite. With "precomputed", `X` is the kernel
+        matrix between inputs and training inputs, in fit and in predict.
+    gamma : "scale", "auto" or positive number, default="scale"
+        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. If it is given,
+        scales are not learnt by default: scale the columns of `X` first if their units differ.
+        Where no scales are learnt, "scale" is ``1 / (n_features * X.var())``.
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial and sigmoid kernels.
+    scales : {"auto", "ard", "isotropic", "kernel"}, ScaleLearner or None, default="auto"
+        Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
+        rows (300 if targets are classes), and leave out those that do not: one for each input
+        ("ard"), or one width for all, each in units of its standard deviation ("isotropic");
+        `gamma` is then not used. "auto" is whichever of the two has more evidence for its
+        parameters, if `kernel` is a name of one that decays and `gamma` was left alone. "kernel"
+        learns the free parameters of a kernel object. None takes the kernel as it is.
+    """
+
+    gamma: Any = option(default="scale")
+    degree: int = option(default=3)
+    coef0: float = option(default=1.0)
+    scales: Any = option(default="auto")
+
+    def _resolve_basis(self) -> Basis:
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return PrecomputedBasis(localised=True)
+        return KernelBasis(
+            self.kernel, self.gamma, self.degree, self.coef0, self.centers, self.center_method
+        )
+
+    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
+        return resolve_learner(self.scales, basis)

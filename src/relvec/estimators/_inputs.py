@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils import get_tags
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from relvec._checks import as_objects, check_finite_input
+from relvec._typing import ArrayLike, Vector
 
-__all__ = ["validate_inputs"]
+__all__ = ["check_square", "read_weight", "validate_inputs"]
 
 
 def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> Any:
@@ -35,7 +37,8 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
     y : ndarray
         Only if given.
     """
-    if estimator._resolve_basis().accepts_objects:
+    is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+    if not is_numeric and estimator._resolve_basis().accepts_objects:
         objects = as_objects(X)
         if objects is not None:
             given = X if hasattr(X, "columns") else objects  # with the names of its columns
@@ -46,3 +49,26 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
     return validate_data(
         estimator, X, *targets, accept_sparse=("csr", "csc"), dtype=np.float64, **options
     )
+
+
+def check_square(estimator: Any, X: Any) -> None:
+    """Raise if inputs of a fit should be a kernel matrix and are not."""
+    tags = get_tags(estimator)
+    if tags.input_tags.pairwise and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            'kernel="precomputed" needs a square matrix between the training inputs in fit; '
+            f"got shape {X.shape}. For other design matrices use "
+            f"SparseBayes{str(tags.estimator_type).title()}(PrecomputedBasis())."
+        )
+
+
+def read_weight(sample_weight: ArrayLike | None, X: Any) -> Vector | None:
+    """Return how often each row counts; None if all count once."""
+    if sample_weight is None:
+        return None
+    weight: Vector = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry; all are zero.")
+    return None if (weight == 1.0).all() else weight

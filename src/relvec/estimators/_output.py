@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,14 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
+from relvec.estimators._scales import ScaledBasis
 from relvec.learning.scale_doubt import ScaleDoubt
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
+from relvec.solvers.gaussian.newton import Objective
 
-ERROR_BARS = ("novelty", "plain", "augmented")
-CONDITION_BYTES = 1 << 26
-"""Active atoms at the training rows beyond this size are evaluated in blocks."""
-NEGLIGIBLE = 1e-12
-"""Below this share of the target's variance there is no signal to be uncertain about."""
-UNRESOLVED = 1e-8
-"""With less noise than this share of the signal the residuals are rounding errors, of which
-augmentation would make a correction: novelty takes its place."""
+__all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +30,11 @@ class FittedOutput:
     atoms: Atoms
     posterior: Posterior
     solution: Solution
+    objective: float
+    """What was maximised; for a constant target, of which nothing was, the evidence."""
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
     scale_doubt: ScaleDoubt | None = None
-
-    @property
-    def objective(self) -> float:
-        """What was maximised; for a constant target, of which nothing was, the evidence."""
-        is_constant = self.posterior.target_variance == 0.0
-        return self.posterior.log_evidence if is_constant else self.solution.objective
 
     @property
     def is_beyond_rounding(self) -> bool:
@@ -113,7 +104,7 @@ def _training_blocks(
 ) -> Iterator[TrainingBlock]:
     """Evaluate the active atoms at the training rows, in blocks if they are many."""
     n_samples = len(target)
-    size = max(1, CONDITION_BYTES // (8 * max(len(active), 1)))
+    size = max(1, (1 << 23) // max(len(active), 1))  # blocks of 64 megabytes
     if size >= n_samples:
         yield TrainingBlock(bound.dictionary.columns(active), target, weight)
         return
@@ -137,7 +128,7 @@ def finish_output(
 ) -> FittedOutput:
     """Condition on the data with the solver's precisions and prepare the error bars."""
     atoms = bound.atoms.take(solution.active)
-    hyper = problem.hyperprior
+    prior = problem.prior
     posterior = condition(
         problem.moments,
         solution.active,
@@ -146,19 +137,53 @@ def finish_output(
         has_intercept=has_intercept,
         # Under a Gamma prior of the weights the best noise given lam is the solver's to find.
         noise_variance=solution.noise_variance
-        if problem.noise_variance is not None or (hyper.rate and solution.noise_variance > 0.0)
+        if problem.noise_variance is not None
+        or (not prior.is_removable and solution.noise_variance > 0.0)
         else None,
-        noise_shape=hyper.noise_shape,
-        noise_rate=hyper.noise_rate,
+        noise_shape=prior.noise.shape,
+        noise_rate=prior.noise.rate,
     )
+    is_constant = posterior.target_variance == 0.0
+    objective = posterior.log_evidence if is_constant else solution.objective
+    output = FittedOutput(solution.active, atoms, posterior, solution, objective)
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     amplitude = posterior.target_variance - posterior.noise_variance
-    if kernel is None or not amplitude > NEGLIGIBLE * posterior.target_variance:
-        return FittedOutput(solution.active, atoms, posterior, solution)
-    if error_bars == "novelty" or posterior.noise_variance <= UNRESOLVED * amplitude:
+    # below this share of its variance the target holds no signal to be uncertain about
+    if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
+        return output
+    if error_bars == "novelty" or is_rounding(posterior.noise_variance, amplitude):
         novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
-        return FittedOutput(solution.active, atoms, posterior, solution, novelty)
+        return replace(output, novelty=novelty)
     root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
     residual = (target - posterior.predict(atoms.at(X))) * root
     augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
-    return FittedOutput(solution.active, atoms, posterior, solution, None, augmentation)
+    return replace(output, augmentation=augmentation)
+
+
+def is_rounding(noise_variance: float, signal_variance: float) -> bool:
+    """Whether there is so little noise that the residuals are rounding errors.
+
+    Augmentation would make a correction of them, and scales would follow them.
+    """
+    return noise_variance <= 1e-8 * signal_variance  # half the digits
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionFit:
+    """One fitted dictionary and its targets."""
+
+    bound: BoundBasis
+    outputs: tuple[FittedOutput, ...]
+    objectives: tuple[Objective, ...]
+    """What was maximised for each target, as a function of a Gram matrix."""
+    n_fetched: int
+    """Columns of the dictionary that the search took a closer look at."""
+    scaled: ScaledBasis | None = None
+    """The basis with its learnt scales, if any were."""
+    relevance_std: Vector | None = None
+    """Standard deviation of the relevance of each input, if that was asked."""
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, over all targets."""
+        return sum(output.objective for output in self.outputs)

@@ -1,4 +1,4 @@
-"""How estimators learn on which scales their inputs matter; one place for all of them."""
+"""A basis whose kernel has inputs of learnt scales, and who learns them."""
 
 from __future__ import annotations
 
@@ -10,99 +10,136 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._checks import check_choice, check_dense
-from relvec._linalg import fitting_threads
+from relvec._linalg import fitting_threads, robust_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
-from relvec.kernels import resolve_kernel
+from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
 from relvec.learning import KINDS, LearntScales, ScaleLearner
+from relvec.learning.feature_rule import scale_deviations
 
-__all__ = ["ScaledBasis", "ScalesMixin"]
+__all__ = [
+    "ScaledBasis",
+    "expose_scales",
+    "find_kernel",
+    "learn_scales",
+    "relevance_deviations",
+    "resolve_learner",
+    "scale_directions",
+]
 
-LEARNT_BY_DEFAULT = ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic")
-"""Named kernels that decay, and so need a width."""
-LEARNT_ATTRIBUTES = (
-    "input_scale_",
-    "feature_relevance_",
-    "feature_gain_",
-    "scale_kind_",
-    "scale_path_",
-    "scale_path_objective_",
-    "learnt_scales_",
-    "kernel_",
-)
+EXPOSED = {
+    "learnt_scales_": None,
+    "scale_kind_": "kind",
+    "kernel_": "kernel",
+    "input_scale_": "scale",
+    "feature_relevance_": "relevance",
+    "feature_gain_": "gain",
+    "scale_path_": "path",
+    "scale_path_objective_": "path_objective",
+}
+"""Attributes of estimators, and what they are of the learnt scales."""
 
 
-class ScalesMixin:
-    """Replaces the kernel of a basis by one whose inputs have learnt scales."""
+def resolve_learner(scales: Any, basis: Basis) -> ScaleLearner | None:
+    """Return who learns the scales, or None if they are given.
 
-    scales: Any
+    Examples
+    --------
+    >>> from relvec.bases import KernelBasis
+    >>> resolve_learner("auto", KernelBasis("matern52"))
+    ScaleLearner(kind='auto')
+    >>> resolve_learner("auto", KernelBasis("matern52", gamma=0.1))
+    """
+    if scales is None:
+        return None
+    if isinstance(scales, ScaleLearner):
+        scales.check()
+        return scales
+    if not isinstance(scales, str):
+        raise TypeError(f"scales must be one of {KINDS}, None or a ScaleLearner; got {scales!r}.")
+    if scales.lower() == "none":
+        raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
+    kind = check_choice("scales", scales, KINDS)
+    return ScaleLearner(kind) if kind != "auto" or _needs_width(basis) else None
 
-    def _scale_learner(self, basis: Basis) -> ScaleLearner | None:
-        """Return who learns the scales, or None if they are given."""
-        scales = self.scales
-        if scales is None:
-            return None
-        if isinstance(scales, ScaleLearner):
-            scales.check()
-            return scales
-        if not isinstance(scales, str):
-            raise TypeError(
-                f"scales must be one of {KINDS}, None or a ScaleLearner; got {scales!r}."
-            )
-        if scales.lower() == "none":
-            raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
-        kind = check_choice("scales", scales, KINDS)
-        if kind != "auto":
-            return ScaleLearner(kind)
-        kernel = basis.kernel if isinstance(basis, KernelBasis) else None
-        is_untouched = isinstance(kernel, str) and kernel in LEARNT_BY_DEFAULT
-        is_untouched = is_untouched and isinstance(basis.gamma, str) and basis.gamma == "scale"
-        return ScaleLearner("auto") if is_untouched else None
 
-    def _learn_scales(
-        self,
-        basis: Basis,
-        X: Any,
-        targets: Matrix,
-        sample_weight: Vector | None,
-        *,
-        are_labels: bool = False,
-    ) -> list[ScaledBasis]:
-        """Return the basis with kernels of scaled inputs that come into question.
+def _needs_width(basis: Basis) -> bool:
+    """Whether a kernel is named that decays, and nothing was said of its width."""
+    if not isinstance(basis, KernelBasis) or not isinstance(basis.kernel, str):
+        return False
+    is_untouched = isinstance(basis.gamma, str) and basis.gamma == "scale"
+    return is_untouched and basis.kernel in LEARNT_BY_DEFAULT
 
-        Nothing, if the basis is to be taken as it is.
-        """
-        for name in LEARNT_ATTRIBUTES:
-            self.__dict__.pop(name, None)
-        learner = self._scale_learner(basis)
-        if learner is None:
-            return []
-        check_dense(X, "KernelBasis")
-        if X.dtype == object:
-            raise ValueError(
-                f"scales can be learnt for inputs that are numbers; got objects such as "
-                f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
-            )
-        found = _the_kernel(basis, learner)
-        columns = found.others_at(X, sample_weight)
-        with fitting_threads(0.0):
-            proposals = learner.learn(
-                found.kernel, X, targets, sample_weight, columns, are_labels=are_labels
-            )
-        return [found._replace(learnt=learnt) for learnt in proposals]
 
-    def _expose_scales(self, learnt: LearntScales) -> None:
-        self.learnt_scales_ = learnt
-        self.scale_kind_ = learnt.kind
-        self.kernel_ = learnt.kernel
-        if learnt.kind == "kernel":  # which says nothing of single inputs
-            return
-        self.input_scale_ = learnt.scale
-        self.feature_relevance_ = learnt.relevance
-        self.feature_gain_ = learnt.gain
-        self.scale_path_ = learnt.path
-        self.scale_path_objective_ = learnt.path_objective
+def learn_scales(
+    learner: ScaleLearner,
+    basis: Basis,
+    X: Any,
+    targets: Matrix,
+    sample_weight: Vector | None,
+    *,
+    are_labels: bool = False,
+) -> list[ScaledBasis]:
+    """Return the basis with kernels of scaled inputs that come into question."""
+    check_dense(X, "KernelBasis")
+    if X.dtype == object:
+        raise ValueError(
+            f"scales can be learnt for inputs that are numbers; got objects such as "
+            f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
+        )
+    given = find_kernel(basis, learner)
+    columns = given.others_at(X, sample_weight)
+    with fitting_threads(0.0):
+        proposals = learner.learn(
+            given.kernel, X, targets, sample_weight, columns, are_labels=are_labels
+        )
+    return [given._replace(learnt=learnt) for learnt in proposals]
+
+
+def expose_scales(estimator: Any, learnt: LearntScales | None) -> None:
+    """Set the attributes of what was learnt in this fit, and forget those of earlier fits."""
+    for name, value in EXPOSED.items():
+        estimator.__dict__.pop(name, None)
+        # parameters of a kernel say nothing of single inputs
+        if learnt is not None and (learnt.kind != "kernel" or value in (None, "kind", "kernel")):
+            setattr(estimator, name, learnt if value is None else getattr(learnt, value))
+
+
+def scale_directions(learnt: LearntScales) -> Matrix:
+    """Return independent changes of the scales that are not zero, one in each column.
+
+    They are in units of relevance; if all inputs share a width, it is the only one.
+    """
+    kept = learnt.scale > 0.0
+    if learnt.is_shared and kept.any():
+        return learnt.scale[kept, None]
+    return np.diag(1.0 / learnt.spread[kept] ** 2)
+
+
+def relevance_deviations(learnt: LearntScales, curvature: Matrix) -> tuple[Vector, Matrix]:
+    """Return the standard deviations of relevances, and a root of the covariance of scales.
+
+    Parameters
+    ----------
+    learnt : LearntScales
+        The scales.
+    curvature : ndarray of shape (n_directions, n_directions)
+        What the data say along the changes of `scale_directions`.
+    """
+    relevance = learnt.relevance
+    kept = relevance > 0.0
+    is_shared = learnt.is_shared and bool(kept.any())
+    value = np.ones(1) if is_shared else relevance[kept]
+    deviation, covariance = scale_deviations(curvature, value)
+    # a deviation of a hundred times the scale says that nothing is known of it
+    deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
+    std = np.zeros(len(relevance))
+    std[kept] = relevance[kept] * deviation if is_shared else deviation
+    if learnt.kind == "none":
+        std[kept] = np.inf
+    root: Matrix = scale_directions(learnt) @ robust_cholesky(covariance)
+    return std, root
 
 
 class ScaledBasis(NamedTuple):
@@ -147,15 +184,17 @@ class ScaledBasis(NamedTuple):
 
         return columns
 
-    def kernel_atoms(self, bound: BoundBasis) -> slice:
-        """Return which atoms are kernels."""
+    def kernel_atoms(self, bound: BoundBasis) -> tuple[slice, Matrix]:
+        """Return which atoms are kernels, and their centres."""
+        atoms: Any = bound.atoms
         if not bound.parts:
-            return slice(0, bound.dictionary.shape[1])
+            return slice(0, bound.dictionary.shape[1]), atoms.centers
         start = sum(part.n_atoms for part in bound.parts[: self.place])
-        return slice(start, start + bound.parts[self.place].n_atoms)
+        place = slice(start, start + bound.parts[self.place].n_atoms)
+        return place, atoms.parts[self.place].centers
 
 
-def _the_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:
+def find_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:
     """Find the one kernel whose inputs are to be scaled."""
     bases = list(basis.bases) if isinstance(basis, UnionBasis) else [basis]
     places = [i for i, each in enumerate(bases) if isinstance(each, KernelBasis)]

@@ -2,56 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._checks import check_choice, check_positive
-from relvec._linalg import robust_cholesky
-from relvec._typing import BoolArray, Matrix, Vector
+from relvec._checks import check_choice
+from relvec._typing import BoolArray, Vector
+from relvec.bases.base import Basis
+from relvec.estimators._fronts import CentredKernelFront
+from relvec.estimators._options import check_gain, option, with_options
 from relvec.learning import LearntScales, ScaleLearner
-from relvec.learning.feature_rule import scale_deviations
 
-__all__ = ["FeatureSelectionMixin"]
+__all__ = ["SelectionFront"]
 
-SELECT = {"auto": "auto", "always": "ard", "never": "isotropic"}
+KINDS = {"auto": "auto", "always": "ard", "never": "isotropic"}
 """Kinds of scales that say whether inputs are chosen."""
-UNKNOWN = 100.0
-"""Standard deviations so many times a scale say that nothing is known of it."""
 
 
-class FeatureSelectionMixin(SelectorMixin):
-    """Whether to choose, `transform`, `get_support` and how sure each choice is."""
+@with_options
+class SelectionFront(CentredKernelFront, SelectorMixin):
+    """Chooses inputs of kernels: `transform`, `get_support` and how sure each choice is.
 
-    select: str
-    min_feature_gain: float | str
-    refine: int
-    learnt_scales_: LearntScales
-    feature_relevance_: Vector
+    Parameters
+    ----------
+    select : {"auto", "always", "never"}, default="auto"
+        Whether inputs are chosen: if the evidence of the sparse model for scales of their own
+        exceeds that for one width by more than a nat for each, or `min_feature_gain` if that is
+        more; always; or never. Of more than 100 inputs cross-validation decides, which takes
+        several times as long.
+    min_feature_gain : float or "auto", default="auto"
+        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
+        do not matter one or two stay next to those that do, however many there are. If no input
+        matters, none is selected. A high penalty makes "auto" keep all inputs sooner; to have few,
+        give it together with ``select="always"``.
+    """
 
-    @property
-    def scales(self) -> ScaleLearner:
-        """Who learns the scales.
+    select: str = option(default="auto", check=partial(check_choice, choices=KINDS))
+    min_feature_gain: float | str = option(default="auto", check=check_gain)
 
-        Examples
-        --------
-        >>> from relvec import DRVMRegressor
-        >>> DRVMRegressor(select="always").scales.kind
-        'ard'
-        """
-        kind = SELECT[check_choice("select", self.select, SELECT)]
-        return ScaleLearner(kind, min_gain=self.min_feature_gain, refine=self.refine)
+    if TYPE_CHECKING:
+        learnt_scales_: LearntScales
+        feature_relevance_: Vector
 
-    def _check_options(self) -> None:
-        gain = self.min_feature_gain
-        if isinstance(gain, str):
-            check_choice("min_feature_gain", gain, ("auto",))
-        else:
-            check_positive("min_feature_gain", gain, allow_zero=True, also='or "auto"')
-        super()._check_options()
+    def _resolve_learner(self, basis: Basis) -> ScaleLearner:
+        return ScaleLearner(KINDS[self.select], min_gain=self.min_feature_gain)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -101,42 +99,3 @@ class FeatureSelectionMixin(SelectorMixin):
             return np.full(len(learnt.spread), np.nan)
         chance: Vector = expit(learnt.gain - learnt.price)
         return np.where(learnt.spread > 0.0, chance, 0.0)
-
-    def _directions(self) -> Matrix:
-        """Return independent changes of the scales that are not zero, one in each column.
-
-        They are in units of relevance; if all inputs share a width, it is the only one.
-        """
-        learnt = self.learnt_scales_
-        kept = learnt.scale > 0.0
-        if learnt.is_shared and kept.any():
-            return learnt.scale[kept, None]
-        return np.diag(1.0 / learnt.spread[kept] ** 2)
-
-    def _expose_deviations(self, curvature: Matrix) -> Matrix:
-        """Set the standard deviations of relevances; return a root of the covariance of scales.
-
-        Parameters
-        ----------
-        curvature : ndarray of shape (n_directions, n_directions)
-            What the data say along the changes of `_directions`.
-        """
-        relevance = self.feature_relevance_
-        kept = relevance > 0.0
-        is_shared = self.learnt_scales_.is_shared
-        value = np.ones(1) if is_shared and kept.any() else relevance[kept]
-        deviation, covariance = scale_deviations(curvature, value)
-        deviation = np.where(deviation > UNKNOWN * value, np.inf, deviation)
-        std = np.zeros(len(relevance))
-        std[kept] = relevance[kept] * deviation if is_shared and kept.any() else deviation
-        if self.learnt_scales_.kind == "none":
-            std[kept] = np.inf
-        self.feature_relevance_std_ = std
-        root: Matrix = self._directions() @ robust_cholesky(covariance)
-        return root
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare what the estimator is: a predictor first."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags

@@ -133,7 +133,7 @@ def _denoise_stream(
     given_variance(denoiser.noise_std, (side,), None)
     # of unknown length, it costs what a million samples do
     total = 1 << 20 if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
-    denoiser.set_params(prior=SmoothnessPrior(prior.smoothness(total)))
+    denoiser.set_params(prior=SmoothnessPrior(float(prior.bind(total).penalty)))
     n_tiles = 0 if n_samples is None else math.ceil(total / side)
     work = _TileDenoiser(denoiser, n_tiles)
     return stream(map(_as_line, pieces), work, side, tuning.tile_overlap(1))

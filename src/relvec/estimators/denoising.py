@@ -369,7 +369,9 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             layout = replace(layout, is_rotated=is_rotated)
         weights, observed = read_weights(sample_weight, layout, observed)
         values = layout.split(values)
-        prices = [prior.smoothness(count) for count in counts_of_observed(values, observed)]
+        prices = [
+            float(prior.bind(count).penalty) for count in counts_of_observed(values, observed)
+        ]
         return Parts(layout, values, observed, weights, prices)
 
     def _resolve_scheme(self, shape: tuple[int, ...]) -> Scheme:
@@ -433,8 +435,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         if not isinstance(self.tuning, DenoisingTuning | None):
             raise TypeError(f"tuning must be a DenoisingTuning or None; got {self.tuning!r}.")
         prior = resolve_prior(self.prior)
-        hyper = prior.hyperprior()
-        if hyper.shape or hyper.rate:
+        if prior.keeps_all:
             raise ValueError(
                 f"The closed form needs a price on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'

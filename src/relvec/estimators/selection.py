@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_bool
-from relvec._typing import Matrix, Vector
-from relvec.bases.base import BoundBasis
+from relvec._checks import check_bool, check_integer
+from relvec._typing import Vector
+from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._classify import BaseSparseBayesClassifier
-from relvec.estimators._fronts import KernelMixin
+from relvec.estimators._options import (
+    ClassificationOptions,
+    RegressionOptions,
+    option,
+    with_options,
+)
+from relvec.estimators._output import RegressionFit
 from relvec.estimators._panels import OneVersusRest
-from relvec.estimators._refine import SparseFit
-from relvec.estimators._scales import ScaledBasis
-from relvec.estimators._select import FeatureSelectionMixin
+from relvec.estimators._plan import RegressionPlan
+from relvec.estimators._scales import ScaledBasis, relevance_deviations, scale_directions
+from relvec.estimators._select import SelectionFront
+from relvec.learning import ScaleLearner
 from relvec.learning.label_information import label_information
 from relvec.likelihoods.bernoulli import working_response
+from relvec.solvers import Monitor
 
 __all__ = ["DRVMRegressor", "PFCVMClassifier"]
 
 
-class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor):
+@with_options
+class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor):
     """Relevance vector machine that chooses samples and inputs together.
 
     A regression on few kernels, each of few inputs, every input on a scale of its own. Which inputs
@@ -34,32 +44,14 @@ class DRVMRegressor(FeatureSelectionMixin, KernelMixin, BaseSparseBayesRegressor
 
     Parameters
     ----------
-    kernel : str or Kernel, default="rbf"
-        A kernel by name, or a kernel object that is a covariance.
-    select : {"auto", "always", "never"}, default="auto"
-        Whether inputs are chosen: if the evidence of the sparse model for scales of their own
-        exceeds that for one width by more than a nat for each, or `min_feature_gain` if that is
-        more; always; or never. Of more than 100 inputs cross-validation decides, which takes
-        several times as long. This is decided before the refinement.
-    min_feature_gain : float or "auto", default="auto"
-        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
-        do not matter one or two stay next to those that do, however many there are. If no input
-        matters, none is selected. A high price makes "auto" keep all inputs sooner; to have few,
-        give it together with ``select="always"``.
     refine : int, default=3
         How often to go on with the evidence of the sparse model, if there is one target. Where
         inputs were not chosen their widths move apart then, and none is taken out.
     propagate : bool, default=False
         Whether error bars contain that the scales are not known exactly.
-    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
-        Where kernels may be centred.
-    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
-        How a number of centres is chosen.
     prior : {"ric", "bic", "aic", "flat", "laplace"} or Prior, default="ric"
         "ric" gives small models; "flat" larger ones that predict better where there is little
         noise; "laplace" is the feature-selective Bayesian lasso.
-    solver, effort, noise_variance, fit_intercept, min_gain, error_bars, low_memory, random_state
-        As in `RVMRegressor`.
 
     Attributes
     ----------
@@ -106,83 +98,23 @@ converged_, n_iter_, n_features_in_, feature_names_in_
     (240, 5)
     """
 
-    gamma = "scale"
-    degree = 3
-    coef0 = 1.0
-    warm_start = False
+    refine: int = option(default=3, check=partial(check_integer, minimum=0))
+    propagate: bool = option(default=False, check=check_bool)
+    prior: Any = option(default="ric")
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        select: str = "auto",
-        min_feature_gain: float | str = "auto",
-        refine: int = 3,
-        propagate: bool = False,
-        centers: Any = "all",
-        center_method: str = "kmeans++",
-        prior: Any = "ric",
-        solver: Any = "auto",
-        effort: str = "balanced",
-        noise_variance: float | None = None,
-        fit_intercept: bool = True,
-        min_gain: float | str = "auto",
-        error_bars: str = "novelty",
-        low_memory: bool | str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.select = select
-        self.min_feature_gain = min_feature_gain
-        self.refine = refine
-        self.propagate = propagate
-        self.centers = centers
-        self.center_method = center_method
-        self.prior = prior
-        self.solver = solver
-        self.effort = effort
-        self.noise_variance = noise_variance
-        self.fit_intercept = fit_intercept
-        self.min_gain = min_gain
-        self.error_bars = error_bars
-        self.low_memory = low_memory
-        self.random_state = random_state
+    def _resolve_learner(self, basis: Basis) -> ScaleLearner:
+        return super()._resolve_learner(basis).set_params(refine=self.refine)
 
-    def _check_options(self) -> None:
-        check_bool("propagate", self.propagate)
-        super()._check_options()
+    def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
+        return replace(super()._resolve(monitor), propagate=self.propagate)
 
-    def _refine_scales(
-        self,
-        scaled: ScaledBasis,
-        fit: SparseFit,
-        X: Any,
-        targets: Matrix,
-        weight: Vector | None,
-        context: Any,
-    ) -> SparseFit:
-        fit = super()._refine_scales(scaled, fit, X, targets, weight, context)
-        learnt = self.learnt_scales_
-        kept, directions = np.flatnonzero(learnt.scale), self._directions()
-        curvature = np.zeros((directions.shape[1], directions.shape[1]))
-        models, thetas = self._models(scaled._replace(learnt=learnt), fit, X, targets, weight)
-        for model, theta in zip(models, thetas, strict=True):
-            if len(theta):
-                more = model.information(theta, learnt.scale, kept, directions)
-                curvature += 0.0 if more is None else more
-        root = self._expose_deviations(curvature)
-        if not self.propagate or learnt.kind == "none":
-            return fit
-        outputs = [
-            replace(output, scale_doubt=model.doubt(theta, learnt.scale, kept, root))
-            if len(theta)
-            else output
-            for output, model, theta in zip(fit.outputs, models, thetas, strict=True)
-        ]
-        return fit._replace(outputs=outputs)
+    def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
+        super()._expose(fit, plan, is_single=is_single)
+        self.feature_relevance_std_ = fit.relevance_std
 
 
-class PFCVMClassifier(FeatureSelectionMixin, KernelMixin, BaseSparseBayesClassifier):
+@with_options
+class PFCVMClassifier(ClassificationOptions, SelectionFront, BaseSparseBayesClassifier):
     """Probabilistic classification vector machine that chooses samples and inputs together.
 
     Weights of kernels carry the sign of the class of their centre, so every vector speaks for its
@@ -192,25 +124,8 @@ class PFCVMClassifier(FeatureSelectionMixin, KernelMixin, BaseSparseBayesClassif
 
     Parameters
     ----------
-    kernel : str or Kernel, default="rbf"
-        A kernel by name, or a kernel object that is a covariance.
-    select : {"auto", "always", "never"}, default="auto"
-        Whether inputs are chosen, as in `DRVMRegressor`. "never" is the classification vector
-        machine of Chen et al. (2009).
-    min_feature_gain : float or "auto", default="auto"
-        Log evidence that an input must bring to be kept; see `DRVMRegressor`.
     signed : bool, default=True
         Whether weights have the signs of the classes of their centres.
-    centers : "all", int or array-like of shape (n_centers, n_features), default="all"
-        Where kernels may be centred. Centres that are not training rows have free signs.
-    center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
-        How a number of centres is chosen.
-    prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
-        As in `RVMClassifier`.
-    class_weight, solver, price_curvature, fit_intercept, min_gain, largest_logit, error_bars, \
-low_memory, random_state
-        As in `RVMClassifier`. Several classes are told apart one against the rest; the solver is
-        "auto", "sequential" or "exact".
 
     Attributes
     ----------
@@ -237,51 +152,11 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
     array([0, 1])
     """
 
-    gamma = "scale"
-    degree = 3
-    coef0 = 1.0
     multi_class = "one_vs_rest"
-    refine = 0
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        select: str = "auto",
-        min_feature_gain: float | str = "auto",
-        signed: bool = True,
-        centers: Any = "all",
-        center_method: str = "kmeans++",
-        prior: Any = "flat",
-        class_weight: Any = None,
-        solver: Any = "auto",
-        price_curvature: str = "bound",
-        fit_intercept: bool | str = "auto",
-        min_gain: float | str = "auto",
-        largest_logit: float = 100.0,
-        error_bars: str = "novelty",
-        low_memory: bool | str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.select = select
-        self.min_feature_gain = min_feature_gain
-        self.signed = signed
-        self.centers = centers
-        self.center_method = center_method
-        self.prior = prior
-        self.class_weight = class_weight
-        self.solver = solver
-        self.price_curvature = price_curvature
-        self.fit_intercept = fit_intercept
-        self.min_gain = min_gain
-        self.largest_logit = largest_logit
-        self.error_bars = error_bars
-        self.low_memory = low_memory
-        self.random_state = random_state
+    signed: bool = option(default=True, check=check_bool)
 
     def _check_options(self) -> None:
-        check_bool("signed", self.signed)
         super()._check_options()
         if self.signed and self.solver in ("mackay", "em"):
             raise ValueError(
@@ -296,7 +171,7 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
 
     def _weigh_scales(self, scaled: ScaledBasis, X: Any, weight: Vector | None) -> None:
         learnt = self.learnt_scales_
-        kept, directions = np.flatnonzero(learnt.scale), self._directions()
+        kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
         curvature = np.zeros((directions.shape[1], directions.shape[1]))
         panel: Any = self.panel_
         machines = panel.machines if isinstance(panel, OneVersusRest) else [panel.machine]
@@ -316,4 +191,4 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
                 directions,
                 has_intercept=self.intercept_is_fitted_,
             )
-        self._expose_deviations(curvature)
+        self.feature_relevance_std_ = relevance_deviations(learnt, curvature)[0]

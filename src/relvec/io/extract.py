@@ -164,10 +164,12 @@ class _Writer:
     def __init__(self, estimator: Any, shift: Vector, width: Vector) -> None:
         self.n_features = len(shift)
         kernel = self._kernel(estimator.atoms_)
-        profile, factor, self.variance = read_kernel(kernel, np.ones(self.n_features))
+        profile = read_kernel(kernel)
+        factor = np.broadcast_to(profile.factor, shift.shape)
+        self.variance = profile.variance
         inputs = np.flatnonzero(factor)
         self.inputs = inputs if len(inputs) else np.array([0])
-        self.profile, self.own_factor = profile, np.broadcast_to(factor, shift.shape)[self.inputs]
+        self.profile, self.own_factor = profile, factor[self.inputs]
         self.shift, self.width = shift[self.inputs], width[self.inputs]
         self.rows: list[Vector] = []
         self.places: dict[bytes, int] = {}

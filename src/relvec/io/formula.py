@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.io.profiles import Profile
+from relvec.kernels import KernelProfile
 
 __all__ = ["Block", "Cover", "Doubt", "Formula"]
 
@@ -80,7 +80,7 @@ class Formula:
     inputs: IndexArray
     shift: Vector
     factor: Vector
-    profile: Profile
+    profile: KernelProfile
     vectors: Matrix
     """In the units of ``u``."""
     blocks: tuple[Block, ...]

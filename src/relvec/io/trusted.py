@@ -9,6 +9,9 @@ those of `OBJECTS` get back their attributes without being called, `TUPLES` get 
 
 from __future__ import annotations
 
+import relvec.kernels  # noqa: F401  (defines its kernels)
+from relvec.kernels.definition import DEFINITIONS
+
 __all__ = [
     "CONTAINERS",
     "ESTIMATORS",
@@ -39,16 +42,13 @@ estimators.classification.RVMClassifier estimators.classification.SparseBayesCla
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
-kernels.pairwise.Cosine kernels.pairwise.Laplacian kernels.pairwise.Linear
-kernels.pairwise.Polynomial kernels.pairwise.Sigmoid
-kernels.scaled.ScaledInputs
-kernels.splines.LinearSpline kernels.splines.ThinPlateSpline
 laplace.softmax.SoftmaxPosterior
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
+learning.tuning.ScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior
-priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
+priors.base.InverseGamma priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
 solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
@@ -65,12 +65,6 @@ solvers.base.Candidate solvers.base.Certificate
 _SKLEARN_OBJECTS = """
 calibration._CalibratedClassifier calibration._SigmoidCalibration
 compose._column_transformer.make_column_selector
-gaussian_process.kernels.CompoundKernel gaussian_process.kernels.ConstantKernel
-gaussian_process.kernels.DotProduct gaussian_process.kernels.ExpSineSquared
-gaussian_process.kernels.Exponentiation gaussian_process.kernels.Matern
-gaussian_process.kernels.PairwiseKernel gaussian_process.kernels.Product
-gaussian_process.kernels.RBF gaussian_process.kernels.RationalQuadratic
-gaussian_process.kernels.Sum gaussian_process.kernels.WhiteKernel
 metrics._scorer._PassthroughScorer
 model_selection._split.KFold model_selection._split.StratifiedKFold
 """
@@ -115,6 +109,7 @@ KEYS = SCALARS | {f"builtins.{name}" for name in ("bool", "float", "int", "str")
 OBJECTS = frozenset(
     [f"relvec.{name}" for name in _RELVEC_OBJECTS.split()]
     + [f"sklearn.{name}" for name in _SKLEARN_OBJECTS.split()]
+    + [f"{kind.__module__}.{kind.__qualname__}" for kind in DEFINITIONS]
 )
 """Types that get back their attributes."""
 

@@ -1,6 +1,12 @@
 """Kernels that scikit-learn lacks, and the fast evaluation of any kernel."""
 
-from relvec.kernels.evaluate import KernelEvaluator, KernelLike, kernel_block
+from relvec.kernels.definition import KernelLike, KernelProfile
+from relvec.kernels.evaluate import (
+    GaussianDictionary,
+    KernelDictionary,
+    kernel_block,
+    kernel_dictionary,
+)
 from relvec.kernels.gradients import (
     parameter_gradient,
     raw_scale_slope,
@@ -8,15 +14,23 @@ from relvec.kernels.gradients import (
     scale_jacobian,
 )
 from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
-from relvec.kernels.resolve import KERNEL_NAMES, resolve_gamma, resolve_kernel
+from relvec.kernels.resolve import (
+    KERNEL_NAMES,
+    LEARNT_BY_DEFAULT,
+    resolve_gamma,
+    resolve_kernel,
+)
 from relvec.kernels.scaled import ScaledInputs, scaled_inputs, takes_any_inputs
 from relvec.kernels.splines import LinearSpline, ThinPlateSpline
 
 __all__ = [
     "KERNEL_NAMES",
+    "LEARNT_BY_DEFAULT",
     "Cosine",
-    "KernelEvaluator",
+    "GaussianDictionary",
+    "KernelDictionary",
     "KernelLike",
+    "KernelProfile",
     "Laplacian",
     "Linear",
     "LinearSpline",
@@ -25,6 +39,7 @@ __all__ = [
     "Sigmoid",
     "ThinPlateSpline",
     "kernel_block",
+    "kernel_dictionary",
     "parameter_gradient",
     "raw_scale_slope",
     "resolve_gamma",

@@ -1,33 +1,30 @@
 """Kernel values between two sets of inputs, whole or block by block.
 
 Evaluating a kernel dictionary is most of the cost of a fit, so the work that does not
-depend on the block is done once, when the evaluator is made.
+depend on the block is done once, when the dictionary is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import RBF, Kernel
+from sklearn.gaussian_process.kernels import RBF
 
-from relvec._checks import check_finite_block
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._checks import as_objects, check_finite_block
+from relvec._typing import IndexArray, Matrix
+from relvec.dictionaries.base import Dictionary
+from relvec.kernels.definition import DEFINITIONS, KernelLike, takes_objects, unboxed
 from relvec.kernels.scaled import ScaledInputs
 
-__all__ = ["KernelEvaluator", "KernelLike", "kernel_block"]
-
-KernelLike: TypeAlias = Kernel | Callable[[Matrix, Matrix], Matrix]
-"""A scikit-learn kernel object, or a function ``k(X, Z)`` of whole arrays."""
-
-ENTRY_ERROR = 1e-9
-"""Largest error of an entry that the product route for Gaussian kernels may make."""
+__all__ = ["GaussianDictionary", "KernelDictionary", "kernel_block", "kernel_dictionary"]
 
 
-class KernelEvaluator:
-    """The matrix ``k(X, Z)``, of which any columns or rows can be asked for.
+def kernel_dictionary(kernel: KernelLike, X: Any, Z: Any) -> Dictionary:
+    """Return the matrix ``k(X, Z)``, of which any columns or rows can be asked for.
+
+    Nothing of its size is kept: memory is that of the block asked for.
 
     Parameters
     ----------
@@ -35,58 +32,53 @@ class KernelEvaluator:
         A kernel object, or a function ``k(X, Z)`` that returns an array of shape
         (len(X), len(Z)).
     X : ndarray of shape (n_samples, n_features)
-        Inputs, one per row of the result.
+        Inputs, one per row of the result: numbers, or objects if the kernel takes them.
     Z : ndarray of shape (n_centers, n_features)
         Centres, one per column of the result.
+
+    Returns
+    -------
+    dictionary : Dictionary
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import KernelEvaluator
+    >>> from relvec.kernels import kernel_dictionary
     >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> KernelEvaluator(RBF(1.0), X, X).columns(np.array([0]))
+    >>> kernel_dictionary(RBF(1.0), X, X).columns(np.array([0]))
     array([[1.        ],
            [0.60653066],
            [0.13533528]])
     """
-
-    def __init__(self, kernel: KernelLike, X: Matrix, Z: Matrix) -> None:
-        self.kernel = kernel
-        self.X = np.asarray(X, dtype=np.float64)
-        self.Z = np.asarray(Z, dtype=np.float64)
-        if self.X.ndim != 2 or self.Z.ndim != 2 or self.X.shape[1] != self.Z.shape[1]:
-            raise ValueError(
-                "A kernel needs two 2-D arrays with the same number of columns; "
-                f"got inputs of shape {self.X.shape} and centres of shape {self.Z.shape}."
-            )
-        self.shape = (len(self.X), len(self.Z))
-        while isinstance(self.kernel, ScaledInputs):  # inputs that do not count cost nothing
-            self.X, self.Z = self.kernel.scaled(self.X), self.kernel.scaled(self.Z)
-            self.kernel = self.kernel.kernel
-        # A subclass may have changed what the kernel computes: only the class itself is known.
-        self._gaussian = _GaussianProduct.prepare(self.kernel, self.X, self.Z)
-
-    def columns(self, index: IndexArray) -> Matrix:
-        """Return ``k(X, Z[index])`` in Fortran order, shape (n_samples, len(index))."""
-        if self._gaussian is not None:
-            return self._gaussian.columns(index)
-        return np.asfortranarray(_evaluate(self.kernel, self.X, self.Z[index]))
-
-    def rows(self, start: int, stop: int) -> Matrix:
-        """Return ``k(X[start:stop], Z)``, shape (stop - start, n_centers)."""
-        if self._gaussian is not None:
-            return self._gaussian.rows(start, stop)
-        return _evaluate(self.kernel, self.X[start:stop], self.Z)
+    if isinstance(X, np.ndarray) and X.dtype == np.float64 and getattr(Z, "dtype", 0) == X.dtype:
+        pass  # numbers, as nearly always
+    elif takes_objects(kernel) and not (as_objects(X) is None and as_objects(Z) is None):
+        X, Z = _objects(kernel, X, Z)
+    else:
+        X, Z = np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
+    if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            "A kernel needs two 2-D arrays with the same number of columns; "
+            f"got inputs of shape {X.shape} and centres of shape {Z.shape}."
+        )
+    while isinstance(kernel, ScaledInputs):  # inputs that do not count cost nothing
+        X, Z = kernel.scaled(X), kernel.scaled(Z)
+        kernel = kernel.kernel
+    # A subclass may have changed what the kernel computes: only the class itself is known.
+    definition = DEFINITIONS.get(type(kernel))
+    if definition is None or definition.dictionary is None:
+        return KernelDictionary(kernel, X, Z)
+    return definition.dictionary(kernel, X, Z)
 
 
-def kernel_block(kernel: KernelLike, X: Matrix, Z: Matrix) -> Matrix:
+def kernel_block(kernel: KernelLike, X: Any, Z: Any) -> Matrix:
     """Evaluate a kernel between all rows of `X` and all rows of `Z`.
 
     Parameters
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel or callable
-        As in `KernelEvaluator`.
+        As in `kernel_dictionary`.
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     Z : ndarray of shape (n_centers, n_features)
@@ -106,32 +98,87 @@ def kernel_block(kernel: KernelLike, X: Matrix, Z: Matrix) -> Matrix:
     array([[1.   ],
            [0.607]])
     """
-    return KernelEvaluator(kernel, X, Z).columns(np.arange(len(Z)))
+    return kernel_dictionary(kernel, X, Z).columns(np.arange(len(Z)))
 
 
-class _GaussianProduct:
-    """Gaussian kernel values as one matrix product and one exponential.
+class KernelDictionary(Dictionary):
+    """One atom per kernel centre; each block is one call of the kernel.
 
-    With inputs in units of the length scale and relative to the mean of the centres,
-    ``-|x - z|^2 / 2`` is the inner product of ``[x, 1, -|x|^2/2]`` and
-    ``[z, -|z|^2/2, 1]``.
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel or callable
+        As in `kernel_dictionary`, which also knows faster ways for some kernels.
+    X : ndarray of shape (n_samples, n_features)
+        Inputs.
+    Z : ndarray of shape (n_centers, n_features)
+        Centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.kernels import KernelDictionary, Laplacian
+    >>> X = np.linspace(0, 1, 5)[:, np.newaxis]
+    >>> KernelDictionary(Laplacian(), X, X[:2]).shape
+    (5, 2)
     """
 
-    def __init__(self, X: Matrix, Z: Matrix, x_half: Vector, z_half: Vector) -> None:
-        ones = np.ones((len(X), 1))
-        self._left = np.hstack([X, ones, -x_half[:, np.newaxis]])
-        self._right = np.hstack([Z, -z_half[:, np.newaxis], np.ones((len(Z), 1))])
-        self._left_transposed = np.ascontiguousarray(self._left.T)
-        self._right_transposed = np.ascontiguousarray(self._right.T)
+    shape: tuple[int, int] = (0, 0)
 
-    @staticmethod
-    def prepare(
-        kernel: KernelLike, X: Matrix, Z: Matrix
-    ) -> _GaussianProduct | _GaussianExact | None:
-        """Return the faster route that is exact enough, or None for another kernel."""
-        if type(kernel) is not RBF:
-            return None
-        scale = _length_scale(kernel, X.shape[1])
+    def __init__(self, kernel: KernelLike, X: Any, Z: Any) -> None:
+        self.kernel = kernel
+        self.X, self.Z = unboxed(X), unboxed(Z)
+        self.shape = (len(X), len(Z))
+
+    def columns(self, index: IndexArray) -> Matrix:
+        """Return ``k(X, Z[index])`` in Fortran order, shape (n_samples, len(index))."""
+        return np.asfortranarray(_evaluate(self.kernel, self.X, self.Z[index]))
+
+    def rows(self, start: int, stop: int) -> Matrix:
+        """Return ``k(X[start:stop], Z)``, shape (stop - start, n_centers)."""
+        return _evaluate(self.kernel, self.X[start:stop], self.Z)
+
+
+class GaussianDictionary(Dictionary):
+    """Gaussian kernels, as one matrix product and one exponential wherever that is exact enough.
+
+    With inputs in units of the length scale and relative to the mean of the centres,
+    ``-|x - z|^2 / 2`` is the inner product of ``[x, 1, -|x|^2/2]`` and ``[z, -|z|^2/2, 1]``. For
+    inputs spread over many length scales it is computed from differences.
+
+    Parameters
+    ----------
+    kernel : RBF
+        With one length scale, or one for each input.
+    X : ndarray of shape (n_samples, n_features)
+        Inputs.
+    Z : ndarray of shape (n_centers, n_features)
+        Centres.
+    entry_error : float, default=1e-9
+        Largest error of an entry that the product may make.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import GaussianDictionary
+    >>> X = np.array([[0.0], [2.0]])
+    >>> GaussianDictionary(RBF(1.0), X, X).rows(0, 1).round(3)
+    array([[1.   , 0.135]])
+    """
+
+    shape: tuple[int, int] = (0, 0)
+
+    def __init__(self, kernel: RBF, X: Matrix, Z: Matrix, entry_error: float = 1e-9) -> None:
+        self.shape = (len(X), len(Z))
+        n_features = X.shape[1]
+        scale = np.atleast_1d(np.asarray(kernel.length_scale, dtype=np.float64))
+        if scale.ndim != 1 or len(scale) not in (1, n_features):
+            raise ValueError(
+                f"{kernel} has {scale.size} length scales, but the inputs have {n_features} "
+                "features. Give one length scale, or one per feature."
+            )
+        if not (np.isfinite(scale).all() and (scale > 0).all()):
+            raise ValueError(f"The length scale of an RBF kernel must be positive; got {kernel}.")
         with np.errstate(over="ignore"):
             centre = Z.mean(axis=0) if len(Z) else 0.0
             near_X = (X - centre) / scale
@@ -141,54 +188,53 @@ class _GaussianProduct:
         # The exponent is a sum of d + 2 terms that cancel; its rounding error is at most
         # about (d + 3) eps |z|^2 wherever the kernel is not zero anyway, since |x| and |z|
         # then differ by a few units. So only the centres need to be near the origin.
-        limit = ENTRY_ERROR / ((X.shape[1] + 3) * np.finfo(np.float64).eps)
-        if 2.0 * z_half.max(initial=0.0) <= limit and np.isfinite(x_half).all():
-            return _GaussianProduct(near_X, near_Z, x_half, z_half)
-        # Not centred: one far centre would move the mean, and the shift would cost digits.
-        return _GaussianExact(X / scale, Z / scale)
+        limit = entry_error / ((n_features + 3) * np.finfo(np.float64).eps)
+        self._is_product = bool(
+            2.0 * z_half.max(initial=0.0) <= limit and np.isfinite(x_half).all()
+        )
+        if not self._is_product:
+            # Not centred: one far centre would move the mean, and the shift would cost digits.
+            self._left, self._right = X / scale, Z / scale
+            return
+        ones = np.ones((len(X), 1))
+        self._left = np.hstack([near_X, ones, -x_half[:, np.newaxis]])
+        self._right = np.hstack([near_Z, -z_half[:, np.newaxis], np.ones((len(Z), 1))])
+        self._left_transposed = np.ascontiguousarray(self._left.T)
+        self._right_transposed = np.ascontiguousarray(self._right.T)
 
     # Rounding may leave an exponent of +1e-16 at zero distance. Clipping it would cost half
-    # as much as the exponential, for values that are within ENTRY_ERROR of one anyway.
+    # as much as the exponential, for values that are close enough to one anyway.
 
     def columns(self, index: IndexArray) -> Matrix:
+        """Return ``k(X, Z[index])`` in Fortran order, shape (n_samples, len(index))."""
         # Computed as (atoms, samples), whose transpose is in Fortran order for free.
-        exponent: Matrix = self._right[index] @ self._left_transposed
-        return np.exp(exponent, out=exponent).T
-
-    def rows(self, start: int, stop: int) -> Matrix:
-        exponent: Matrix = self._left[start:stop] @ self._right_transposed
-        return np.exp(exponent, out=exponent)
-
-
-class _GaussianExact:
-    """Gaussian kernel values from differences, for inputs spread over many length scales."""
-
-    def __init__(self, X: Matrix, Z: Matrix) -> None:
-        self._X = X
-        self._Z = Z
-
-    def columns(self, index: IndexArray) -> Matrix:
-        squared: Matrix = cdist(self._Z[index], self._X, "sqeuclidean")
+        if self._is_product:
+            exponent: Matrix = self._right[index] @ self._left_transposed
+            return np.exp(exponent, out=exponent).T
+        squared: Matrix = cdist(self._right[index], self._left, "sqeuclidean")
         return np.exp(-0.5 * squared).T
 
     def rows(self, start: int, stop: int) -> Matrix:
-        squared: Matrix = cdist(self._X[start:stop], self._Z, "sqeuclidean")
+        """Return ``k(X[start:stop], Z)``, shape (stop - start, n_centers)."""
+        if self._is_product:
+            exponent: Matrix = self._left[start:stop] @ self._right_transposed
+            return np.exp(exponent, out=exponent)
+        squared: Matrix = cdist(self._left[start:stop], self._right, "sqeuclidean")
         return np.exp(-0.5 * squared)
 
 
-def _length_scale(kernel: RBF, n_features: int) -> Vector:
-    scale = np.atleast_1d(np.asarray(kernel.length_scale, dtype=np.float64))
-    if scale.ndim != 1 or len(scale) not in (1, n_features):
-        raise ValueError(
-            f"{kernel} has {scale.size} length scales, but the inputs have {n_features} "
-            "features. Give one length scale, or one per feature."
+def _objects(kernel: KernelLike, X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return inputs and centres that are not numbers as arrays with two axes."""
+    left, right = as_objects(X), as_objects(Z)
+    if left is None or (right is None and len(Z)):
+        raise TypeError(
+            f"kernel {kernel!r} was given objects to compare with numbers: inputs must be of the "
+            "kind that the model was fitted to."
         )
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
-        raise ValueError(f"The length scale of an RBF kernel must be positive; got {kernel}.")
-    return scale
+    return left, np.empty((0, left.shape[1]), dtype=object) if right is None else right
 
 
-def _evaluate(kernel: KernelLike, X: Matrix, Z: Matrix) -> Matrix:
+def _evaluate(kernel: KernelLike, X: Any, Z: Any) -> Matrix:
     """Call a kernel that is not ours, and make sure of what it returns."""
     needed = (len(X), len(Z))
     try:

@@ -9,22 +9,18 @@ parameters: by matrix products where the form of the kernel is known, in blocks 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import RBF, Kernel, Matern, RationalQuadratic
+from sklearn.gaussian_process.kernels import Kernel
 
+import relvec.kernels.scikit  # noqa: F401  (says what is known of those of scikit-learn)
 from relvec._typing import Matrix, Vector
-from relvec.kernels.evaluate import KernelLike, kernel_block
-from relvec.kernels.pairwise import Laplacian, Linear, Polynomial, Sigmoid
+from relvec.kernels.definition import KernelLike, answer_of
+from relvec.kernels.evaluate import kernel_block
 
 __all__ = ["parameter_gradient", "raw_scale_slope", "scale_gradient", "scale_jacobian"]
-
-STEP = 1e-4
-"""Step of central differences in a log scale, for kernels whose form is not known."""
-BLOCK_VALUES = 1 << 22
-"""Most numbers in a block of derivatives."""
 
 
 def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
@@ -81,16 +77,18 @@ def raw_scale_slope(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: 
     if form is None:
         return _numerical(kernel, scale, X, Z, E)
     root = np.sqrt(scale)
-    slopes = form(kernel, X * root, Z * root, E)
-    if form is _inner_product:
+    slopes = form.slope(X * root, Z * root, E)
+    if form.measure == "product":
         result: Vector = np.einsum("ik,ik->k", X, slopes @ Z)
         return result
-    if form is _city_block:
+    if form.measure == "absolute":
         return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
     return _squared_differences(slopes, X, Z)
 
 
-def parameter_gradient(kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+def parameter_gradient(
+    kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix, block_values: int = 1 << 22
+) -> Vector:
     """Derivative of ``sum(E * k(X, Z))`` in `theta`, the log parameters of a scikit-learn kernel.
 
     scikit-learn differentiates square matrices ``k(X, X)`` only: inputs and centres are put
@@ -104,6 +102,8 @@ def parameter_gradient(kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix) -> Vecto
         Inputs and centres.
     E : ndarray of shape (n_samples, n_centers)
         Weights of the entries.
+    block_values : int, default=4194304
+        Most numbers in a block of derivatives.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def parameter_gradient(kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix) -> Vecto
     if not kernel.n_dims:
         return gradient
     n_centers = len(Z)
-    size = max(1, int(math.sqrt(BLOCK_VALUES / kernel.n_dims)) - n_centers, n_centers // 4)
+    size = max(1, int(math.sqrt(block_values / kernel.n_dims)) - n_centers, n_centers // 4)
     for start in range(0, len(X), size):
         rows = X[start : start + size]
         _, slopes = kernel(np.vstack([rows, Z]), eval_gradient=True)
@@ -134,60 +134,16 @@ def parameter_gradient(kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix) -> Vecto
 # ------------------------------------------------------------------ kernels of a known form
 
 
-def _form(kernel: Any) -> Any:
-    """Return how a kernel depends on its inputs, if that is known."""
-    kind = type(kernel)
-    if np.size(getattr(kernel, "length_scale", 1.0)) > 1:
-        return None  # one for each input: a form of its own
-    if kind is RBF:
-        return _gaussian
-    if kind is RationalQuadratic:
-        return _rational_quadratic
-    if kind is Matern and kernel.nu in (0.5, 1.5, 2.5, math.inf):
-        return _matern
-    if kind is Laplacian:
-        return _city_block
-    if kind in (Linear, Polynomial, Sigmoid):
-        return _inner_product
-    return None
+class _ClosedForm(NamedTuple):
+    """How a kernel depends on its inputs, if that is known."""
+
+    measure: str
+    slope: Callable[[Matrix, Matrix, Matrix], Matrix]
 
 
-def _gaussian(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-    """Return E times the derivative of the kernel in the squared distance."""
-    return E * kernel_block(kernel, X, Z) * (-0.5 / kernel.length_scale**2)
-
-
-def _rational_quadratic(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-    alpha, unit = kernel.alpha, 1.0 / (2.0 * kernel.alpha * kernel.length_scale**2)
-    base = 1.0 + unit * cdist(X, Z, "sqeuclidean")
-    return E * (-alpha * unit) * base ** (-alpha - 1.0)
-
-
-def _matern(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-    length = kernel.length_scale
-    if kernel.nu == math.inf:
-        return E * kernel_block(kernel, X, Z) * (-0.5 / length**2)
-    distance = cdist(X / length, Z / length)
-    if kernel.nu == 0.5:
-        slope = np.exp(-distance) / np.maximum(2.0 * distance, 1e-150)
-        slope[distance == 0.0] = 0.0  # where all differences are zero as well
-    elif kernel.nu == 1.5:
-        slope = 1.5 * np.exp(-math.sqrt(3.0) * distance)
-    else:
-        far = math.sqrt(5.0) * distance
-        slope = (5.0 / 6.0) * (1.0 + far) * np.exp(-far)
-    return E * slope / -(length**2)
-
-
-def _city_block(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-    return E * (-kernel.gamma) * kernel_block(kernel, X, Z)
-
-
-def _inner_product(kernel: Any, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-    if type(kernel) is Linear:
-        return E
-    result: Matrix = E * kernel.gamma * kernel._slope(kernel.gamma * (X @ Z.T))
-    return result
+def _form(kernel: Any) -> _ClosedForm | None:
+    measure, slope = answer_of(kernel, "measure"), answer_of(kernel, "slope")
+    return None if measure is None or slope is None else _ClosedForm(measure, slope)
 
 
 def _squared_differences(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
@@ -209,14 +165,16 @@ def _city_block_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
     return np.array(sums)
 
 
-def _numerical(kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
-    """Differentiate in one scale after the other; at zero, to the one side there is."""
+def _numerical(
+    kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix, step: float = 1e-4
+) -> Vector:
+    """Differentiate in one log scale after the other; at zero, to the one side there is."""
     gradient = np.zeros(len(scale))
     typical = float(scale[scale > 0.0].mean()) if (scale > 0.0).any() else 1.0 / len(scale)
     for k, value in enumerate(scale):
-        ends = value * math.exp(STEP), value * math.exp(-STEP)
+        ends = value * math.exp(step), value * math.exp(-step)
         if value == 0.0:
-            ends = STEP * typical, 0.0
+            ends = step * typical, 0.0
         sums = []
         for end in ends:
             moved = scale.copy()
@@ -263,11 +221,11 @@ def scale_jacobian(
     if form is None:
         return _numerical_jacobian(kernel, scale, X, Z, weights)
     root = np.sqrt(scale)
-    slopes = form(kernel, X * root, Z * root, np.broadcast_to(weights, (len(X), len(Z))))
-    if form is _inner_product:
+    slopes = form.slope(X * root, Z * root, np.broadcast_to(weights, (len(X), len(Z))))
+    if form.measure == "product":
         product: Matrix = X * (slopes @ Z)
         return product
-    if form is _city_block:
+    if form.measure == "absolute":
         half = np.where(root > 0.0, 0.5 / np.maximum(root, 1e-150), 0.0)
         columns = [
             np.einsum("nm,nm->n", slopes, np.abs(np.subtract.outer(x, z)))
@@ -282,15 +240,15 @@ def scale_jacobian(
 
 
 def _numerical_jacobian(
-    kernel: Any, scale: Vector, X: Matrix, Z: Matrix, weights: Vector
+    kernel: Any, scale: Vector, X: Matrix, Z: Matrix, weights: Vector, step: float = 1e-4
 ) -> Matrix:
     jacobian = np.zeros((len(X), len(scale)))
     for k in np.flatnonzero(scale > 0.0):
         values = []
         for direction in (1.0, -1.0):
             moved = scale.copy()
-            moved[k] *= math.exp(direction * STEP)
+            moved[k] *= math.exp(direction * step)
             root = np.sqrt(moved)
             values.append(kernel_block(kernel, X * root, Z * root) @ weights)
-        jacobian[:, k] = (values[0] - values[1]) / (2.0 * STEP * scale[k])
+        jacobian[:, k] = (values[0] - values[1]) / (2.0 * step * scale[k])
     return jacobian

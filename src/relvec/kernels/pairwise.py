@@ -6,6 +6,7 @@ expressions with ``+``, ``*`` and ``**``, parameters, bounds and exact gradients
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
+from relvec.kernels.definition import KernelProfile, define
 
 __all__ = ["Cosine", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
@@ -70,8 +72,18 @@ class Linear(_ParameterFreeKernel):
     array([[11.]])
     """
 
+    measure = "product"
+
     def _features(self, X: Matrix) -> Matrix:
         return X
+
+    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+        """Return `E`: the derivative in the inner product is one."""
+        return E
+
+    def profile(self) -> KernelProfile:
+        """Return the kernel as a function of the inner product."""
+        return KernelProfile("linear", "product", lambda t, f: t)
 
 
 class Cosine(_ParameterFreeKernel):
@@ -151,6 +163,12 @@ class _InnerProductKernel(_GammaKernel):
     """A function of ``gamma x . z + coef0``."""
 
     coef0: float
+    measure = "product"
+
+    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+        """Return `E` times the derivative in the inner product."""
+        result: Matrix = E * self.gamma * self._slope(self.gamma * (X @ Z.T))
+        return result
 
     def _argument(self, left: Matrix, right: Matrix) -> Matrix:
         product: Matrix = left @ right.T
@@ -189,6 +207,17 @@ class Laplacian(_GammaKernel):
     ) -> None:
         self.gamma = gamma
         self.gamma_bounds = gamma_bounds
+
+    measure = "absolute"
+
+    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+        """Return `E` times the derivative in the sum of absolute differences."""
+        result: Matrix = E * (-self.gamma) * np.asfortranarray(self(X, Z))
+        return result
+
+    def profile(self) -> KernelProfile:
+        """Return the kernel as a function of the sum of absolute differences."""
+        return KernelProfile("Laplacian", "absolute", lambda t, f: f.exp(-t), float(self.gamma))
 
     def _argument(self, left: Matrix, right: Matrix) -> Matrix:
         distance: Matrix = cdist(left, right, "cityblock")
@@ -249,6 +278,16 @@ class Polynomial(_InnerProductKernel):
         result: Matrix = (scaled + self.coef0) ** self.degree
         return result
 
+    def profile(self) -> KernelProfile:
+        """Return the kernel as a function of the inner product."""
+        degree, constant = float(self.degree), float(self.coef0)
+        return KernelProfile(
+            f"polynomial degree={self.degree}",
+            "product",
+            lambda t, f: f.power(t + constant, degree),
+            math.sqrt(self.gamma),
+        )
+
     def _slope(self, scaled: Matrix) -> Matrix:
         result: Matrix = self.degree * (scaled + self.coef0) ** (self.degree - 1)
         return result
@@ -292,8 +331,30 @@ class Sigmoid(_InnerProductKernel):
     def _value(self, scaled: Matrix) -> Matrix:
         return np.tanh(scaled + self.coef0)
 
+    def profile(self) -> KernelProfile:
+        """Return the kernel as a function of the inner product."""
+        constant, factor = float(self.coef0), math.sqrt(self.gamma)
+        return KernelProfile("sigmoid", "product", lambda t, f: f.tanh(t + constant), factor)
+
     def _slope(self, scaled: Matrix) -> Matrix:
         return 1.0 - np.tanh(scaled + self.coef0) ** 2
 
     def __repr__(self) -> str:
         return f"Sigmoid(gamma={float(self.gamma):.3g}, coef0={float(self.coef0):.3g})"
+
+
+define(
+    Laplacian,
+    names={"laplacian": lambda gamma, degree, coef0: Laplacian(gamma)},
+    aliases={"exponential": "laplacian"},
+    decays=True,
+    learns_scales=True,
+)
+define(Polynomial, names={"polynomial": Polynomial, "poly": Polynomial})
+define(
+    Sigmoid,
+    names={"sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0)},
+    aliases={"tanh": "sigmoid"},
+)
+define(Linear, names={"linear": lambda gamma, degree, coef0: Linear()})
+define(Cosine, names={"cosine": lambda gamma, degree, coef0: Cosine()})

@@ -4,58 +4,28 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    Kernel,
-    Matern,
-    RationalQuadratic,
-    WhiteKernel,
-)
+from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
 
 from relvec._checks import check_choice, check_integer, check_positive, nearest
 from relvec._typing import Matrix, Vector
-from relvec.kernels.evaluate import KernelLike
-from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
-from relvec.kernels.splines import LinearSpline, ThinPlateSpline
 
-__all__ = ["KERNEL_NAMES", "resolve_gamma", "resolve_kernel"]
+# importing a module defines its kernels
+from relvec.kernels import pairwise, scikit, splines  # noqa: F401
+from relvec.kernels.definition import DEFINITIONS, KernelLike
 
-# Each maker takes (gamma, degree, coef0). Kernels with a length scale get the one for which
-# gamma means the same as in exp(-gamma |x - z|^2).
-_MAKERS: dict[str, Callable[[float, int, float], Kernel]] = {
-    "rbf": lambda gamma, degree, coef0: RBF(_length(gamma)),
-    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
-    "matern32": lambda gamma, degree, coef0: Matern(_length(gamma), nu=1.5),
-    "matern52": lambda gamma, degree, coef0: Matern(_length(gamma), nu=2.5),
-    "rational_quadratic": lambda gamma, degree, coef0: RationalQuadratic(_length(gamma)),
-    "linear_spline": lambda gamma, degree, coef0: LinearSpline(_length(gamma)),
-    "thin_plate_spline": lambda gamma, degree, coef0: ThinPlateSpline(_length(gamma)),
-    "polynomial": Polynomial,
-    "poly": Polynomial,
-    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
-    "linear": lambda gamma, degree, coef0: Linear(),
-    "cosine": lambda gamma, degree, coef0: Cosine(),
-}
+__all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "resolve_gamma", "resolve_kernel"]
 
-# What other libraries call these kernels: a hint, not a second name.
-_OTHER_NAMES = {
-    "gauss": "rbf",
-    "gaussian": "rbf",
-    "squared_exponential": "rbf",
-    "exponential": "laplacian",
-    "matern": "matern52",
-    "rq": "rational_quadratic",
-    "tanh": "sigmoid",
-    "lspline": "linear_spline",
-    "tpspline": "thin_plate_spline",
-}
-
+_MAKERS = {name: make for each in DEFINITIONS.values() for name, make in each.names.items()}
 KERNEL_NAMES: tuple[str, ...] = tuple(_MAKERS)
 """Names that stand for a kernel."""
+
+LEARNT_BY_DEFAULT: frozenset[str] = frozenset(
+    name for each in DEFINITIONS.values() if each.learns_scales for name in each.names
+)
+"""Those of kernels whose inputs get learnt scales unless a width is given."""
 
 
 def resolve_kernel(
@@ -170,10 +140,6 @@ def _variance(X: Matrix, sample_weight: Vector | None) -> float:
     return variance if variance > rounding**2 else 0.0
 
 
-def _length(gamma: float) -> float:
-    return 1.0 / math.sqrt(2.0 * gamma)
-
-
 def _check_real(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number; got {value!r} of type {type(value).__name__}.")
@@ -188,7 +154,8 @@ def _unknown_kernel(name: str) -> None:
             'kernel="precomputed" is not a function of the inputs. Use PrecomputedBasis, and '
             "pass the kernel matrix as X."
         )
-    close = _OTHER_NAMES.get(name.lower()) or nearest(name, _MAKERS)
+    aliases = {alias: real for each in DEFINITIONS.values() for alias, real in each.aliases.items()}
+    close = aliases.get(name.lower()) or nearest(name, _MAKERS)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     listed = ", ".join(repr(valid) for valid in _MAKERS)
     raise ValueError(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
+from relvec.kernels.definition import KernelProfile, answer_of, define
 
 __all__ = ["ScaledInputs", "scaled_inputs", "takes_any_inputs"]
 
@@ -70,6 +72,14 @@ class ScaledInputs(Kernel):
         """Return ``k(x, x)`` for every row of `X`."""
         result: Vector = self.kernel.diag(self.scaled(X))
         return result
+
+    def profile(self) -> KernelProfile | None:
+        """Return the inner kernel as a function of one number, if it is one."""
+        profile = answer_of(self.kernel, "profile")
+        inner = None if profile is None else profile()
+        return (
+            None if inner is None else replace(inner, factor=inner.factor * np.sqrt(self._scale()))
+        )
 
     def is_stationary(self) -> bool:
         """Whether the inner kernel is."""
@@ -178,7 +188,10 @@ def takes_any_inputs(kernel: Any) -> bool:
     if not isinstance(kernel, Kernel):
         return False
     return all(
-        np.size(value) == 1
+        np.size(value) == 1 and not callable(value)
         for name, value in kernel.get_params().items()
         if not name.endswith("_bounds") and not isinstance(value, Kernel)
     )
+
+
+define(ScaledInputs)

@@ -6,6 +6,7 @@ spline, which is only conditionally so, serves as well as any.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -16,6 +17,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
+from relvec.kernels.definition import KernelProfile, define
 
 __all__ = ["LinearSpline", "ThinPlateSpline"]
 
@@ -190,6 +192,17 @@ class ThinPlateSpline(_LengthScaleKernel):
         """Return True: only the distance matters."""
         return True
 
+    def profile(self) -> KernelProfile:
+        """Return the kernel as a function of the squared distance."""
+        # smaller than any squared distance that matters, and a number in single precision as well
+        tiny = 1e-37
+        return KernelProfile(
+            "thin-plate spline",
+            "squared",
+            lambda t, f: 0.5 * t * f.log(f.maximum(t, tiny)),
+            1.0 / float(self.length_scale),
+        )
+
     def _value(self, left: Matrix, right: Matrix) -> Matrix:
         squared = cdist(left, right, "sqeuclidean")
         # d^2 log d = (d^2 log d^2) / 2 spares the square root; xlogy(0, 0) is 0.
@@ -201,3 +214,21 @@ class ThinPlateSpline(_LengthScaleKernel):
         squared = cdist(inputs, inputs, "sqeuclidean")
         value: Matrix = 0.5 * xlogy(squared, squared)
         return value, -(2.0 * value + squared)
+
+
+define(
+    LinearSpline,
+    names={
+        "linear_spline": lambda gamma, degree, coef0: LinearSpline(1.0 / math.sqrt(2.0 * gamma))
+    },
+    aliases={"lspline": "linear_spline"},
+)
+define(
+    ThinPlateSpline,
+    names={
+        "thin_plate_spline": lambda gamma, degree, coef0: ThinPlateSpline(
+            1.0 / math.sqrt(2.0 * gamma)
+        )
+    },
+    aliases={"tpspline": "thin_plate_spline"},
+)

@@ -13,24 +13,17 @@ are too narrow.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from relvec._linalg import cholesky, log_det_cholesky, solve_lower
 from relvec._typing import Matrix, Vector
-from relvec.kernels import kernel_block, parameter_gradient, scaled_inputs
-from relvec.learning.process import Process, ProcessPoint
+from relvec.learning.process import Process
 from relvec.likelihoods.bernoulli import log_likelihood
 
 __all__ = ["LabelProcess"]
-
-INTERCEPT_VARIANCE = 25.0
-"""Prior variance of the intercept of a logit."""
-NEWTON_STEPS = 50
-SETTLED = 1e-6
-"""Rise of the log posterior at which a mode is found."""
 
 
 class _Mode(NamedTuple):
@@ -57,9 +50,15 @@ class LabelProcess(Process):
         How often each row counts; all positive.
     explicit : ndarray of shape (n_samples, n_columns), default=None
         Columns that are in the model besides the kernels.
+    settled : float, default=1e-6
+        Rise of the log posterior at which a mode is found.
     """
 
     signal_bounds = (-7.0, 2.0 * math.log(100.0))
+    max_rows = 300  # one evaluation is several of a regression
+    widths = (0.5, 1.0)  # neither is always better
+    noise, intercept_variance = 0.0, 25.0  # prior variance of the intercept of a logit
+    weighs_covariance = False
 
     def __init__(
         self,
@@ -67,62 +66,36 @@ class LabelProcess(Process):
         targets: Matrix,
         weight: Vector | None = None,
         explicit: Matrix | None = None,
+        *,
+        settled: float = 1e-6,
     ) -> None:
         super().__init__(X, targets, weight, explicit)
-        weight = np.ones(len(X)) if weight is None else weight
-        share = np.average(targets, axis=0, weights=weight)
+        share = np.average(targets, axis=0, weights=self.weight)
         self.labels = targets[:, (share > 0.0) & (share < 1.0)]
-        self.weight = weight
-        if self.explicit is not None:  # weights of rows belong to the likelihood here
-            self.explicit = self.explicit / np.multiply.outer(self.root, self.root)
+        self.settled = settled
         self._duals: list[Vector | None] = [None] * self.labels.shape[1]
 
-    def at(
-        self,
-        kernel: Any,
-        scale: Vector,
-        log_signal: float,
-        log_explicit: float = 0.0,
-        *,
-        slopes: bool = True,
-        parameters: bool = False,
-        everywhere: bool = False,
-    ) -> ProcessPoint | None:
-        """Evaluate the log evidence; see `Process.at`."""
-        inputs = scaled_inputs(kernel, scale, self.X)
-        values = kernel_block(kernel, inputs, inputs)
-        signal, explicit = math.exp(log_signal), math.exp(log_explicit)
-        K = signal * values + INTERCEPT_VARIANCE
-        if self.explicit is not None:
-            K += explicit * self.explicit
-        total, E = 0.0, np.zeros_like(K)
+    def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
+        """Sum over the classes, each climb to a mode starting from the last one."""
+        total, E = 0.0, np.zeros_like(covariance) if slopes else None
         for number, target in enumerate(self.labels.T):
-            mode = self._find_mode(K, target, self._duals[number])
+            mode = self._find_mode(covariance, target, self._duals[number])
             if mode is None and self._duals[number] is not None:
-                mode = self._find_mode(K, target, None)
+                mode = self._find_mode(covariance, target, None)
             if mode is None:
                 return None
             self._duals[number] = mode.dual
             total += mode.log_evidence
-            if slopes:
-                E += self._entry_slopes(K, mode)
-        if not slopes:
-            return ProcessPoint(total, 0.0, 0.0, np.empty(0), np.empty(0))
-        of_explicit = 0.0
-        if self.explicit is not None:
-            of_explicit = explicit * float(np.einsum("ij,ij->", E, self.explicit))
-        E *= signal
-        of_signal = float(np.einsum("ij,ij->", E, values))
-        by_scale = self._slopes(kernel, scale, E, everywhere)
-        by_theta = parameter_gradient(kernel, inputs, inputs, E) if parameters else np.empty(0)
-        return ProcessPoint(total, of_signal, of_explicit, by_scale, by_theta)
+            if E is not None:
+                E += _entry_slopes(covariance, mode)
+        return total, E
 
     def _find_mode(self, K: Matrix, target: Vector, dual: Vector | None) -> _Mode | None:
         """Newton's method in the logits, steps halved until the posterior rises."""
         dual = np.zeros(len(target)) if dual is None else dual
         logit = K @ dual
         value = self._log_posterior(target, logit, dual)
-        for _ in range(NEWTON_STEPS):
+        for _ in range(50):  # a handful do unless labels are all but separated
             curvature, factor = self._curvature(K, logit)
             if factor is None:
                 return None
@@ -142,7 +115,7 @@ class LabelProcess(Process):
                 break
             dual, logit, rise = trial, moved, there - value
             value = there
-            if rise < SETTLED:
+            if rise < self.settled:
                 break
         curvature, factor = self._curvature(K, logit)
         if factor is None or not math.isfinite(value):
@@ -162,16 +135,17 @@ class LabelProcess(Process):
     def _log_posterior(self, target: Vector, logit: Vector, dual: Vector) -> float:
         return log_likelihood(logit, target, self.weight) - 0.5 * float(dual @ logit)
 
-    def _entry_slopes(self, K: Matrix, mode: _Mode) -> Matrix:
-        """Derivative of the evidence in the entries of K, the mode following."""
-        probability, root = expit(mode.logit), np.sqrt(mode.curvature)
-        half = solve_lower(mode.factor, np.asfortranarray(np.diag(root)))
-        R = half.T @ half
-        C = half @ K
-        posterior = K.diagonal() - np.einsum("ij,ij->j", C, C)
-        third = -mode.curvature * (1.0 - 2.0 * probability)
-        moved = 0.5 * posterior * third
-        v = moved - R @ (K @ moved)
-        slopes = 0.5 * (np.multiply.outer(mode.dual, mode.dual) - R)
-        follow = np.multiply.outer(v, mode.dual)
-        return slopes + 0.5 * (follow + follow.T)
+
+def _entry_slopes(K: Matrix, mode: _Mode) -> Matrix:
+    """Derivative of the evidence in the entries of K, the mode following."""
+    probability, root = expit(mode.logit), np.sqrt(mode.curvature)
+    half = solve_lower(mode.factor, np.asfortranarray(np.diag(root)))
+    R = half.T @ half
+    C = half @ K
+    posterior = K.diagonal() - np.einsum("ij,ij->j", C, C)
+    third = -mode.curvature * (1.0 - 2.0 * probability)
+    moved = 0.5 * posterior * third
+    v = moved - R @ (K @ moved)
+    slopes = 0.5 * (np.multiply.outer(mode.dual, mode.dual) - R)
+    follow = np.multiply.outer(v, mode.dual)
+    return slopes + 0.5 * (follow + follow.T)

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import ScaledInputs
 
-__all__ = ["LearntScales", "merged"]
+__all__ = ["LearntScales", "in_own_units", "merged", "nothing_learnt"]
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,7 @@ class LearntScales:
 
     def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
         """Return other scales found from these; those that differ are no longer shared."""
-        spread = self.spread
-        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+        scale = in_own_units(relevance, self.spread)
         kept = relevance[relevance > 0.0]
         differ = len(kept) > 1 and not np.allclose(kept, kept[0], rtol=1e-9, atol=0.0)
         return replace(
@@ -92,6 +91,32 @@ class LearntScales:
         )
 
 
+def in_own_units(relevance: Vector, spread: Vector) -> Vector:
+    """Scales of inputs from those in units of their standard deviations; zero for constants."""
+    return np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+
+
+def nothing_learnt(kernel: Kernel, spread: Vector, price: float) -> LearntScales:
+    """Where inputs say nothing of the targets, all that vary are alike."""
+    varies = spread > 0.0
+    relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
+    scale = in_own_units(relevance, spread)
+    return LearntScales(
+        kernel=ScaledInputs(kernel, scale),
+        scale=scale,
+        relevance=relevance,
+        spread=spread,
+        gain=np.zeros(len(spread)),
+        price=price,
+        log_evidence=np.nan,
+        kind="none",
+        group="none",
+        width=1.0,
+        path=relevance[None],
+        path_objective=np.array([np.nan]),
+    )
+
+
 def merged(proposals: list[tuple[LearntScales, ...]]) -> tuple[LearntScales, ...]:
     """Join what was learnt for several targets: an input matters as much as to any of them.
 
@@ -101,22 +126,23 @@ def merged(proposals: list[tuple[LearntScales, ...]]) -> tuple[LearntScales, ...
         For each target. Those to which no input says anything do not count, unless all are such.
     """
     informed = [each for each in proposals if each[0].kind != "none"] or proposals
-    groups = [each.group for each in informed[0]]
-    shared = [
-        group for group in groups if all(group in [p.group for p in each] for each in informed)
-    ]
-    # a target may have scales of one kind only: it takes part with those
+    by_group = [{part.group: part for part in each} for each in informed]
+    in_all = set.intersection(*map(set, by_group))
+    groups = sorted(in_all, key=list(by_group[0]).index) or [informed[0][-1].group]
     joined = []
-    for group in shared or groups[-1:]:
-        parts = [next((p for p in each if p.group == group), each[-1]) for each in informed]
-        best = max(parts, key=lambda part: part.log_evidence)
-        relevance = np.max([part.relevance for part in parts], axis=0)
-        inner = best.kernel.kernel
-        joined.append(
-            replace(
-                best.moved(relevance, inner),
-                gain=np.max([part.gain for part in parts], axis=0),
-                log_evidence=float(sum(part.log_evidence for part in parts)),
-            )
-        )
+    for group in groups:
+        # a target may have scales of one kind only: it takes part with those
+        parts = [found.get(group, list(found.values())[-1]) for found in by_group]
+        joined.append(_joined(parts))
     return tuple(joined)
+
+
+def _joined(parts: list[LearntScales]) -> LearntScales:
+    """Join scales of one kind."""
+    best = max(parts, key=lambda part: part.log_evidence)
+    relevance = np.max([part.relevance for part in parts], axis=0)
+    return replace(
+        best.moved(relevance, best.kernel.kernel),
+        gain=np.max([part.gain for part in parts], axis=0),
+        log_evidence=float(sum(part.log_evidence for part in parts)),
+    )

@@ -14,15 +14,13 @@ variance is maximised out; several targets share the scales, each with a noise o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from relvec._linalg import cholesky, inverse_from_cholesky, log_det_cholesky, solve_lower
-from relvec._typing import Matrix, Vector
+from relvec._typing import BoolArray, Matrix, Vector
 from relvec.kernels import (
-    KernelLike,
     kernel_block,
     parameter_gradient,
     raw_scale_slope,
@@ -32,19 +30,21 @@ from relvec.kernels import (
 
 __all__ = ["Process", "ProcessPoint"]
 
+_NONE = np.empty(0)
+
 
 class ProcessPoint(NamedTuple):
-    """The log evidence at one choice of parameters, and its derivatives."""
+    """The log evidence at one choice of parameters, and its derivatives if they were asked for."""
 
     log_evidence: float
-    log_signal: float
+    log_signal: float = 0.0
     """Derivative in log g."""
-    log_explicit: float
+    log_explicit: float = 0.0
     """Derivative in log h."""
-    scale: Vector
+    scale: Vector = _NONE
     """Derivative in the scales themselves; zero, unless asked for, where they are zero."""
-    theta: Vector
-    """Derivative in the log parameters of the kernel; empty unless asked for."""
+    theta: Vector = _NONE
+    """Derivative in the log parameters of the kernel, as far as they were given."""
 
 
 class Process:
@@ -64,6 +64,14 @@ class Process:
 
     signal_bounds = (-7.0, 20.0)
     """Of log g: beyond these there is no signal, or no noise."""
+    max_rows = 500
+    """Rows that are learnt from by default: the cost grows with their third power."""
+    widths: tuple[float, ...] = (0.5,)
+    """Factors of the scales that are proposed to a sparse model, which needs few wider kernels."""
+    noise, intercept_variance = 1.0, 0.0
+    """What is added to the diagonal of the covariance, and to all of it."""
+    weighs_covariance = True
+    """Whether weights of rows are inverse variances of noise, rather than part of a likelihood."""
 
     def __init__(
         self,
@@ -73,44 +81,26 @@ class Process:
         explicit: Matrix | None = None,
     ) -> None:
         self.X = X
-        self._scores: Vector | None = None
-        n_samples = len(X)
-        weight = np.ones(n_samples) if weight is None else weight
-        self.n_contrasts = float(weight.sum()) - 1.0
-        self.root = np.sqrt(weight)
+        self.weight = np.ones(len(X)) if weight is None else weight
+        self.n_contrasts = float(self.weight.sum()) - 1.0
+        root = np.sqrt(self.weight)
+        self.targets = _standardised(targets, self.weight) * root[:, None]
+        self.is_empty = self.targets.shape[1] == 0 or self.n_contrasts < 2.0
+        self.root = root if self.weighs_covariance else np.ones(len(X))
         self.explicit: Matrix | None = None
-        if explicit is not None and explicit.shape[1]:
-            columns = explicit - np.average(explicit, axis=0, weights=weight)
-            spread = np.sqrt(np.average(columns**2, axis=0, weights=weight))
-            columns = columns[:, spread > 0.0] / spread[spread > 0.0]
-            if columns.shape[1]:
-                self.explicit = (columns * self.root[:, None]) @ (columns * self.root[:, None]).T
-        centred = targets - np.average(targets, axis=0, weights=weight)
-        spread = np.sqrt(np.average(centred**2, axis=0, weights=weight))
-        # a constant target says nothing of scales
-        self.targets = (centred / np.where(spread > 0.0, spread, 1.0))[:, spread > 0.0]
-        self.targets = self.targets * self.root[:, None]
-
-    def single_scores(self, compute: Callable[[Process], Vector]) -> Vector:
-        """Return what single inputs are worth, computed once."""
-        if self._scores is None:
-            self._scores = compute(self)
-        return self._scores
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to learn from."""
-        return self.targets.shape[1] == 0 or self.n_contrasts < 2.0
+        columns = _NONE if explicit is None else _standardised(explicit, self.weight)
+        if columns.size:
+            self.explicit = (columns * self.root[:, None]) @ (columns * self.root[:, None]).T
 
     def at(
         self,
-        kernel: KernelLike,
+        kernel: Any,
         scale: Vector,
         log_signal: float,
         log_explicit: float = 0.0,
+        theta: Vector = _NONE,
         *,
         slopes: bool = True,
-        parameters: bool = False,
         everywhere: bool = False,
     ) -> ProcessPoint | None:
         """Evaluate the log evidence; None where it is numerically not defined.
@@ -123,25 +113,49 @@ class Process:
             Scales, zero for inputs that are left out.
         log_signal, log_explicit : float
             Logarithms of g and h.
+        theta : ndarray, optional
+            Log parameters of the kernel, if they are not its own.
         slopes : bool, default=True
             Whether to compute derivatives; else they are empty.
-        parameters : bool, default=False
-            Whether to differentiate in the parameters of the kernel as well.
         everywhere : bool, default=False
             Whether to differentiate in scales that are zero as well, which costs more.
         """
+        if len(theta):
+            kernel = kernel.clone_with_theta(theta)
         inputs = scaled_inputs(kernel, scale, self.X)
-        root = self.root
         values = kernel_block(kernel, inputs, inputs)
-        signal, explicit = math.exp(log_signal), math.exp(log_explicit)
-        B = values * np.multiply.outer(root * signal, root)
-        B.flat[:: len(B) + 1] += 1.0
+        weighting: Matrix | float = math.exp(log_signal)
+        if self.weighs_covariance:
+            weighting = np.multiply.outer(self.root * weighting, self.root)
+        covariance = values * weighting
+        covariance.flat[:: len(covariance) + 1] += self.noise
+        covariance += self.intercept_variance
         if self.explicit is not None:
-            B += explicit * self.explicit
-        factor = cholesky(np.asfortranarray(B))
+            covariance += math.exp(log_explicit) * self.explicit
+        found = self._evidence(covariance, slopes)
+        if found is None:
+            return None
+        value, E = found
+        if E is None:
+            return ProcessPoint(value)
+        of_explicit = 0.0
+        if self.explicit is not None:
+            of_explicit = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
+        E *= weighting
+        return ProcessPoint(
+            value,
+            float(np.einsum("ij,ij->", E, values)),
+            of_explicit,
+            self._scale_slopes(kernel, scale, E, everywhere),
+            parameter_gradient(kernel, inputs, inputs, E) if len(theta) else _NONE,
+        )
+
+    def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
+        """Log evidence, and on request its derivative in the entries of the covariance."""
+        root, n, n_targets = self.root, self.n_contrasts, self.targets.shape[1]
+        factor = cholesky(np.asfortranarray(covariance))
         if factor is None:
             return None
-        n, n_targets = self.n_contrasts, self.targets.shape[1]
         white = solve_lower(factor, np.column_stack([root, self.targets]))
         total = float(white[:, 0] @ white[:, 0])
         along = white[:, 0] @ white[:, 1:]
@@ -152,29 +166,29 @@ class Process:
         fit = n * float(np.log(quadratic / n).sum()) + n_targets * n
         value = -0.5 * (fit + n_targets * log_det)
         if not slopes:
-            return ProcessPoint(value, 0.0, 0.0, np.empty(0), np.empty(0))
+            return value, None
         inverse = inverse_from_cholesky(factor)
         ones = inverse @ root
         inverse -= np.multiply.outer(ones / total, ones)
         solved = inverse @ self.targets
         E = (n / quadratic * solved) @ solved.T - n_targets * inverse
         E *= 0.5
-        of_explicit = 0.0
-        if self.explicit is not None:
-            of_explicit = explicit * float(np.einsum("ij,ij->", E, self.explicit))
-        E *= np.multiply.outer(root * signal, root)
-        of_signal = float(np.einsum("ij,ij->", E, values))
-        by_scale = self._slopes(kernel, scale, E, everywhere)
-        by_theta = np.empty(0)
-        if parameters:
-            by_theta = parameter_gradient(kernel, inputs, inputs, E)
-        return ProcessPoint(value, of_signal, of_explicit, by_scale, by_theta)
+        return value, E
 
-    def _slopes(self, kernel: KernelLike, scale: Vector, E: Matrix, everywhere: bool) -> Vector:
-        matters = scale > 0.0
-        if everywhere or not takes_any_inputs(kernel) or matters.all() or not matters.any():
+    def _scale_slopes(self, kernel: Any, scale: Vector, E: Matrix, everywhere: bool) -> Vector:
+        """Sum E over the derivatives of the kernel, at zero scales only where asked for."""
+        matters: BoolArray = scale > 0.0
+        if everywhere or matters.all() or not matters.any() or not takes_any_inputs(kernel):
             return raw_scale_slope(kernel, scale, self.X, self.X, E)
-        inside = self.X[:, matters]
         result = np.zeros(len(scale))
+        inside = self.X[:, matters]
         result[matters] = raw_scale_slope(kernel, scale[matters], inside, inside, E)
         return result
+
+
+def _standardised(columns: Matrix, weight: Vector) -> Matrix:
+    """Columns of mean zero and variance one; those that are constant say nothing."""
+    centred = columns - np.average(columns, axis=0, weights=weight)
+    spread = np.sqrt(np.average(centred**2, axis=0, weights=weight))
+    result: Matrix = (centred / np.where(spread > 0.0, spread, 1.0))[:, spread > 0.0]
+    return result

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,31 +17,10 @@ from scipy.optimize import minimize
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.learning.process import Process, ProcessPoint
+from relvec.learning.screening import screen_inputs, single_scores
+from relvec.learning.tuning import ScaleTuning
 
 __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
-
-START_SIGNAL = math.log(10.0)
-SMALLEST_SCALE = 1e-6
-"""Over the spread of the data such an input is a constant."""
-SETTLING, TRYING = 12, 10
-"""Steps of a climb after inputs were taken out, and to see what a change is worth."""
-LOOKED_AT = 12
-"""Inputs of least relevance that are tried without, one by one."""
-CANDIDATES = 4
-"""Inputs that were left out and are tried again."""
-ENTRY_SHARES = (0.3, 1.0)
-"""Scales at which an input enters, relative to the median of those in the model."""
-PROMISE = 0.3
-"""Share of its price that an input must bring at a scale at which it is tried."""
-NEGLIGIBLE = 1e-3
-"""Log evidence, in nats, that no change is made for."""
-TOLERANCE = 1e-3
-"""Rise of the log evidence in one step at which a climb ends."""
-IDLE = 0.05
-"""Log evidence lost with an input that the others need not adapt to."""
-TIE = 0.1
-"""Precision of the normal prior of log scales around their mean: they may well differ by a factor
-of e^3, but those that the data say little of stay near the others."""
 
 
 class ProcessFit(NamedTuple):
@@ -51,8 +31,8 @@ class ProcessFit(NamedTuple):
     log_signal: float
     log_explicit: float
     theta: Vector
-    """Log parameters of the kernel."""
-    log_evidence: float
+    """Log parameters of the kernel, if they are learnt."""
+    log_evidence: float = -math.inf
     objective: float = -math.inf
     """Log evidence less what unequal scales cost."""
 
@@ -72,7 +52,9 @@ class ProcessSearch:
     kernel : Kernel or callable
         Kernel of the scaled inputs.
     largest : ndarray of shape (n_features,)
-        Upper bounds of the scales; see `largest_scales`.
+        Upper bounds of the scales, see `largest_scales`; zero for inputs that do not vary.
+    tuning : ScaleTuning, optional
+        Constants of the search.
     learns_kernel : bool, default=False
         Whether the parameters of the kernel are learnt as well.
     """
@@ -82,50 +64,45 @@ class ProcessSearch:
         process: Process,
         kernel: Any,
         largest: Vector,
+        tuning: ScaleTuning | None = None,
         *,
         learns_kernel: bool = False,
     ) -> None:
-        self.process = process
-        self.kernel: Any = kernel
-        self.largest = largest
-        self.learns_kernel = learns_kernel and bool(getattr(kernel, "n_dims", 0))
-        self.theta = np.empty(0)
-        if self.learns_kernel:
-            self.theta = np.asarray(self.kernel.theta)
+        self.process, self.kernel, self.largest = process, kernel, largest
+        self.varies: BoolArray = largest > 0.0
+        self.tuning = ScaleTuning() if tuning is None else tuning
+        self.theta = np.asarray(kernel.theta) if learns_kernel else np.empty(0)
         self.path: list[Vector] = []
-        """Scales after every step of every climb."""
+        """Scales after every step that led higher than all before it."""
         self.values: list[float] = []
-        """Log evidence there."""
+        """Objective there."""
 
-    # ------------------------------------------------------------------ values
-
-    def at(
-        self, fit: ProcessFit, *, slopes: bool = True, everywhere: bool = False
-    ) -> ProcessPoint | None:
-        """Evaluate the evidence at some parameters; see `Process.at`."""
-        kernel = self.kernel
-        if self.learns_kernel:
-            kernel = kernel.clone_with_theta(fit.theta)
-        return self.process.at(
-            kernel,
-            fit.scale,
-            fit.log_signal,
-            fit.log_explicit,
-            slopes=slopes,
-            parameters=slopes and self.learns_kernel,
-            everywhere=everywhere,
-        )
+    # ------------------------------------------------------------------ starts
 
     def valued(self, fit: ProcessFit) -> ProcessFit:
         """Return the same parameters with their evidence; minus infinity where it fails."""
-        point = self.at(fit, slopes=False)
+        point = self.process.at(self.kernel, *fit[:4], slopes=False)
         value = -math.inf if point is None else point.log_evidence
-        return fit._replace(log_evidence=value, objective=value - _penalty(fit)[0])
+        return fit._replace(log_evidence=value, objective=value - self._penalty(fit)[0])
 
     def start(self, scale: Vector) -> ProcessFit:
         """Return a place to start from."""
         scale = np.minimum(scale, self.largest)
-        return self.valued(ProcessFit(scale, START_SIGNAL, 0.0, self.theta, -math.inf))
+        return self.valued(ProcessFit(scale, self.tuning.start_signal, 0.0, self.theta))
+
+    def best_start(self, inputs: BoolArray) -> ProcessFit:
+        """Return the best of a few widths, all inputs alike."""
+        widths = np.array(self.tuning.starts) / inputs.sum()
+        return max(map(self.start, np.where(inputs, widths[:, None], 0.0)), key=_objective)
+
+    @cached_property
+    def scores(self) -> Vector:
+        """What single inputs are worth."""
+        return single_scores(self.process, self.varies)
+
+    def screened(self, most: int) -> BoolArray:
+        """Return the inputs that matter most by themselves."""
+        return screen_inputs(self.scores, most)
 
     # ------------------------------------------------------------------ climbs
 
@@ -141,86 +118,63 @@ class ProcessSearch:
         move : {"each", "common", "none"}, default="each"
             Change every scale by itself, multiply all of them by one number, or leave them.
         """
-        inputs = fit.inputs
-        low, high = self._scale_bounds(fit, move)
-        has_explicit = self.process.explicit is not None
-        n_scales = len(low)
-
-        def unpack(vector: Vector) -> ProcessFit:
-            scale = np.zeros_like(fit.scale)
-            moved = np.exp(vector[:n_scales])
-            scale[inputs] = moved if move == "each" else fit.scale[inputs] * moved.prod()
-            log_explicit = float(vector[n_scales + 1]) if has_explicit else 0.0
-            theta = vector[n_scales + 1 + has_explicit :]
-            return ProcessFit(scale, float(vector[n_scales]), log_explicit, theta, -math.inf)
+        moves = _Coordinates(self, fit, move)
 
         def cost(vector: Vector) -> tuple[float, Vector]:
-            trial = unpack(vector)
-            point = self.at(trial)
+            trial = moves.fit_at(vector)
+            point = self.process.at(self.kernel, *trial[:4])
             if point is None:
                 return 1e300, np.zeros_like(vector)
-            by_scale = (trial.scale * point.scale)[inputs]
-            if move != "each":
-                by_scale = np.full(n_scales, by_scale.sum())
-            explicit = [point.log_explicit] if has_explicit else []
-            slopes = np.concatenate([by_scale, [point.log_signal], explicit, point.theta])
-            penalty, by_log_scale = _penalty(trial)
-            if move == "each":  # else no difference changes
-                slopes[:n_scales] -= by_log_scale
-            return penalty - point.log_evidence, -slopes
+            penalty, by_log_scale = self._penalty(trial)
+            return penalty - point.log_evidence, -moves.slopes(trial, point, by_log_scale)
 
-        scales = np.log(fit.scale[inputs]) if move == "each" else np.zeros(n_scales)
-        begin = np.concatenate(
-            [scales, [fit.log_signal], [fit.log_explicit] if has_explicit else [], fit.theta]
-        )
-        bounds = [*zip(low, high, strict=True), self.process.signal_bounds]
-        if has_explicit:
-            bounds.append(self.process.signal_bounds)
-        if self.learns_kernel:
-            bounds.extend(map(tuple, np.asarray(self.kernel.bounds)))
-        begin = np.clip(begin, [b[0] for b in bounds], [b[1] for b in bounds])
-
-        def record(intermediate_result: object) -> None:
-            self.path.append(unpack(intermediate_result.x).scale)  # type: ignore[attr-defined]
-            self.values.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
+        def record(intermediate_result: Any) -> None:
+            value = -float(intermediate_result.fun)
+            if not self.values or value >= self.values[-1]:
+                self.path.append(moves.fit_at(intermediate_result.x).scale)
+                self.values.append(value)
 
         end = minimize(
             cost,
-            begin,
+            np.clip(moves.begin, *moves.bounds),
             jac=True,
             method="L-BFGS-B",
-            bounds=bounds,
+            bounds=np.transpose(moves.bounds),
             callback=record,
-            options={"maxiter": max_iter, "ftol": TOLERANCE / max(abs(fit.objective), 1.0)},
+            options={
+                "maxiter": max_iter,
+                "ftol": self.tuning.tolerance / max(abs(fit.objective), 1.0),
+            },
         )
-        found = unpack(end.x)
-        found = found._replace(
-            objective=-float(end.fun), log_evidence=_penalty(found)[0] - float(end.fun)
-        )
-        return found if found.objective > fit.objective else fit
+        found, objective = moves.fit_at(end.x), -float(end.fun)
+        if not objective > fit.objective:
+            return fit
+        evidence = self._penalty(found)[0] + objective
+        return found._replace(objective=objective, log_evidence=evidence)
 
-    def _scale_bounds(self, fit: ProcessFit, move: str) -> tuple[Vector, Vector]:
-        """Bounds of what is added to log scales, or of those themselves if each moves."""
-        scale, largest = fit.scale[fit.inputs], self.largest[fit.inputs]
-        if move == "each":
-            return np.full(len(scale), math.log(SMALLEST_SCALE)), np.log(largest)
-        if move == "none" or not len(scale):
-            return np.empty(0), np.empty(0)
-        return (
-            np.array([math.log(SMALLEST_SCALE) - math.log(scale.max())]),
-            np.array([float(np.log(largest / scale).min())]),
-        )
+    def _penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
+        """What unequal scales cost, and the derivative in their logarithms."""
+        inputs = fit.inputs
+        if not len(inputs):
+            return 0.0, np.empty(0)
+        log_scale = np.log(fit.scale[inputs])
+        apart = log_scale - log_scale.mean()
+        tie = self.tuning.tie
+        return 0.5 * tie * float(apart @ apart), tie * apart
 
     # ------------------------------------------------------------------ inputs in and out
+
+    def without(self, fit: ProcessFit, out: IndexArray | int) -> ProcessFit:
+        """Return the model without some inputs, all else held."""
+        scale = fit.scale.copy()
+        scale[out] = 0.0
+        return self.valued(fit._replace(scale=scale))
 
     def losses(self, fit: ProcessFit, inputs: IndexArray) -> Vector:
         """Objective lost with each of some inputs, all else held."""
         result = np.empty(len(inputs))
         for place, k in enumerate(inputs):
-            scale = fit.scale.copy()
-            scale[k] = 0.0
-            without = self.valued(fit._replace(scale=scale))
-            result[place] = fit.objective - without.objective
+            result[place] = fit.objective - self.without(fit, k).objective
         return result
 
     def prune(self, fit: ProcessFit, price: float) -> ProcessFit:
@@ -229,79 +183,133 @@ class ProcessSearch:
         The last one always stays. Where no input is cheap with all else held, the cheapest one is
         tried without it, the others adapting.
         """
+        tuning = self.tuning
         while len(fit.inputs) > 1:
-            inputs = fit.inputs[np.argsort(fit.scale[fit.inputs])[:LOOKED_AT]]
+            inputs = fit.inputs[np.argsort(fit.scale[fit.inputs])[: tuning.n_weakest]]
             losses = self.losses(fit, inputs)
-            idle = inputs[losses < min(IDLE, price)]
+            idle = inputs[losses < min(tuning.idle, price)]
             if 0 < len(idle) < len(fit.inputs):
-                without = _without(self, fit, idle)
-                if without.objective > fit.objective - price * len(idle):
-                    fit = without
+                fewer = self.without(fit, idle)
+                if fewer.objective > fit.objective - price * len(idle):
+                    fit = fewer
                     continue
             order = np.argsort(losses)
-            cheap = inputs[order[losses[order] < price]]
-            sure = bool(len(cheap))
-            out = cheap[: max(1, len(cheap) // 2)] if sure else inputs[order[:1]]
-            if len(out) == len(fit.inputs):
-                out = out[:-1]
-            trial = self.climb(_without(self, fit, out), SETTLING)
-            if fit.objective - trial.objective > price * len(out) + NEGLIGIBLE:
-                if len(out) == 1:
-                    return fit
-                trial = self.climb(_without(self, fit, out[:1]), SETTLING)
-                if fit.objective - trial.objective > price + NEGLIGIBLE:
-                    return fit
-            fit = trial
+            n_cheap = int(np.count_nonzero(losses < price))
+            # half of what is cheap goes at once, and if that was too much the cheapest alone
+            for n_out in sorted({max(1, n_cheap // 2), 1}, reverse=True):
+                trial = self.without(fit, inputs[order[:n_out]])
+                trial = self.climb(trial, tuning.settling_steps)
+                if fit.objective - trial.objective <= price * n_out + tuning.negligible:
+                    fit = trial
+                    break
+            else:
+                return fit
         return fit
 
     def entries(self, fit: ProcessFit, allowed: BoolArray) -> list[tuple[int, ProcessFit]]:
         """Return the inputs outside that promise most, each with the best model that has it."""
-        point = self.at(fit, everywhere=True)
+        point = self.process.at(self.kernel, *fit[:4], everywhere=True)
         if point is None:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)
-        order = np.argsort(-slope, kind="stable")[:CANDIDATES]
+        order = np.argsort(-slope, kind="stable")[: self.tuning.n_candidates]
         typical = float(np.median(fit.scale[fit.inputs])) if len(fit.inputs) else 0.5
+        # inputs that explain nothing leave no signal that another could be part of
+        signals = (fit.log_signal, self.tuning.start_signal)[: 1 + (fit.log_signal < 0.0)]
         found = []
         for k in order[slope[order] > 0.0]:
             trials = []
-            # inputs that explain nothing leave no signal that another could be part of
-            signals = {fit.log_signal, START_SIGNAL if fit.log_signal < 0.0 else fit.log_signal}
-            for share, signal in itertools.product(ENTRY_SHARES, sorted(signals)):
+            for share, signal in itertools.product(self.tuning.entry_shares, signals):
                 scale = fit.scale.copy()
                 scale[k] = min(share * typical, self.largest[k])
                 trials.append(self.valued(fit._replace(scale=scale, log_signal=signal)))
-            found.append((int(k), max(trials, key=lambda trial: trial.objective)))
+            found.append((int(k), max(trials, key=_objective)))
         return sorted(found, key=lambda entry: -entry[1].objective)
 
     def enter(self, fit: ProcessFit, price: float, allowed: BoolArray) -> ProcessFit:
         """Take in inputs as long as one of those that promise most brings more than its price."""
+        tuning = self.tuning
         while True:
             for _, trial in self.entries(fit, allowed):
-                if trial.objective - fit.objective < PROMISE * price:
+                if trial.objective - fit.objective < tuning.promise * price:
                     continue
-                grown = self.climb(trial, TRYING)
-                if grown.objective - fit.objective > price + NEGLIGIBLE:
+                grown = self.climb(trial, tuning.trying_steps)
+                if grown.objective - fit.objective > price + tuning.negligible:
                     fit = grown
                     break
             else:
                 return fit
 
+    # ------------------------------------------------------------------ what was found
 
-def _penalty(fit: ProcessFit) -> tuple[float, Vector]:
-    """What unequal scales cost, and the derivative in their logarithms."""
-    inputs = fit.inputs
-    if not len(inputs):
-        return 0.0, np.empty(0)
-    log_scale = np.log(fit.scale[inputs])
-    apart = log_scale - log_scale.mean()
-    return 0.5 * TIE * float(apart @ apart), TIE * apart
+    def gains(self, fit: ProcessFit) -> Vector:
+        """What every input brings, or would bring: zero for those that promise nothing.
+
+        Not known where many inputs share a width: each would have to be tried without.
+        """
+        if len(fit.inputs) > self.tuning.many_inputs:
+            return np.full(len(fit.scale), np.nan)
+        gain = np.zeros(len(fit.scale))
+        gain[fit.inputs] = self.losses(fit, fit.inputs)
+        for k, trial in self.entries(fit, self.varies):
+            gain[k] = max(0.0, trial.objective - fit.objective)
+        return gain
+
+    def history(self, fit: ProcessFit) -> tuple[Matrix, Vector]:
+        """Scales and objectives on the way to a fit; of thousands of inputs only some steps."""
+        n_steps = len(self.path) + 1
+        n_shown = min(n_steps, max(2, self.tuning.path_values // len(fit.scale)))
+        shown = np.unique(np.linspace(0, n_steps - 1, n_shown).astype(np.intp))
+        steps, objectives = [*self.path, fit.scale], [*self.values, fit.objective]
+        return np.array(steps)[shown], np.array(objectives)[shown]
 
 
-def _without(search: ProcessSearch, fit: ProcessFit, out: IndexArray) -> ProcessFit:
-    scale = fit.scale.copy()
-    scale[out] = 0.0
-    return search.valued(fit._replace(scale=scale))
+class _Coordinates:
+    """What a climb moves.
+
+    Logarithms of the scales, or of one factor of all of them, of g, of h if there are explicit
+    columns, and of the parameters of the kernel.
+    """
+
+    def __init__(self, search: ProcessSearch, fit: ProcessFit, move: str) -> None:
+        self.fit, self.inputs, self.each = fit, fit.inputs, move == "each"
+        scale, largest = fit.scale[self.inputs], search.largest[self.inputs]
+        smallest = math.log(search.tuning.smallest_scale)
+        begin = low = high = np.empty(0)
+        if self.each:
+            begin, low, high = np.log(scale), np.full(len(scale), smallest), np.log(largest)
+        elif move == "common" and len(scale):
+            begin = np.zeros(1)
+            low = np.array([smallest - math.log(scale.max())])
+            high = np.array([float(np.log(largest / scale).min())])
+        self.n_scales = len(begin)
+        self.n_ratios = 1 if search.process.explicit is None else 2
+        ratios = [fit.log_signal, fit.log_explicit][: self.n_ratios]
+        of_ratios = np.tile(search.process.signal_bounds, (self.n_ratios, 1)).T
+        of_theta = np.asarray(search.kernel.bounds).T if len(fit.theta) else np.empty((2, 0))
+        self.begin = np.concatenate([begin, ratios, fit.theta])
+        self.bounds = np.hstack([[low, high], of_ratios, of_theta])
+
+    def fit_at(self, vector: Vector) -> ProcessFit:
+        """Parameters of the process at some coordinates."""
+        scale = np.zeros_like(self.fit.scale)
+        moved = np.exp(vector[: self.n_scales])
+        scale[self.inputs] = moved if self.each else self.fit.scale[self.inputs] * moved.prod()
+        end = self.n_scales + self.n_ratios
+        ratios = [*vector[self.n_scales : end].tolist(), 0.0]
+        return ProcessFit(scale, ratios[0], ratios[1], vector[end:])
+
+    def slopes(self, trial: ProcessFit, point: ProcessPoint, by_log_scale: Vector) -> Vector:
+        """Derivative of the objective in the coordinates; `by_log_scale` is of the penalty."""
+        by_scale = (trial.scale * point.scale)[self.inputs]
+        # one factor of all scales leaves their differences, and with them the penalty
+        by_scale = by_scale - by_log_scale if self.each else np.full(self.n_scales, by_scale.sum())
+        ratios = [point.log_signal, point.log_explicit][: self.n_ratios]
+        return np.concatenate([by_scale, ratios, point.theta])
+
+
+def _objective(fit: ProcessFit) -> float:
+    return fit.objective
 
 
 def largest_scales(X: Matrix) -> Vector:

@@ -2,38 +2,61 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
+
+from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 
-__all__ = ["distinct_rows", "in_own_order", "input_moments"]
-
-FARTHEST = 1e140
-"""Squares of larger numbers, or of their inverses, leave the range of floating point."""
+__all__ = ["choose_rows", "input_moments", "learning_rows"]
 
 
-def distinct_rows(
-    X: Matrix, targets: Matrix, sample_weight: Vector | None
+def learning_rows(
+    X: Matrix,
+    targets: Matrix,
+    sample_weight: Vector | None,
+    most: int,
+    random_state: Any,
+    *,
+    are_labels: bool,
 ) -> tuple[IndexArray, Vector]:
-    """Return rows that differ, in order of first appearance, and how often each counts."""
-    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
-    _, first, group = np.unique(_as_bytes(X, targets, rows), return_index=True, return_inverse=True)
-    counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
-    order = np.argsort(first)
-    return rows[first[order]], counts[order].astype(np.float64)
+    """Return rows that differ, no more than `most`, and how often each counts.
 
-
-def in_own_order(X: Matrix, targets: Matrix, rows: IndexArray) -> IndexArray:
-    """Return places that sort rows by what is in them.
-
-    Rows that were seen twice and rows that count twice are then the same to the last digit.
+    They are in the order of what is in them: rows that were seen twice and rows that count twice
+    are then the same to the last digit.
     """
-    return np.argsort(_as_bytes(X, targets, rows))
-
-
-def _as_bytes(X: Matrix, targets: Matrix, rows: IndexArray) -> np.ndarray:
+    rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
     both = np.ascontiguousarray(np.hstack([X[rows], targets[rows]])) + 0.0  # no -0.0
-    return both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
+    contents = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
+    _, first, group = np.unique(contents, return_index=True, return_inverse=True)
+    counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
+    seen = np.argsort(first)  # a random choice goes by the order of first appearance
+    chosen = np.sort(
+        seen[choose_rows(targets[rows[first[seen]]], most, random_state, are_labels=are_labels)]
+    )
+    return rows[first[chosen]], counts[chosen].astype(np.float64)
+
+
+def choose_rows(
+    targets: Matrix, most: int, random_state: Any, *, are_labels: bool = False
+) -> IndexArray:
+    """Choose rows at random if there are more than `most`, of every class its share."""
+    n_rows = len(targets)
+    if n_rows <= most:
+        return np.arange(n_rows)
+    random_state = check_random_state(random_state)
+    if not are_labels:
+        return np.sort(random_state.choice(n_rows, most, replace=False))
+    chosen = []
+    _, strata = np.unique(targets, axis=0, return_inverse=True)
+    # one number a row, so that it does not matter which class is called what
+    order = np.argsort(random_state.random_sample(n_rows), kind="stable")
+    for stratum in np.unique(strata):
+        mine = order[strata[order] == stratum]
+        chosen.append(mine[: max(1, round(most * len(mine) / n_rows))])
+    return np.sort(np.concatenate(chosen))
 
 
 def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
@@ -42,8 +65,9 @@ def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
     unit = np.where(largest > 0.0, largest, 1.0)
     centre = np.average(X / unit, axis=0, weights=weight)
     spread = np.sqrt(np.average((X / unit - centre) ** 2, axis=0, weights=weight))
-    spread = np.where(spread > 8.0 * np.finfo(np.float64).eps, spread * unit, 0.0)
-    if (spread > FARTHEST).any() or (spread[spread > 0.0] < 1.0 / FARTHEST).any():
+    spread = np.where(spread > 8.0 * EPS, spread * unit, 0.0)
+    # squares of larger numbers, or of their inverses, leave the range of floating point
+    if (spread > 1e140).any() or (spread[spread > 0.0] < 1e-140).any():
         raise ValueError(
             "scales need the variances of the inputs, which are too large for that, or too small: "
             f"standard deviations from {spread[spread > 0.0].min():.1e} to {spread.max():.1e}. "

@@ -9,47 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import check_random_state
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import ScaledInputs
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.learnt import LearntScales, merged
+from relvec.learning.learnt import LearntScales, in_own_units, merged, nothing_learnt
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
-from relvec.learning.rows import distinct_rows, in_own_order, input_moments
-from relvec.learning.screening import screen_inputs
+from relvec.learning.rows import input_moments, learning_rows
+from relvec.learning.tuning import ScaleTuning
 
-__all__ = ["KINDS", "MANY_INPUTS", "ScaleLearner", "entry_price"]
+__all__ = ["KINDS", "ScaleLearner", "entry_price"]
 
 KINDS = ("auto", "isotropic", "ard", "kernel")
-STARTS = (0.1, 0.5, 2.5)
-"""Scales to start from, all inputs alike, divided by their number."""
-MAX_TARGETS, MAX_LABELS = 500, 300
-FIRST_STEPS = 8
-"""Steps from each start, after which the best goes on."""
-EXPECTED_NULLS = 1.5
-"""Of inputs that do not matter, how many may be expected to stay."""
-PATH_VALUES = 1 << 18
-MANY_INPUTS = 100
-"""With more inputs, those that have nothing to do with the target by themselves wait outside."""
-NO_SIGNAL = -20.0
-"""Log ratio of signal to noise of a process that explains nothing."""
-TOO_MANY = 5000
-"""With more than these, some always do."""
-SCREENED = (20, 60, 200)
-"""How many of many inputs may share a width."""
-LARGE_START, SMALL_START = 60, 10
-"""How many of many inputs are in the model from which others are taken out."""
-ROUNDS = 4
-"""How often inputs are taken out and let in again."""
 
 
 class ScaleLearner(BaseEstimator):
@@ -79,6 +59,8 @@ class ScaleLearner(BaseEstimator):
         Steps of the last climb.
     random_state : int, RandomState instance or None, default=0
         Chooses the rows if there are more.
+    tuning : ScaleTuning, optional
+        Constants of the search.
 
     Examples
     --------
@@ -103,6 +85,7 @@ class ScaleLearner(BaseEstimator):
         max_rows: int | str = "auto",
         max_iter: int = 60,
         random_state: Any = 0,
+        tuning: ScaleTuning | None = None,
     ) -> None:
         self.kind = kind
         self.width = width
@@ -111,6 +94,7 @@ class ScaleLearner(BaseEstimator):
         self.max_rows = max_rows
         self.max_iter = max_iter
         self.random_state = random_state
+        self.tuning = tuning
 
     def check(self) -> None:
         """Find misspelt options before any work is done."""
@@ -166,137 +150,34 @@ class ScaleLearner(BaseEstimator):
         if targets.shape[1] > 1 and not are_labels and self.kind != "kernel":
             # each has a ratio of signal to noise of its own: one that is nearly free of noise
             # would speak for all
-            return merged(
-                [
-                    self.learn(kernel, X, target[:, None], sample_weight, explicit)
-                    for target in targets.T
-                ]
-            )
-        rows, weight = distinct_rows(X, targets, sample_weight)
-        chosen = self._choice(targets[rows], are_labels)
-        chosen = chosen[in_own_order(X, targets, rows[chosen])]
-        rows, weight = rows[chosen], weight[chosen]
-        centre, spread = input_moments(X[rows], weight)
-        varies = spread > 0.0
-        scaled = (X[rows] - centre) / np.where(varies, spread, 1.0)
-        process = (LabelProcess if are_labels else Process)(
-            scaled, targets[rows], weight, None if explicit is None else explicit(rows)
-        )
-        if process.is_empty or not varies.any():
-            return (self._nothing_learnt(kernel, spread, 0.0),)
-        if self.kind == "kernel":
-            return (self._learn_kernel(kernel, process, X[rows], spread),)
-        largest = np.where(varies, largest_scales(scaled), 0.0)
-        search = ProcessSearch(process, kernel, largest)
-        if search.start(np.where(varies, 0.5 / varies.sum(), 0.0)).objective == -math.inf:
-            raise ValueError(
-                f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
-                'one on these inputs. Use "rbf", "matern52" or another that is.'
-            )
-        price = entry_price(self.min_gain, int(varies.sum()))
-        shared = self._shared(search, varies)
-        isotropic = shared[0]
-        null = search.valued(isotropic._replace(log_signal=NO_SIGNAL)).log_evidence
-        fits = [("isotropic", fit) for fit in shared]
-        if self.kind == "isotropic":
-            fits = fits[:1]
-        elif varies.sum() > 1:
-            ard = "ard", self._ard(search, varies, price, isotropic)
-            fits = [ard] if self.kind == "ard" else [*fits, ard]
-        widths = (0.5, 1.0) if are_labels else (0.5,)
-        if not isinstance(self.width, str):
-            widths = (float(self.width),)
-        # what a parameter of a process that explains noise gains, chosen from some, is more than
-        # half a nat
-        each = max(1.0, 0.5 * math.log(process.n_contrasts))
-        proposals = []
-        for place, (kind, fit) in enumerate(fits):
-            group = f"{kind} {place}"
-            n_scales = 1 if kind == "isotropic" else len(fit.inputs)
-            if fit.log_evidence - null < each * (1.0 + n_scales):  # and one for the signal
-                continue
-            gain = self._gains(search, fit, varies)
-            proposals += [
-                self._result(kernel, fit, width, kind, group, spread, gain, price, search)
-                for width in widths
+            alone = [
+                self.learn(kernel, X, target[:, None], sample_weight, explicit)
+                for target in targets.T
             ]
-        return tuple(proposals) or (self._nothing_learnt(kernel, spread, price),)
+            return merged(alone)
+        process_of = LabelProcess if are_labels else Process
+        most = process_of.max_rows if isinstance(self.max_rows, str) else self.max_rows
+        rows, weight = learning_rows(
+            X, targets, sample_weight, most, self.random_state, are_labels=are_labels
+        )
+        inputs = X[rows]
+        centre, spread = input_moments(inputs, weight)
+        if self.kind != "kernel":  # which has units of its own
+            inputs = (inputs - centre) / np.where(spread > 0.0, spread, 1.0)
+        columns = None if explicit is None else explicit(rows)
+        process = process_of(inputs, targets[rows], weight, columns)
+        if self.kind == "kernel":
+            return (self._learn_kernel(kernel, process, spread),)
+        return self._learn_scales(kernel, process, spread)
 
     # ------------------------------------------------------------------ stages
 
-    def _shared(self, search: ProcessSearch, varies: BoolArray) -> list[ProcessFit]:
-        """One width for all inputs, or for those of many that matter by themselves."""
-        groups = [varies]
-        if self.kind == "auto" and varies.sum() > MANY_INPUTS:
-            screened = [screen_inputs(search.process, varies, most) for most in SCREENED]
-            groups = screened if varies.sum() > TOO_MANY else [varies, *screened]
-        return [
-            search.climb(_best_start(search, group), self.max_iter, "common") for group in groups
-        ]
-
-    def _ard(
-        self, search: ProcessSearch, varies: BoolArray, price: float, isotropic: ProcessFit
-    ) -> ProcessFit:
-        """Choose inputs from all of them and from those that matter by themselves."""
-
-        def worth(fit: ProcessFit) -> float:
-            return fit.objective - price * len(fit.inputs)
-
-        n_inputs = int(varies.sum())
-        fits = []
-        if n_inputs <= MANY_INPUTS:
-            fits.append(self._chosen(search, varies, varies, price, isotropic))
-        for most in (LARGE_START, SMALL_START):
-            if most < n_inputs and (most == SMALL_START or n_inputs > MANY_INPUTS):
-                screened = screen_inputs(search.process, varies, most)
-                start = search.climb(_best_start(search, screened), self.max_iter, "common")
-                fits.append(self._chosen(search, varies, screened, price, start))
-        return search.climb(max(fits, key=worth), self.max_iter)
-
-    def _chosen(
-        self,
-        search: ProcessSearch,
-        varies: BoolArray,
-        begin: BoolArray,
-        price: float,
-        isotropic: ProcessFit,
-    ) -> ProcessFit:
-        """Climb from several widths, then take inputs out and in until nothing changes."""
-        starts = [_best_start(search, begin), isotropic]
-        first = [search.climb(start, FIRST_STEPS) for start in starts]
-        fit = search.climb(max(first, key=lambda fit: fit.objective), self.max_iter)
-        for _ in range(ROUNDS):
-            before = fit.inputs
-            fit = search.prune(fit, price)
-            allowed = varies.copy()
-            allowed[np.setdiff1d(before, fit.inputs)] = False  # they had their chance
-            fit = search.enter(fit, price, allowed)
-            if np.array_equal(before, fit.inputs):
-                break
-        return fit
-
-    def _gains(self, search: ProcessSearch, fit: ProcessFit, varies: BoolArray) -> Vector:
-        """What every input brings, or would bring: zero for those that promise nothing.
-
-        Not known where many inputs share a width: each would have to be tried without.
-        """
-        gain = np.zeros(len(fit.scale))
-        if len(fit.inputs) > MANY_INPUTS:
-            return np.full(len(fit.scale), np.nan)
-        if fit.log_evidence == -math.inf:
-            return gain
-        gain[fit.inputs] = search.losses(fit, fit.inputs)
-        for k, trial in search.entries(fit, varies):
-            gain[k] = max(0.0, trial.objective - fit.objective)
-        return gain
-
-    def _learn_kernel(
-        self, kernel: Kernel, process: Process, X: Matrix, spread: Vector
-    ) -> LearntScales:
+    def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntScales:
         """Learn the free parameters of a kernel object, inputs in their own units."""
-        process.X = X
-        ones = np.ones(X.shape[1])
-        search = ProcessSearch(process, kernel, ones, learns_kernel=True)
+        ones = np.ones(len(spread))
+        if process.is_empty or not spread.any():
+            return replace(nothing_learnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
+        search = ProcessSearch(process, kernel, ones, self.tuning, learns_kernel=True)
         start = search.start(ones)
         if start.objective == -math.inf:
             raise ValueError(
@@ -304,9 +185,8 @@ class ScaleLearner(BaseEstimator):
                 "these inputs."
             )
         fit = search.climb(start, self.max_iter, "none")
-        learnt = kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel
         return LearntScales(
-            kernel=learnt,
+            kernel=kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel,
             scale=ones,
             relevance=spread**2,
             spread=spread,
@@ -320,101 +200,131 @@ class ScaleLearner(BaseEstimator):
             path_objective=np.empty(0),
         )
 
-    # ------------------------------------------------------------------ pieces
+    def _learn_scales(
+        self, kernel: Kernel, process: Process, spread: Vector
+    ) -> tuple[LearntScales, ...]:
+        """Learn a width for all inputs and, if they may be chosen, a scale for each."""
+        n_inputs = int(np.count_nonzero(spread))
+        if process.is_empty or not n_inputs:
+            return (nothing_learnt(kernel, spread, 0.0),)
+        largest = np.where(spread > 0.0, largest_scales(process.X), 0.0)
+        search = ProcessSearch(process, kernel, largest, self.tuning)
+        if search.start(np.where(search.varies, 0.5 / n_inputs, 0.0)).objective == -math.inf:
+            raise ValueError(
+                f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
+                'one on these inputs. Use "rbf", "matern52" or another that is.'
+            )
+        price = entry_price(self.min_gain, n_inputs, search.tuning.expected_nulls)
+        shared = self._shared(search, n_inputs)
+        null = search.valued(shared[0]._replace(log_signal=search.tuning.no_signal)).log_evidence
+        fits = {"isotropic": shared}
+        if self.kind != "isotropic" and n_inputs > 1:
+            chosen = {"ard": [self._ard(search, price, shared[0])]}
+            fits = chosen if self.kind == "ard" else fits | chosen
+        proposals = self._proposals(search, fits, null, spread, price)
+        return tuple(proposals) or (nothing_learnt(kernel, spread, price),)
 
-    def _choice(self, targets: Matrix, are_labels: bool) -> IndexArray:
-        """Rows to learn from if there are too many, every class by its share."""
-        n_rows, limit = len(targets), self.max_rows
-        if isinstance(limit, str):
-            limit = MAX_LABELS if are_labels else MAX_TARGETS
-        if n_rows <= limit:
-            return np.arange(n_rows)
-        random_state = check_random_state(self.random_state)
-        if not are_labels:
-            return np.sort(random_state.choice(n_rows, limit, replace=False))
-        chosen = []
-        _, strata = np.unique(targets, axis=0, return_inverse=True)
-        # one number a row, so that it does not matter which class is called what
-        order = np.argsort(random_state.random_sample(n_rows), kind="stable")
-        for stratum in np.unique(strata):
-            mine = order[strata[order] == stratum]
-            chosen.append(mine[: max(1, round(limit * len(mine) / n_rows))])
-        return np.sort(np.concatenate(chosen))
-
-    def _result(
+    def _proposals(
         self,
-        kernel: Kernel,
-        fit: ProcessFit,
-        width: float,
-        kind: str,
-        group: str,
-        spread: Vector,
-        gain: Vector,
-        price: float,
         search: ProcessSearch,
-    ) -> LearntScales:
-        relevance = width * fit.scale
-        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
-        # climbs that led nowhere are left out
-        heights = np.array([*search.values, fit.objective])
-        higher = np.flatnonzero(heights[:-1] >= np.maximum.accumulate(heights[:-1]))
-        steps = [*(search.path[i] for i in higher), fit.scale]
-        objectives = heights[[*higher, -1]]
-        # of thousands of inputs only some steps are kept
-        n_shown = min(len(steps), max(2, PATH_VALUES // len(fit.scale)))
-        shown = np.unique(np.linspace(0, len(steps) - 1, n_shown).astype(np.intp))
-        path = width * np.array([steps[i] for i in shown])
-        return LearntScales(
-            kernel=ScaledInputs(kernel, scale),
-            scale=scale,
-            relevance=relevance,
-            spread=spread,
-            gain=gain,
-            price=price,
-            log_evidence=fit.log_evidence,
-            kind=kind,
-            group=group,
-            width=width,
-            path=path,
-            path_objective=objectives[shown],
-        )
+        fits: dict[str, list[ProcessFit]],
+        null: float,
+        spread: Vector,
+        price: float,
+    ) -> list[LearntScales]:
+        """Return what was found, each with the widths that come into question."""
+        # what a parameter of a process that explains noise gains, chosen from some, is more than
+        # half a nat
+        each = max(1.0, 0.5 * math.log(search.process.n_contrasts))
+        widths = search.process.widths if isinstance(self.width, str) else (float(self.width),)
+        proposals: list[LearntScales] = []
+        number = 0
+        for kind, of_kind in fits.items():
+            for fit in of_kind:
+                group, number = f"{kind} {number}", number + 1
+                n_scales = 1 if kind == "isotropic" else len(fit.inputs)
+                if fit.log_evidence - null < each * (1.0 + n_scales):  # and one for the signal
+                    continue
+                gain, (path, objectives) = search.gains(fit), search.history(fit)
+                for width in widths:
+                    relevance = width * fit.scale
+                    scale = in_own_units(relevance, spread)
+                    proposals.append(
+                        LearntScales(
+                            kernel=ScaledInputs(search.kernel, scale),
+                            scale=scale,
+                            relevance=relevance,
+                            spread=spread,
+                            gain=gain,
+                            price=price,
+                            log_evidence=fit.log_evidence,
+                            kind=kind,
+                            group=group,
+                            width=width,
+                            path=width * path,
+                            path_objective=objectives,
+                        )
+                    )
+        return proposals
 
-    def _nothing_learnt(self, kernel: Kernel, spread: Vector, price: float) -> LearntScales:
-        """Where inputs say nothing of the targets, all that vary are alike."""
-        varies = spread > 0.0
-        relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
-        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=varies)
-        if self.kind == "kernel":
-            scale = np.ones_like(spread)
-        return LearntScales(
-            kernel=kernel if self.kind == "kernel" else ScaledInputs(kernel, scale),
-            scale=scale,
-            relevance=relevance,
-            spread=spread,
-            gain=np.zeros(len(spread)),
-            price=price,
-            log_evidence=math.nan,
-            kind="none",
-            group="none",
-            width=1.0,
-            path=relevance[None],
-            path_objective=np.array([math.nan]),
-        )
+    def _shared(self, search: ProcessSearch, n_inputs: int) -> list[ProcessFit]:
+        """One width for all inputs, or for those of many that matter by themselves."""
+        tuning, groups = search.tuning, [search.varies]
+        if self.kind == "auto" and n_inputs > tuning.many_inputs:
+            groups += map(search.screened, tuning.screened)
+            groups = groups[1:] if n_inputs > tuning.too_many_inputs else groups
+        fits = []
+        for group in groups:
+            fits.append(search.climb(search.best_start(group), self.max_iter, "common"))
+        return fits
+
+    def _ard(self, search: ProcessSearch, price: float, isotropic: ProcessFit) -> ProcessFit:
+        """Choose inputs from all of them and from those that matter by themselves.
+
+        Climb from several widths, then take inputs out and in until nothing changes.
+        """
+        first_steps, best, highest = search.tuning.first_steps, isotropic, -math.inf
+        for inputs in _first_inputs(search):
+            common = isotropic
+            if inputs is not search.varies:
+                common = search.climb(search.best_start(inputs), self.max_iter, "common")
+            fit = search.climb(search.best_start(inputs), first_steps)
+            other = search.climb(common, first_steps)
+            fit = search.climb(fit if fit.objective >= other.objective else other, self.max_iter)
+            for _ in range(search.tuning.rounds):
+                before = fit.inputs
+                fit = search.prune(fit, price)
+                allowed = search.varies.copy()
+                allowed[np.setdiff1d(before, fit.inputs)] = False  # they had their chance
+                fit = search.enter(fit, price, allowed)
+                if np.array_equal(before, fit.inputs):
+                    break
+            worth = fit.objective - price * len(fit.inputs)
+            if worth > highest:
+                best, highest = fit, worth
+        return search.climb(best, self.max_iter)
 
 
-def entry_price(min_gain: float | str, n_inputs: int) -> float:
+def _first_inputs(search: ProcessSearch) -> list[BoolArray]:
+    """Return the sets of inputs from which others are taken out."""
+    tuning, n_inputs = search.tuning, int(search.varies.sum())
+    sets = []
+    if n_inputs <= tuning.many_inputs:
+        sets.append(search.varies)
+    if n_inputs > max(tuning.many_inputs, tuning.large_start):
+        sets.append(search.screened(tuning.large_start))
+    if n_inputs > tuning.small_start:
+        sets.append(search.screened(tuning.small_start))
+    return sets
+
+
+def entry_price(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:
     """Log evidence that an input must bring.
 
     What an input that does not matter gains is half the square of a normal deviate, if that is
-    positive. The price is the quantile of which `EXPECTED_NULLS` of `n_inputs` are beyond.
+    positive. The price is the quantile of which `expected_nulls` of `n_inputs` are beyond.
     """
     if not isinstance(min_gain, str):
         return float(min_gain)
-    share = min(EXPECTED_NULLS / n_inputs, 0.5)
+    share = min(expected_nulls / n_inputs, 0.5)
     return 0.5 * float(ndtri(1.0 - share)) ** 2
-
-
-def _best_start(search: ProcessSearch, inputs: BoolArray) -> ProcessFit:
-    """Return the best of a few widths, all inputs alike."""
-    scales = [np.where(inputs, start / inputs.sum(), 0.0) for start in STARTS]
-    return max((search.start(scale) for scale in scales), key=lambda fit: fit.objective)

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from relvec._linalg import inverse_from_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import gradient_and_hessian
+from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.kernels import (
     KernelLike,
     kernel_block,
@@ -109,17 +109,20 @@ class SparseEvidence:
         model = self._model(theta, scale)
         if model is None:
             return None
-        n, _, c, noise, rate = self.objective
+        n, _, prior, noise = self.objective
+        c = prior.penalty
         point, unit, norm, _, covariance, mean = model
-        shrinking = (covariance * point.lam) @ covariance if c else None
-        shrunk = covariance - shrinking if shrinking is not None else None
+        shrunk = None
+        if prior.is_penalised:
+            shrunk = penalised_shrinkage(c, covariance, point.lam)
+        slopes = self.objective.slopes(theta)
         by_theta, _ = gradient_and_hessian(
-            covariance, mean, point.lam, shrunk, point.quadratic, n, c, noise, rate
+            covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
         )
         value, volume = -0.5 * point.cost, covariance
-        if shrinking is not None:
-            value -= c * float((1.0 - point.lam * covariance.diagonal()).sum())
-            volume = covariance + 2.0 * c * shrinking
+        if prior.is_penalised:
+            value -= float((c * (1.0 - point.lam * covariance.diagonal())).sum())
+            volume = covariance + 2.0 * (covariance * (c * point.lam)) @ covariance
         residual = self.target - unit @ mean
         slope = np.multiply.outer(self._precision(point) * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm

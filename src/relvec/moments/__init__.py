@@ -5,7 +5,6 @@ from __future__ import annotations
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.moments.base import Moments, Part
-from relvec.moments.columns import PreparedColumns
 from relvec.moments.gram import (
     GramMoments,
     SufficientStatistics,
@@ -13,13 +12,8 @@ from relvec.moments.gram import (
     merged,
     subset_moments,
 )
-from relvec.moments.lazy import LazyMoments
+from relvec.moments.lazy import LazyMoments, Storage
 from relvec.moments.parts import RestrictedMoments, parts_of
-
-STORE_BYTES = 1 << 30
-"""Prepared atoms above this size are not kept in memory unless asked for."""
-GRAM_ATOMS = 4000
-"""Up to this many atoms the Gram matrix itself is small."""
 
 
 def moments_of(
@@ -29,6 +23,7 @@ def moments_of(
     *,
     centre: bool,
     low_memory: bool | None = None,
+    storage: Storage | None = None,
 ) -> list[Moments]:
     """Choose how the moments are computed; one entry per column of `targets`.
 
@@ -49,16 +44,20 @@ def moments_of(
     >>> SequentialSolver().solve(Problem(moments, min_gain=np.log(4))).active
     array([1])
     """
+    storage = Storage() if storage is None else storage
     n_samples, n_atoms = dictionary.shape
     if low_memory is None:
-        low_memory = 8 * n_samples * n_atoms > STORE_BYTES
-    if low_memory and n_atoms <= GRAM_ATOMS and n_samples >= 2 * n_atoms:
+        low_memory = 8 * n_samples * n_atoms > storage.store_bytes
+    if low_memory and n_atoms <= storage.gram_atoms and n_samples >= 2 * n_atoms:
         known = accumulate(dictionary, targets, sample_weight).all_moments(centre=centre)
         for moments in known:
             moments.parts = parts_of(dictionary, moments.column_mean, sample_weight)
         return list(known)
-    columns = PreparedColumns(dictionary, sample_weight, centre=centre, store=not low_memory)
-    return [LazyMoments(columns, target) for target in targets.T]
+    first, *others = targets.T
+    lazy = LazyMoments(
+        dictionary, first, sample_weight, centre=centre, store=not low_memory, storage=storage
+    )
+    return [lazy, *map(lazy.with_target, others)]
 
 
 __all__ = [
@@ -66,8 +65,8 @@ __all__ = [
     "LazyMoments",
     "Moments",
     "Part",
-    "PreparedColumns",
     "RestrictedMoments",
+    "Storage",
     "SufficientStatistics",
     "accumulate",
     "merged",

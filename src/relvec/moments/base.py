@@ -81,6 +81,11 @@ class Moments(ABC):
         """Number of candidate atoms."""
         return len(self.correlation)
 
+    @property
+    def n_fetched(self) -> int:
+        """Number of atoms whose Gram rows were computed: all of them, where all are at hand."""
+        return self.n_atoms
+
     @abstractmethod
     def fetch(self, index: IndexArray) -> None:
         """Make the Gram rows of `index` available, computing the missing ones in one product."""

@@ -8,10 +8,6 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries import Dictionary, UnionDictionary
 from relvec.moments.base import Moments, Part
 
-UNEVEN = 1e-9
-"""Orthonormal atoms whose mean is less than this, in units of that of a constant atom, stay
-orthonormal to the square of it when they are centred."""
-
 
 def parts_of(
     dictionary: Dictionary, column_mean: Vector, sample_weight: Vector | None
@@ -29,7 +25,9 @@ def parts_of(
     """
     if not isinstance(dictionary, UnionDictionary) or len(dictionary.parts) < 2:
         return ()
-    uneven = np.abs(column_mean) > UNEVEN / np.sqrt(dictionary.shape[0])
+    # Orthonormal atoms whose mean is less than this, in units of that of a constant atom, stay
+    # orthonormal to the square of it when they are centred.
+    uneven = np.abs(column_mean) > 1e-9 / np.sqrt(dictionary.shape[0])
     return tuple(
         Part(
             atoms,

@@ -1,44 +1,29 @@
-"""What all pictures share: colours, axes and the checks of what is drawn."""
+"""What all displays share: taking axes, words that fit, legends and grids."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from relvec._compat import optional
-from relvec._typing import Vector
+from relvec.plotting._style import INK, STYLE
 
 __all__ = [
-    "DATA",
-    "INK",
-    "MODEL",
-    "OTHER",
-    "STYLES",
-    "check_finite",
-    "check_line",
+    "add_colorbar",
+    "draw_grid",
+    "draw_rings",
     "finish",
+    "is_dark",
     "legend_above",
+    "name_inputs",
+    "plain",
+    "set_title",
+    "smallness",
     "take_axes",
+    "tone",
 ]
-
-INK, DATA, MODEL, OTHER = "0.15", "0.5", "#1f5a99", "#c2410c"
-"""Truth and text, observations, what was fitted, and what is to stand out from it."""
-LIGHTNESS = (0.2126, 0.7152, 0.0722)
-ORDINARY_WIDTH = 3.2
-"""Inches; words of the usual size fit on axes that are at least as wide."""
-LEAST_SIZE = 0.65
-ROOM_ABOVE, ROOM_IN_ALL = 1.08, 1.25
-"""Widths of a legend above axes, and of it with all that is left of them, in widths that axes
-begin with: layouts make these wider."""
-STYLES = (
-    (MODEL, "-"),
-    (OTHER, "--"),
-    ("#00795c", "-."),
-    ("#8c3a6b", ":"),
-    ("#b8860b", (0, (5, 1, 1, 1, 1, 1))),
-)
-"""Colours and dashes: either tells lines of several models apart."""
 
 
 def take_axes(ax: Any, n_axes: int, what: str, **layout: Any) -> tuple[Any, list[Any]]:
@@ -92,7 +77,8 @@ def is_dark(axes: Any) -> bool:
     *paper, alpha = to_rgba(axes.get_facecolor())
     if alpha < 0.5:
         paper = to_rgba(axes.figure.get_facecolor())[:3]
-    return bool(np.dot(paper, LIGHTNESS) < 0.5)
+    # how light the eye takes red, green and blue to be (ITU-R BT.709)
+    return bool(np.dot(paper, (0.2126, 0.7152, 0.0722)) < 0.5)
 
 
 def plain(name: Any) -> str:
@@ -105,7 +91,7 @@ def smallness(axes: Any) -> float:
     spec = axes.get_subplotspec()
     place = axes.get_position() if spec is None else spec.get_position(axes.figure)
     width = place.width * axes.figure.bbox.width / axes.figure.dpi
-    return float(np.clip(width / ORDINARY_WIDTH, LEAST_SIZE, 1.0))
+    return float(np.clip(width / STYLE.ordinary_width, STYLE.least_size, 1.0))
 
 
 def finish(axes: Any, *, legend: str | None = None, grid: bool = False) -> None:
@@ -122,13 +108,31 @@ def finish(axes: Any, *, legend: str | None = None, grid: bool = False) -> None:
     if size < 1.0:
         legend_above(axes)
     else:
-        axes.legend(frameon=False, fontsize=9, loc=legend)
+        axes.legend(frameon=False, fontsize=STYLE.font_size, loc=legend)
 
 
 def draw_grid(axes: Any, axis: str = "both") -> None:
     """Draw faint lines below everything else."""
     axes.grid(axis=axis, color=tone(axes, "0.92"), lw=0.8)
     axes.set_axisbelow(True)
+
+
+def set_title(axes: Any, words: str, colour: Any = INK) -> None:
+    """Say above the left end of axes what they show."""
+    axes.set_title(words, fontsize=STYLE.title_size, loc="left", color=tone(axes, colour))
+
+
+def name_inputs(axes: Any, x0: Any, x1: Any, names: Sequence[str]) -> None:
+    """Let axes end where a grid over two inputs does, and name the inputs."""
+    axes.set(xlim=(x0[0], x0[-1]), ylim=(x1[0], x1[-1]), xlabel=names[0], ylabel=names[1])
+
+
+def draw_rings(
+    axes: Any, points: Any, colour: Any, *, size: float, width: float, label: str
+) -> Any:
+    """Mark points, of shape (2, n_points), by rings, which let what is below be seen."""
+    (rings,) = axes.plot(*points, "o", mfc="none", mec=colour, mew=width, ms=size, label=label)
+    return rings
 
 
 def add_colorbar(axes: Any, drawn: Any, label: str = "", **options: Any) -> Any:
@@ -150,12 +154,13 @@ def legend_above(axes: Any, most_columns: int = 4) -> Any:
     # the place the axes have, of which equal units may take a part only
     width = axes.get_position(original=True).width * axes.figure.bbox.width
     left = axes.get_window_extent().x0 - axes.get_tightbbox().x0  # long names of rows
-    room, size = min(ROOM_ABOVE * width, ROOM_IN_ALL * width - left), smallness(axes)
+    room = min(STYLE.room_above * width, STYLE.room_in_all * width - left)
+    size = smallness(axes)
     for columns in range(min(count, most_columns), 0, -1):
         n_rows = -(-count // columns)
         legend = axes.legend(
             frameon=False,
-            fontsize=9.0 * size,
+            fontsize=STYLE.font_size * size,
             loc="lower left",
             bbox_to_anchor=(0, 1),
             ncols=-(-count // n_rows),
@@ -203,34 +208,3 @@ def _shrink(axes: Any, size: float) -> None:
     for side in ("left", "center") if hasattr(axes, "get_title") else ():
         if axes.get_title(loc=side):
             axes.set_title(axes.get_title(loc=side), loc=side, fontsize=10.0 * size)
-
-
-def check_line(name: str, values: Any, length: int | None = None) -> Vector:
-    """Return `values` as real numbers along a line, of a given length."""
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "biuf":
-        hint = {
-            2: " For an image use ImageDisplay; of several channels draw one at a time.",
-            3: " For an image use ImageDisplay.",
-        }.get(array.ndim, "")
-        if array.dtype.kind == "c":
-            hint = " Draw the real and the imaginary part each by itself."
-        raise ValueError(
-            f"{name} must be real numbers along a line; got an array of shape {array.shape} and "
-            f"type {array.dtype}.{hint}"
-        )
-    if length is not None and len(array) != length:
-        raise ValueError(
-            f"{name} must hold {length} values, as many as the denoised signal; got {len(array)}."
-        )
-    return array.astype(np.float64)
-
-
-def check_finite(name: str, values: Vector) -> None:
-    """Raise if some of the values are NaN or infinite."""
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise ValueError(
-            f"{name} must be finite; the value at position {bad[0]} is {values[bad[0]]} "
-            f"({len(bad)} of {len(values)} are not finite). Remove these rows."
-        )

@@ -10,16 +10,13 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._compat import optional
-from relvec.plotting._atoms import AtomEvidence, atoms_of
-from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, plain, smallness, take_axes, tone
-from relvec.plotting._features import shorten
+from relvec.describing import AtomEvidence, atoms_of, shorten
+from relvec.plotting._axes import finish, plain, set_title, smallness, take_axes, tone
+from relvec.plotting._style import DATA, INK, MODEL, OTHER, STYLE
 
 __all__ = ["AtomEvidence", "AtomEvidenceDisplay"]
 
 KINDS = ("curves", "ellipses")
-N_POINTS = 400
-WORTH_A_LINE = 0.05
-"""Entry prices, in nats, that can be seen."""
 
 
 class AtomEvidenceDisplay:
@@ -164,16 +161,16 @@ class AtomEvidenceDisplay:
         for each, atom in zip(self.axes_, self.atoms, strict=True):
             (self._draw_curve if kind == "curves" else self._draw_ellipse)(each, atom)
             title = f"{plain(shorten(atom.name))}: {'kept' if atom.is_kept else 'left out'}"
-            each.set_title(title, loc="left", fontsize=10, color=_colour(each, atom))
+            set_title(each, title, _colour(atom))
             finish(each)
         return self
 
     def _draw_curve(self, axes: Any, atom: AtomEvidence) -> None:
         best, top = atom.best_precision, atom.best_gain
         is_finite = math.isfinite(best)
-        colour = _colour(axes, atom)
+        colour = tone(axes, _colour(atom))
         turns = [atom.sparsity] + ([best] if is_finite else [])
-        precision = np.geomspace(min(turns) / 100.0, max(turns) * 1000.0, N_POINTS)
+        precision = np.geomspace(min(turns) / 100.0, max(turns) * 1000.0, 400)
         gain = atom.gain(precision)
         axes.axhline(0.0, color=tone(axes, DATA), lw=0.8, ls=":")
         if atom.price or atom.rate:
@@ -182,7 +179,7 @@ class AtomEvidenceDisplay:
             top = max(top, float(alone.max()))
         (line,) = axes.plot(precision, gain, color=colour, lw=1.8)
         self.lines_.append(line)
-        if atom.entry_price > WORTH_A_LINE:
+        if atom.entry_price > 0.05:  # nats; less is not told from zero
             axes.axhline(atom.entry_price, color=tone(axes, INK), lw=0.9, ls="-.")
         mark = None
         if is_finite:
@@ -205,7 +202,7 @@ class AtomEvidenceDisplay:
             precision = atom.sparsity
         reach = math.sqrt(atom.sparsity / precision)
         width = math.hypot(1.0, reach)
-        colour, paler = _colour(axes, atom), tone(axes, DATA)
+        colour, paler = tone(axes, _colour(atom)), tone(axes, DATA)
         ellipse = optional("matplotlib.patches").Ellipse
         axes.add_patch(ellipse((0, 0), 2, 2, fill=False, ls="--", ec=paler, label="without it"))
         drawn = ellipse((0, 0), 2.0 * width, 2, fill=False, ec=colour, lw=1.8, label="with it")
@@ -227,7 +224,7 @@ class AtomEvidenceDisplay:
         )
         axes.legend(
             frameon=False,
-            fontsize=9.0 * smallness(axes),
+            fontsize=STYLE.font_size * smallness(axes),
             loc="upper center",
             ncols=3,
             handlelength=1.2,
@@ -245,14 +242,14 @@ class AtomEvidenceDisplay:
             transform=axes.transAxes,
             ha="right",
             va="top" if height > 0.5 else "bottom",
-            fontsize=9,
+            fontsize=STYLE.font_size,
             color=tone(axes, INK),
         )
         self.notes_.append(note)
 
 
-def _colour(axes: Any, atom: AtomEvidence) -> Any:
-    return tone(axes, MODEL if atom.is_kept else OTHER)
+def _colour(atom: AtomEvidence) -> str:
+    return MODEL if atom.is_kept else OTHER
 
 
 def _verdict(atom: AtomEvidence) -> str:

@@ -14,25 +14,28 @@ from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis
 from relvec.bases.base import Basis
 from relvec.bases.union import UnionBasis
+from relvec.describing import (
+    InputGrid,
+    grid_over,
+    like_table,
+    numbers_of,
+    predictor,
+    seen_by,
+    shorten,
+    table_names,
+)
 from relvec.plotting._axes import (
-    INK,
-    MODEL,
-    OTHER,
     add_colorbar,
+    draw_rings,
     finish,
     legend_above,
     plain,
     take_axes,
     tone,
 )
-from relvec.plotting._estimators import predictor, seen_by
-from relvec.plotting._features import shorten
-from relvec.plotting._slices import like_table, numbers_of, span_of, table_names
+from relvec.plotting._style import INK, MODEL, OTHER
 
 __all__ = ["BasisFunctionsDisplay"]
-
-MOST_LINES = 400
-"""Of more candidates so many are drawn, evenly chosen."""
 
 
 class BasisFunctionsDisplay:
@@ -130,10 +133,10 @@ class BasisFunctionsDisplay:
                 f"{type(basis).__name__}. For a fitted model use from_estimator."
             )
         inputs = _one_or_two(numbers_of(X))
-        axes = _grid(inputs, grid_resolution)
-        values = _at(basis.bind(inputs).atoms, _points(axes), axes)
+        grid = _grid(inputs, grid_resolution)
+        values = _at(basis.bind(inputs).atoms, grid.points, grid)
         names = [plain(shorten(name)) for name in table_names(X)]
-        return cls(x0=axes[0], x1=_second(axes), values=values, names=names).plot(ax)
+        return cls(x0=grid.axes[0], x1=_second(grid), values=values, names=names).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -173,17 +176,17 @@ class BasisFunctionsDisplay:
                 f"{type(model).__name__} has no basis functions."
             )
         inputs = _one_or_two(numbers_of(X))
-        axes = _grid(inputs, grid_resolution)
-        points = seen_by(estimator, like_table(_points(axes), X))
+        grid = _grid(inputs, grid_resolution)
+        points = seen_by(estimator, like_table(grid.points, X))
         candidates = _candidates(model).bind(numbers_of(seen_by(estimator, X))).atoms
         points = numbers_of(points)
-        kept = _at(model.atoms_, points, axes)
+        kept = _at(model.atoms_, points, grid)
         if weighted:
             kept = kept * np.atleast_2d(model.coef_)[0]
         display = cls(
-            x0=axes[0],
-            x1=_second(axes),
-            values=_at(candidates, points, axes),
+            x0=grid.axes[0],
+            x1=_second(grid),
+            values=_at(candidates, points, grid),
             kept=kept,
             names=[plain(shorten(name)) for name in table_names(X)],
             is_weighted=weighted,
@@ -222,7 +225,7 @@ class BasisFunctionsDisplay:
 
     def _draw_lines(self) -> None:
         n_atoms = self.values.shape[1]
-        shown = _evenly(n_atoms, MOST_LINES)
+        shown = _evenly(n_atoms)
         collection = optional("matplotlib.collections").LineCollection
         self.candidates_ = collection(
             [np.column_stack([self.x0, self.values[:, i]]) for i in shown],
@@ -252,20 +255,14 @@ class BasisFunctionsDisplay:
         n_atoms = self.values.shape[-1]
         assert self.x1 is not None
         self.surface_ = self.ax_.contourf(self.x0, self.x1, total, levels=12, cmap="cividis")
-        peaks = self._peaks(self.values[..., _evenly(n_atoms, MOST_LINES)])
+        peaks = self._peaks(self.values[..., _evenly(n_atoms)])
         (self.candidates_,) = self.ax_.plot(
             *peaks, "o", mfc="white", mec=INK, mew=0.6, ms=3.5, label=f"{n_atoms} candidates"
         )
         if self.kept is not None:
-            (self.kept_,) = self.ax_.plot(
-                *self._peaks(np.abs(self.kept)),
-                "o",
-                mfc="none",
-                mec=OTHER,
-                mew=1.8,
-                ms=9,
-                label=f"{self.kept.shape[-1]} kept",
-            )
+            label = f"{self.kept.shape[-1]} kept"
+            peaks = self._peaks(np.abs(self.kept))
+            self.kept_ = draw_rings(self.ax_, peaks, OTHER, size=9, width=1.8, label=label)
         self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
         if colorbar:
             what = "candidates" if self.kept is None else "functions kept"
@@ -311,27 +308,19 @@ def _one_or_two(inputs: Matrix) -> Matrix:
     return inputs
 
 
-def _grid(inputs: Matrix, resolution: int | None) -> list[Vector]:
+def _grid(inputs: Matrix, resolution: int | None) -> InputGrid:
     default = 400 if inputs.shape[1] == 1 else 80
-    count = check_integer("grid_resolution", resolution or default, minimum=2)
-    axes = []
-    for column in inputs.T:
-        axes.append(np.linspace(*span_of(column), count))
-    return axes
+    return grid_over(inputs, check_integer("grid_resolution", resolution or default, minimum=2))
 
 
-def _points(axes: list[Vector]) -> Matrix:
-    return np.column_stack([axis.ravel() for axis in np.meshgrid(*axes)])
+def _second(grid: InputGrid) -> Vector | None:
+    return grid.axes[1] if len(grid.axes) == 2 else None
 
 
-def _second(axes: list[Vector]) -> Vector | None:
-    return axes[1] if len(axes) == 2 else None
+def _at(atoms: Any, points: Matrix, grid: InputGrid) -> Matrix:
+    return np.asarray(atoms.at(points)).reshape(*grid.shape, -1)
 
 
-def _at(atoms: Any, points: Matrix, axes: list[Vector]) -> Matrix:
-    shape = tuple(len(axis) for axis in reversed(axes))
-    return np.asarray(atoms.at(points)).reshape(*shape, -1)
-
-
-def _evenly(count: int, most: int) -> IndexArray:
+def _evenly(count: int, most: int = 400) -> IndexArray:
+    """Which candidates are drawn: all, or so many, evenly chosen, that lines are told apart."""
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(np.intp))

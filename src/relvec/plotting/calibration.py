@@ -3,96 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import ndtri
 
 from relvec._checks import check_choice, check_integer
-from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
-from relvec.plotting._axes import MODEL, OTHER, finish, plain, take_axes, tone
-from relvec.plotting._estimators import check_labels, label_name, named
+from relvec._typing import ArrayLike, BoolArray, Vector
+from relvec.describing import ReliabilityCurve, check_labels, label_name, named
+from relvec.plotting._axes import finish, plain, take_axes, tone
+from relvec.plotting._checks import check_coverage
+from relvec.plotting._style import line_style
 
 __all__ = ["ReliabilityCurve", "ReliabilityDisplay"]
 
 STRATEGIES = ("uniform", "quantile")
-STYLES = (
-    (MODEL, "o", "-"),
-    (OTHER, "s", "--"),
-    ("#00795c", "^", "-."),
-    ("#8c3a6b", "D", ":"),
-    ("#b8860b", "v", (0, (5, 1, 1, 1, 1, 1))),
-)
-HISTOGRAM_EDGES = np.linspace(0.0, 1.0, 21)
-
-
-@dataclass(frozen=True, eq=False)
-class ReliabilityCurve:
-    """Probabilities that were predicted, and how often they came true."""
-
-    name: str
-    """Whose predictions they are."""
-    predicted: Vector
-    """All probabilities, of which the rest is made."""
-    mean: Vector
-    """Mean probability in each bin that is not empty."""
-    frequency: Vector
-    """Share that came true there."""
-    count: IndexArray
-    """Number of predictions there."""
-
-    @classmethod
-    def from_events(
-        cls,
-        name: str,
-        predicted: Vector,
-        happened: BoolArray,
-        *,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-    ) -> Self:
-        """Put probabilities in bins, as `sklearn.calibration.calibration_curve` does.
-
-        Parameters
-        ----------
-        name : str
-            Whose predictions they are.
-        predicted : ndarray of shape (n_samples,)
-            Probabilities of events.
-        happened : ndarray of shape (n_samples,)
-            Whether they took place.
-        n_bins : int, default=10
-            Number of bins.
-        strategy : {"uniform", "quantile"}, default="uniform"
-            Bins of equal width, or of equally many predictions.
-
-        Returns
-        -------
-        curve : ReliabilityCurve
-        """
-        levels = np.linspace(0.0, 1.0, n_bins + 1)
-        edges = levels if strategy == "uniform" else np.quantile(predicted, levels)
-        place = np.searchsorted(edges[1:-1], predicted)
-        count = np.bincount(place, minlength=n_bins)
-        used = count > 0
-        mean = np.bincount(place, predicted, minlength=n_bins)[used] / count[used]
-        frequency = np.bincount(place, happened, minlength=n_bins)[used] / count[used]
-        return cls(name, predicted, mean, frequency, count[used])
-
-    @property
-    def expected_error(self) -> float:
-        """Expected calibration error: mean distance of the bins to the diagonal."""
-        return float(np.average(np.abs(self.mean - self.frequency), weights=self.count))
-
-    def interval(self, coverage: float = 0.95) -> Matrix:
-        """Ends of the binomial interval of each frequency (Wilson), shape (2, n_bins)."""
-        z = float(ndtri(0.5 + 0.5 * coverage))
-        n, p = self.count, self.frequency
-        middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
-        half = z / (1.0 + z * z / n) * np.sqrt(p * (1.0 - p) / n + (z / (2.0 * n)) ** 2)
-        # Rounding must not put a frequency of zero or one outside its own interval.
-        return np.stack([np.minimum(middle - half, p), np.maximum(middle + half, p)])
 
 
 class ReliabilityDisplay:
@@ -274,8 +198,7 @@ class ReliabilityDisplay:
         -------
         display : ReliabilityDisplay
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}.")
+        check_coverage(coverage)
         self.figure_, (self.ax_, self.histogram_ax_) = take_axes(
             ax,
             2,
@@ -288,7 +211,7 @@ class ReliabilityDisplay:
         self.ax_.plot([0.0, 1.0], [0.0, 1.0], color=tone(self.ax_, "0.75"), lw=1.2, zorder=0)
         self.lines_, self.histograms_ = {}, {}
         for place, curve in enumerate(self.curves):
-            colour, marker, dashes = STYLES[place % len(STYLES)]
+            colour, dashes, marker = line_style(place)
             low, high = curve.interval(coverage)
             self.lines_[curve.name] = self.ax_.errorbar(
                 curve.mean,
@@ -305,7 +228,7 @@ class ReliabilityDisplay:
             )
             self.histograms_[curve.name] = self.histogram_ax_.hist(
                 curve.predicted,
-                bins=HISTOGRAM_EDGES.tolist(),
+                bins=np.linspace(0.0, 1.0, 21).tolist(),
                 color=tone(self.ax_, colour),
                 ls=dashes,
                 **({"alpha": 0.75} if len(self.curves) == 1 else {"histtype": "step", "lw": 1.5}),

@@ -12,19 +12,16 @@ import numpy as np
 from relvec._checks import check_choice, check_positive
 from relvec._typing import BoolArray, Vector
 from relvec.denoising.plain import PlainModel
+from relvec.describing import plain_model
 from relvec.dictionaries import WaveletDictionary
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import DATA, MODEL, finish, legend_above, take_axes, tone
-from relvec.plotting._plain import plain_model
+from relvec.plotting._axes import finish, legend_above, take_axes, tone
+from relvec.plotting._style import DATA, MODEL, STYLE
 from relvec.solvers.gaussian.orthonormal import entry_threshold
 
 __all__ = ["CoefficientDisplay", "CoefficientRow"]
 
 KINDS = ("auto", "place", "size")
-TWO_LINES = 0.33
-"""Inches that a row needs to have its name in two lines."""
-MOST_DROPPED = 2000
-"""Dropped coefficients of a row that are drawn at most; kept ones are all drawn."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +155,13 @@ class CoefficientDisplay:
         else:
             self._draw_sizes()
         inches = self.ax_.get_window_extent().height / self.figure_.dpi
-        form = "{}\n{} of {} kept" if inches / len(self.rows) > TWO_LINES else "{}: {} of {}"
+        # a row of a third of an inch has room for a name of two lines
+        form = "{}\n{} of {} kept" if inches / len(self.rows) > 0.33 else "{}: {} of {}"
         names = [
             form.format(row.name, np.count_nonzero(row.kept), len(row.size)) for row in self.rows
         ]
         baselines = -np.arange(len(names))
-        self.ax_.set_yticks(baselines, names, fontsize=9)
+        self.ax_.set_yticks(baselines, names, fontsize=STYLE.font_size)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(baselines[-1] - 0.6, 0.6)
         finish(self.ax_)
@@ -204,8 +202,8 @@ class CoefficientDisplay:
         for number, row in enumerate(self.rows):
             for fate in (False, True):
                 which = np.flatnonzero(row.kept == fate)
-                if not fate:
-                    which = which[:: -(-len(which) // MOST_DROPPED) or 1]
+                if not fate:  # of dropped ones at most 2000: more only blacken the row
+                    which = which[:: -(-len(which) // 2000) or 1]
                 # multiples of the golden ratio fill the height evenly, without a seed
                 height = (np.arange(len(which)) * 0.618034) % 1.0 - 0.5
                 dots[fate].append(np.stack([np.abs(row.size[which]), 0.7 * height - number]))

@@ -10,40 +10,29 @@ import numpy as np
 from relvec._checks import check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.describing import (
+    centers_of,
+    check_classifier,
+    check_labels,
+    grid_over,
+    label_name,
+    like_table,
+    shorten,
+    table_names,
+)
 from relvec.plotting._axes import (
-    INK,
-    MODEL,
-    OTHER,
     add_colorbar,
+    draw_rings,
     finish,
     legend_above,
+    name_inputs,
     plain,
     take_axes,
 )
-from relvec.plotting._estimators import centers_of, check_classifier, check_labels, label_name
-from relvec.plotting._features import shorten
-from relvec.plotting._slices import span_of
+from relvec.plotting._checks import check_points
+from relvec.plotting._style import INK, class_colour, class_marker
 
 __all__ = ["DecisionSurfaceDisplay"]
-
-COLOURS = (
-    MODEL,
-    OTHER,
-    "#00795c",
-    "#8c3a6b",
-    "#b8860b",
-    "#4b9cd3",
-    "#6b7280",
-    "#e78ac3",
-    "#7c4a1e",
-    "#93a66b",
-)
-"""Of the classes; they also differ in lightness, and classes in their markers."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-MARGIN = 0.12
-"""Drawn beyond the training inputs, as a share of their range."""
-PALE = 0.55
-"""How much of its colour a class has where it is certain: points must stand out."""
 
 
 class DecisionSurfaceDisplay:
@@ -113,38 +102,17 @@ class DecisionSurfaceDisplay:
     ) -> None:
         self.x0 = np.asarray(x0, dtype=np.float64)
         self.x1 = np.asarray(x1, dtype=np.float64)
-        self.probability = np.asarray(probability, dtype=np.float64)
-        if not np.isfinite(self.probability).all():
-            raise ValueError("probability must be finite; it holds NaN or infinity.")
         shape = (*self.x1.shape, *self.x0.shape)
-        if self.probability.shape[:2] != shape or self.probability.ndim != 3:
-            raise ValueError(
-                f"probability must have shape {(*shape, 'n_classes')}, as x1, x0 and the classes "
-                f"say; got {self.probability.shape}."
-            )
-        n_classes = self.probability.shape[2]
-        self.classes = list(range(n_classes) if classes is None else classes)
-        if len(self.classes) != n_classes or n_classes < 2:
-            raise ValueError(
-                f"classes must name each of at least 2 classes; got {len(self.classes)} names for "
-                f"{n_classes}."
-            )
-        self.X = None if X is None else _plane("X", X)
-        self.y = None if y is None else np.asarray(y)
-        if self.y is not None and (self.X is None or self.y.shape != self.X.shape[:1]):
-            rows = "X, which is missing" if self.X is None else f"the {len(self.X)} rows of X"
-            raise ValueError(f"y must hold a class for each of {rows}; got shape {self.y.shape}.")
-        if self.y is not None:
-            check_labels(self.y, self.classes)
+        self.probability = _check_probability(probability, shape)
+        self.classes = _check_classes(classes, self.probability.shape[2])
+        self.X = None if X is None else check_points("X", X)
+        self.y = None if y is None else _check_classes_of_rows(y, self.X, self.classes)
         self.relevance_vectors = (
-            None if relevance_vectors is None else _plane("relevance_vectors", relevance_vectors)
+            None
+            if relevance_vectors is None
+            else check_points("relevance_vectors", relevance_vectors)
         )
-        self.truth = None if truth is None else np.asarray(truth, dtype=np.float64)
-        if self.truth is not None and (n_classes != 2 or self.truth.shape != shape):
-            raise ValueError(
-                f"truth must be the probability of the second of two classes on the grid, of "
-                f"shape {shape}; got shape {self.truth.shape} for {n_classes} classes."
-            )
+        self.truth = None if truth is None else _check_truth(truth, shape, len(self.classes))
         self.names = list(names)
         if len(self.names) != 2:
             raise ValueError(f"names must hold a name for each of two inputs; got {self.names}.")
@@ -186,23 +154,20 @@ class DecisionSurfaceDisplay:
         """
         check_classifier(estimator, cls.__name__, n_features=2)
         check_integer("grid_resolution", grid_resolution, minimum=2)
-        inputs = _plane("X", X)
-        x0, x1 = (_range(column, grid_resolution) for column in inputs.T)
-        grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x0, x1)])
-        names = [str(name) for name in getattr(X, "columns", ("x0", "x1"))]
-        shown = type(X)(dict(zip(names, grid.T, strict=True))) if hasattr(X, "columns") else grid
+        inputs = check_points("X", X)
+        grid = grid_over(inputs, grid_resolution, margin=0.12)
+        shown = like_table(grid.points, X)
         probability = np.asarray(estimator.predict_proba(shown, **options))
-        shape = len(x1), len(x0)
         display = cls(
-            x0=x0,
-            x1=x1,
-            probability=probability.reshape(*shape, -1),
+            x0=grid.axes[0],
+            x1=grid.axes[1],
+            probability=probability.reshape(*grid.shape, -1),
             classes=estimator.classes_,
             X=None if y is None else inputs,
             y=y,
             relevance_vectors=centers_of(estimator),
-            truth=None if truth is None else _on_grid(truth(grid), shape),
-            names=[plain(shorten(name)) for name in names],
+            truth=None if truth is None else _on_grid(truth(grid.points), grid.shape),
+            names=[plain(shorten(name)) for name in table_names(X)],
         )
         return display.plot(ax)
 
@@ -234,12 +199,7 @@ class DecisionSurfaceDisplay:
         if self.truth is not None and _crosses(self.truth - 0.5):
             self.truth_ = self._line(self.truth - 0.5, lw=1.3, dashed=True)
             self.ax_.plot([], [], color=INK, lw=1.3, ls=(0, (4, 2)), label="true boundary")
-        self.ax_.set(
-            xlim=(self.x0[0], self.x0[-1]),
-            ylim=(self.x1[0], self.x1[-1]),
-            xlabel=self.names[0],
-            ylabel=self.names[1],
-        )
+        name_inputs(self.ax_, self.x0, self.x1, self.names)
         finish(self.ax_)
         n_entries = len(self.ax_.get_legend_handles_labels()[1])
         if legend and n_entries:
@@ -250,7 +210,7 @@ class DecisionSurfaceDisplay:
     def _draw_two(self, colorbar: bool) -> None:
         second = self.probability[:, :, 1]
         colours = optional("matplotlib.colors").LinearSegmentedColormap.from_list(
-            "two classes", [_pale(COLOURS[0], PALE), "white", _pale(COLOURS[1], PALE)]
+            "two classes", [_pale(class_colour(0)), "white", _pale(class_colour(1))]
         )
         self.surface_ = self.ax_.contourf(
             self.x0, self.x1, second, levels=np.linspace(0.0, 1.0, 11), cmap=colours, zorder=0
@@ -265,7 +225,7 @@ class DecisionSurfaceDisplay:
         n_classes = len(self.classes)
         # No more than chance is white.
         strength = (self.probability.max(axis=2) - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
-        strong = np.array([_pale(_colour(place), PALE) for place in range(n_classes)])
+        strong = np.array([_pale(class_colour(place)) for place in range(n_classes)])
         image = 1.0 - strength[:, :, np.newaxis] * (1.0 - strong[best])
         # Pixels are centred on the points of the grid.
         (left, right), (bottom, top) = (_edges(axis) for axis in (self.x0, self.x1))
@@ -296,8 +256,8 @@ class DecisionSurfaceDisplay:
             mine = self.X[self.y == label]
             (self.points_[label],) = self.ax_.plot(
                 *mine.T,
-                MARKERS[place % len(MARKERS)],
-                color=_colour(place),
+                class_marker(place),
+                color=class_colour(place),
                 mec="white",
                 mew=0.6,
                 ms=5.5,
@@ -305,18 +265,57 @@ class DecisionSurfaceDisplay:
                 label=plain(label_name(label)),
             )
         if self.relevance_vectors is not None:
-            (self.relevance_,) = self.ax_.plot(
-                *self.relevance_vectors.T,
-                "o",
-                mfc="none",
-                mec="black",
-                mew=1.7,
-                ms=11,
+            self.relevance_ = draw_rings(
+                self.ax_,
+                self.relevance_vectors.T,
+                "black",
+                size=11,
+                width=1.7,
                 label="relevance vectors",
             )
 
 
-def _on_grid(values: Any, shape: tuple[int, int]) -> Matrix:
+def _check_probability(probability: Any, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.asarray(probability, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError("probability must be finite; it holds NaN or infinity.")
+    if array.shape[:2] != shape or array.ndim != 3:
+        raise ValueError(
+            f"probability must have shape {(*shape, 'n_classes')}, as x1, x0 and the classes "
+            f"say; got {array.shape}."
+        )
+    return array
+
+
+def _check_classes(classes: Any, n_classes: int) -> list[Any]:
+    found = list(range(n_classes) if classes is None else classes)
+    if len(found) != n_classes or n_classes < 2:
+        raise ValueError(
+            f"classes must name each of at least 2 classes; got {len(found)} names for {n_classes}."
+        )
+    return found
+
+
+def _check_classes_of_rows(y: Any, X: Matrix | None, classes: list[Any]) -> np.ndarray:
+    labels = np.asarray(y)
+    if X is None or labels.shape != X.shape[:1]:
+        rows = "X, which is missing" if X is None else f"the {len(X)} rows of X"
+        raise ValueError(f"y must hold a class for each of {rows}; got shape {labels.shape}.")
+    check_labels(labels, classes)
+    return labels
+
+
+def _check_truth(truth: Any, shape: tuple[int, ...], n_classes: int) -> Matrix:
+    array = np.asarray(truth, dtype=np.float64)
+    if n_classes != 2 or array.shape != shape:
+        raise ValueError(
+            f"truth must be the probability of the second of two classes on the grid, of "
+            f"shape {shape}; got shape {array.shape} for {n_classes} classes."
+        )
+    return array
+
+
+def _on_grid(values: Any, shape: tuple[int, ...]) -> Matrix:
     array = np.asarray(values, dtype=np.float64)
     if array.size != shape[0] * shape[1]:
         raise ValueError(
@@ -324,21 +323,6 @@ def _on_grid(values: Any, shape: tuple[int, int]) -> Matrix:
             f"{array.shape}."
         )
     return array.reshape(shape)
-
-
-def _plane(name: str, values: Any) -> Matrix:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
-        raise ValueError(
-            f"{name} must hold points of two inputs, of shape (n_samples, 2); got shape "
-            f"{array.shape}."
-        )
-    return array
-
-
-def _range(values: Vector, n_points: int) -> Vector:
-    """Values of the grid along one input."""
-    return np.linspace(*span_of(values, MARGIN), n_points)
 
 
 def _edges(axis: Vector) -> tuple[float, float]:
@@ -351,11 +335,7 @@ def _crosses(values: Matrix) -> bool:
     return bool(values.min() < 0.0 < values.max())
 
 
-def _colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]
-
-
-def _pale(colour: str, amount: float) -> tuple[float, float, float]:
-    """Mix a colour with white."""
+def _pale(colour: str, amount: float = 0.55) -> tuple[float, float, float]:
+    """Mix a colour with white, so that points stand out where a class is certain."""
     red, green, blue = optional("matplotlib.colors").to_rgb(colour)
     return tuple(1.0 - amount * (1.0 - part) for part in (red, green, blue))

@@ -9,14 +9,14 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import STYLES, check_line, finish, plain, take_axes, tone
-from relvec.plotting._estimators import named, predictor
+from relvec.describing import named, predictor, traces_of
+from relvec.plotting._axes import finish, plain, take_axes, tone
+from relvec.plotting._checks import check_line
+from relvec.plotting._style import line_style
 
 __all__ = ["EvidenceTraceDisplay"]
 
 KINDS = ("objective", "gap")
-SMALLEST = 1e-10
-"""Gaps below this, in nats, are rounding; the axis ends here at the latest."""
 
 
 class EvidenceTraceDisplay:
@@ -102,7 +102,7 @@ class EvidenceTraceDisplay:
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the traces", figsize=(6.4, 4.0))
         self.lines_ = {}
         for place, (name, trace) in enumerate(self.traces.items()):
-            colour, dashes = STYLES[place % len(STYLES)]
+            colour, dashes, _ = line_style(place)
             # The last step has no gap to itself, and a logarithm of none.
             values = trace if kind == "objective" else _gap(trace)
             (self.lines_[name],) = self.ax_.plot(
@@ -126,21 +126,19 @@ class EvidenceTraceDisplay:
         return self
 
 
-def _gap(trace: Vector) -> Vector:
-    """What the objective lacks to its end; NaN, which is not drawn, where that is nothing."""
+def _gap(trace: Vector, smallest: float = 1e-10) -> Vector:
+    """What the objective lacks to its end, in nats; NaN, which is not drawn, below rounding."""
     gap = trace[-1] - trace
-    return np.where(gap > SMALLEST, gap, np.nan)
+    return np.where(gap > smallest, gap, np.nan)
 
 
 def _traces(estimator: Any) -> list[Vector]:
     """Objectives of a fitted estimator, for each of its targets."""
-    estimator = predictor(estimator)
-    if hasattr(estimator, "trace_"):
-        return [np.asarray(estimator.trace_)]
-    solutions = [getattr(output, "solution", None) for output in getattr(estimator, "outputs_", ())]
-    if not solutions or not all(getattr(solution, "trace", ()) for solution in solutions):
+    model = predictor(estimator)
+    traces = traces_of(model)
+    if not traces:
         raise TypeError(
             "EvidenceTraceDisplay needs an estimator that kept the objective after each step, "
-            f"such as RVMClassifier or RVMRegressor; {type(estimator).__name__} did not."
+            f"such as RVMClassifier or RVMRegressor; {type(model).__name__} did not."
         )
-    return [np.asarray(solution.trace) for solution in solutions if solution is not None]
+    return traces

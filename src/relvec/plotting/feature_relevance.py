@@ -9,25 +9,15 @@ import numpy as np
 from relvec._checks import check_bool, check_choice, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.plotting._axes import INK, MODEL, draw_grid, finish, take_axes, tone
-from relvec.plotting._estimators import predictor
-from relvec.plotting._features import (
-    FAINT,
-    attribute_of,
-    check_amounts,
-    check_names,
-    count_of,
-    label_rows,
-    names_of,
-    row_figure,
-    row_font,
-)
+from relvec.describing import attribute_of, check_names, count_of, names_of, predictor
+from relvec.plotting._axes import draw_grid, finish, take_axes, tone
+from relvec.plotting._checks import check_amounts
+from relvec.plotting._rows import label_rows, row_figure, row_font
+from relvec.plotting._style import FAINT, INK, MODEL
 
 __all__ = ["FeatureRelevanceDisplay"]
 
 SCALES = ("log", "linear")
-REACH = 100.0
-"""Whiskers widen a logarithmic axis by no more than this factor beyond the points."""
 
 
 class FeatureRelevanceDisplay:
@@ -246,8 +236,9 @@ class FeatureRelevanceDisplay:
         if scale == "linear":
             axes.set_xlim(-0.03 * ends.max(), 1.05 * ends.max())
             return
-        low = max(ends[0].min(), points.min() / REACH)
-        high = min(ends[1].max(), points.max() * REACH)
+        # Whiskers widen the axis by no more than two decades beyond the points.
+        low = max(ends[0].min(), points.min() / 100.0)
+        high = min(ends[1].max(), points.max() * 100.0)
         # At least a decade and a half, so that an axis has numbers to read.
         missing = max(1.5 - np.log10(high / low), 0.0)
         margin = 10.0 ** (0.06 * np.log10(high / low) + 0.5 * missing + 0.05)

@@ -12,11 +12,9 @@ from relvec._signals import resolve_channel_axis
 from relvec._typing import ArrayLike
 from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import add_colorbar, smallness, take_axes
+from relvec.plotting._style import STYLE
 
 __all__ = ["ImageDisplay"]
-
-SIDE = 3.6
-"""Inches of the longer side of a panel."""
 
 
 class ImageDisplay:
@@ -197,7 +195,7 @@ class ImageDisplay:
             raise ValueError(f"limits must be two rising numbers; got {limits!r}.")
         n_panels = 3 if self.std is None else 4
         height, width = self.noisy.shape[:2]
-        scale = SIDE / max(height, width)
+        scale = 3.6 / max(height, width)  # inches of the longer side of a panel
         self.figure_, self.ax_ = take_axes(
             ax,
             n_panels,
@@ -206,36 +204,44 @@ class ImageDisplay:
             ncols=n_panels,
             figsize=(n_panels * (width * scale + 0.25) + 0.6, height * scale + 0.9),
         )
-        shown = []
-        for axes, values, title in (
-            (self.ax_[0], self.noisy, "observed"),
-            (self.ax_[1], self.denoised, "denoised"),
-        ):
-            if self.is_colour:
-                bounded = np.clip((values - low) / (high - low), 0.0, 1.0)
-                image = axes.imshow(np.nan_to_num(bounded, nan=1.0))
-            else:
-                image = axes.imshow(values, cmap=cmap, vmin=low, vmax=high)
-            shown.append((axes, image, title))
         what = "residual of brightness / noise" if self.is_colour else "residual / noise"
-        image = self.ax_[2].imshow(
-            self.residual, cmap="RdBu_r", vmin=-residual_limit, vmax=residual_limit
-        )
-        shown.append((self.ax_[2], image, what))
+        limit = residual_limit
+        self.images_ = [
+            self._show_image(0, self.noisy, "observed", (low, high), cmap),
+            self._show_image(1, self.denoised, "denoised", (low, high), cmap),
+            self._show_map(2, self.residual, what, cmap="RdBu_r", vmin=-limit, vmax=limit),
+        ]
         if self.std is not None:
             spread = self.std / self.noise_std
             spread = spread.mean(axis=2) if self.is_colour else spread
-            image = self.ax_[3].imshow(spread, cmap="viridis", vmin=0.0)
-            shown.append((self.ax_[3], image, "standard deviation / noise"))
-        for axes, image, title in shown:
-            axes.set_title(title, fontsize=10 * smallness(axes), loc="left")
-            axes.set(xticks=[], yticks=[])
-            if axes in self.ax_[2:]:
-                # in a place of its own it is as high as the image, whatever the shape of the axes
-                bar = add_colorbar(axes, image, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
-                bar.ax.tick_params(labelsize=8 * smallness(axes))
-        self.images_ = [image for _, image, _ in shown]
+            title = "standard deviation / noise"
+            self.images_.append(self._show_map(3, spread, title, cmap="viridis", vmin=0.0))
         return self
+
+    def _show_image(
+        self, panel: int, values: np.ndarray, title: str, limits: tuple[float, float], cmap: str
+    ) -> Any:
+        """Show the image itself, before or after."""
+        low, high = limits
+        if self.is_colour:
+            bounded = np.clip((values - low) / (high - low), 0.0, 1.0)
+            return self._show(panel, np.nan_to_num(bounded, nan=1.0), title)
+        return self._show(panel, values, title, cmap=cmap, vmin=low, vmax=high)
+
+    def _show_map(self, panel: int, values: np.ndarray, title: str, **colours: Any) -> Any:
+        """Show numbers in units of the noise, with their colours explained."""
+        image, axes = self._show(panel, values, title, **colours), self.ax_[panel]
+        # in a place of its own it is as high as the image, whatever the shape of the axes
+        bar = add_colorbar(axes, image, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
+        bar.ax.tick_params(labelsize=8 * smallness(axes))
+        return image
+
+    def _show(self, panel: int, values: np.ndarray, title: str, **colours: Any) -> Any:
+        axes = self.ax_[panel]
+        image = axes.imshow(values, **colours)
+        axes.set_title(title, fontsize=STYLE.title_size * smallness(axes), loc="left")
+        axes.set(xticks=[], yticks=[])
+        return image
 
     def _limits(self) -> tuple[float, float]:
         if self.noisy.dtype.kind in "iu":

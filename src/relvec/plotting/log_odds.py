@@ -10,38 +10,24 @@ from scipy.special import logit
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import (
-    INK,
-    MODEL,
-    OTHER,
-    check_line,
-    finish,
-    legend_above,
-    plain,
-    take_axes,
-    tone,
-)
-from relvec.plotting._estimators import (
+from relvec.describing import (
     centers_of,
     check_classifier,
     check_labels,
     label_name,
     predictor,
     seen_by,
+    shorten,
+    span_of,
 )
-from relvec.plotting._features import shorten
-from relvec.plotting._slices import span_of
+from relvec.plotting._axes import finish, legend_above, plain, take_axes, tone
+from relvec.plotting._checks import check_line
+from relvec.plotting._style import INK, MODEL, OTHER, STYLE
 
 __all__ = ["LogOddsDisplay"]
 
 PROBABILITIES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
 """Marked on the axis to the right."""
-ROOM = 1.25
-"""Height of the axes over the largest log odds."""
-CERTAIN = 10.0
-"""Log odds that are as good as infinite: by default more are not drawn."""
-MARGIN = 0.1
-"""Drawn beyond the training inputs, as a share of their range."""
 
 
 class LogOddsDisplay:
@@ -103,9 +89,10 @@ class LogOddsDisplay:
         xlabel: str = "x0",
     ) -> None:
         self.x = check_line("x", x)
-        self.mean = _curve("mean", mean, self.x)
-        self.std = None if std is None else _curve("std", std, self.x)
-        self.truth = None if truth is None else _curve("truth", truth, self.x)
+        n = len(self.x)
+        self.mean = check_line("mean", mean, n, "x")
+        self.std = None if std is None else check_line("std", std, n, "x")
+        self.truth = None if truth is None else check_line("truth", truth, n, "x")
         self.samples = (
             []
             if samples is None
@@ -168,7 +155,7 @@ class LogOddsDisplay:
         if inputs.ndim != 2 or inputs.shape[1] != 1:
             raise ValueError(f"X must have shape (n_samples, 1); got shape {inputs.shape}.")
         column = inputs[:, 0]
-        x = np.linspace(*span_of(column, MARGIN), grid_resolution)
+        x = np.linspace(*span_of(column), grid_resolution)
         names = list(getattr(estimator, "feature_names_in_", ["x0"]))
         grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
         model, seen = predictor(estimator), seen_by(estimator, grid)
@@ -218,7 +205,7 @@ class LogOddsDisplay:
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the log odds", figsize=(7.0, 4.2))
         axes = self.ax_
         if limit is None:
-            limit = min(ROOM * max(float(np.abs(self.mean).max()), 1.0), CERTAIN)
+            limit = min(1.25 * max(float(np.abs(self.mean).max()), 1.0), 10.0)
         limit = check_positive("limit", limit)
         axes.axhline(0.0, color=tone(axes, "0.8"), lw=1.0, zorder=0)
         self.band_ = None
@@ -289,7 +276,7 @@ class LogOddsDisplay:
                 xytext=(0, -9 if at > 0 else 9),
                 textcoords="offset points",
                 va="top" if at > 0 else "bottom",
-                fontsize=9,
+                fontsize=STYLE.font_size,
                 color=tone(self.ax_, colour),
             )
             self.samples_.append(artist)
@@ -300,10 +287,3 @@ class LogOddsDisplay:
         right.set_yticks([float(logit(p)) for p in shown], [f"{p:g}" for p in shown])
         right.set_ylabel(label)
         right.spines["right"].set_color(tone(self.ax_, "0.7"))
-
-
-def _curve(name: str, values: ArrayLike, x: Vector) -> Vector:
-    line = check_line(name, values)
-    if len(line) != len(x):
-        raise ValueError(f"{name} must hold {len(x)} values, as many as x; got {len(line)}.")
-    return line

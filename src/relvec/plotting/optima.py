@@ -8,14 +8,10 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.estimators import OptimaReport
-from relvec.plotting._axes import DATA, INK, MODEL, OTHER, finish, take_axes, tone
+from relvec.plotting._axes import finish, set_title, take_axes, tone
+from relvec.plotting._style import DATA, INK, MODEL, OTHER, STYLE
 
 __all__ = ["OptimaDisplay"]
-
-NEAR = 0.1
-"""Gaps below this are drawn to scale, larger ones on a logarithmic axis."""
-MAX_ROWS = 200
-"""Different solutions whose atoms are drawn, the best ones."""
 
 
 class OptimaDisplay:
@@ -96,14 +92,15 @@ class OptimaDisplay:
         report = self.report
         top = max(report.best.objective, report.chosen.objective)
         gap = np.maximum(top - report.objectives, 0.0)
-        self._draw_errors(gap, max(top - report.chosen.objective, 0.0))
-        self._draw_histogram(gap)
+        near = 0.1  # nats; smaller gaps are drawn to scale, larger ones on a logarithmic axis
+        self._draw_errors(gap, max(top - report.chosen.objective, 0.0), near)
+        self._draw_histogram(gap, near)
         self._draw_atoms()
         for axes in self.axes_:
             finish(axes)
         return self
 
-    def _draw_errors(self, gap: Vector, chosen_gap: float) -> None:
+    def _draw_errors(self, gap: Vector, chosen_gap: float, near: float) -> None:
         axes, report = self.axes_[0], self.report
         bad = report.is_bad
         self.points_ = axes.scatter(
@@ -122,38 +119,34 @@ class OptimaDisplay:
             (chosen_gap, report.chosen.error),
             xytext=(0, 10),
             textcoords="offset points",
-            fontsize=9,
+            fontsize=STYLE.font_size,
             color=tone(axes, INK),
         )
-        axes.set_xscale("symlog", linthresh=NEAR)
-        axes.set_xlim(left=-0.3 * NEAR)
+        axes.set_xscale("symlog", linthresh=near)
+        axes.set_xlim(left=-0.3 * near)
         if report.errors.min() > 0.0:
             axes.set_yscale("log")
         axes.set_xlabel("nats below the best")
         axes.set_ylabel("error to the truth" if report.has_truth else "training error")
-        axes.set_title(
+        set_title(
+            axes,
             f"{len(report.runs)} runs, {report.n_unique} different, "
             f"{100 * report.share_bad:.3g} % bad",
-            fontsize=10,
-            loc="left",
-            color=tone(axes, INK),
         )
 
-    def _draw_histogram(self, gap: Vector) -> None:
+    def _draw_histogram(self, gap: Vector, near: float) -> None:
         axes, report = self.axes_[1], self.report
-        edges = np.concatenate([[0.0], np.geomspace(NEAR / 10, max(gap.max(), NEAR) * 1.01, 25)])
+        edges = np.concatenate([[0.0], np.geomspace(near / 10, max(gap.max(), near) * 1.01, 25)])
         for mask, colour, label in ((~report.is_bad, MODEL, "good"), (report.is_bad, OTHER, "bad")):
             if mask.any():
                 axes.hist(gap[mask], bins=edges.tolist(), color=tone(axes, colour), label=label)
-        axes.set_xscale("symlog", linthresh=NEAR)
+        axes.set_xscale("symlog", linthresh=near)
         axes.set_xlim(left=0.0)
         axes.set_xlabel("nats below the best")
         axes.set_ylabel("runs")
-        axes.set_title(
-            "how far below the best runs end", fontsize=10, loc="left", color=tone(axes, INK)
-        )
+        set_title(axes, "how far below the best runs end")
         if report.is_bad.any():
-            axes.legend(frameon=False, fontsize=9)
+            axes.legend(frameon=False, fontsize=STYLE.font_size)
 
     def _draw_atoms(self) -> None:
         axes, report = self.axes_[2], self.report
@@ -161,7 +154,7 @@ class OptimaDisplay:
         rows: dict[tuple[int, ...], bool] = {}
         for number in order:
             rows.setdefault(tuple(report.runs[number].active), bool(report.is_bad[number]))
-        shown = list(rows.items())[:MAX_ROWS]
+        shown = list(rows.items())[:200]  # the best; more rows than that run into each other
         for row, (atoms, bad) in enumerate(shown):
             axes.plot(
                 atoms,
@@ -176,4 +169,4 @@ class OptimaDisplay:
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set_xlabel("relevant atoms (lines: chosen)")
         axes.set_ylabel("solutions, best on top")
-        axes.set_title("which atoms they use", fontsize=10, loc="left", color=tone(axes, INK))
+        set_title(axes, "which atoms they use")

@@ -5,26 +5,15 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
-from relvec.plotting._axes import (
-    INK,
-    MODEL,
-    OTHER,
-    check_finite,
-    check_line,
-    finish,
-    take_axes,
-    tone,
-)
-from relvec.plotting.regression_fit import predicted
+from relvec.describing import normal_reach, predicted
+from relvec.plotting._axes import finish, take_axes, tone
+from relvec.plotting._checks import check_coverage, check_finite, check_line
+from relvec.plotting._style import INK, MODEL, OTHER
 
 __all__ = ["PredictedObservedDisplay"]
-
-CROWD = 400
-"""Of more points the intervals are not drawn: they would hide each other."""
 
 
 class PredictedObservedDisplay:
@@ -70,15 +59,10 @@ class PredictedObservedDisplay:
         self, y_true: ArrayLike, y_pred: ArrayLike, *, std: ArrayLike | None = None, name: str = "y"
     ) -> None:
         self.y_true = check_line("y_true", y_true)
-        self.y_pred = check_line("y_pred", y_pred)
-        self.std = None if std is None else check_line("std", std)
+        n = len(self.y_true)
+        self.y_pred = check_line("y_pred", y_pred, n, "y_true")
+        self.std = None if std is None else check_line("std", std, n, "y_true")
         self.name = name
-        for label, values in (("y_pred", self.y_pred), ("std", self.std)):
-            if values is not None and len(values) != len(self.y_true):
-                raise ValueError(
-                    f"{label} must hold {len(self.y_true)} values, as many as y_true; got "
-                    f"{len(values)}."
-                )
         if not len(self.y_true):
             raise ValueError("y_true is empty: there is nothing to draw.")
         check_finite("y_true", self.y_true)
@@ -162,8 +146,7 @@ class PredictedObservedDisplay:
         -------
         display : PredictedObservedDisplay
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}.")
+        check_coverage(coverage)
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the predictions", figsize=(5.2, 5.0))
         ends = np.concatenate([self.y_true, self.y_pred])
         low, high = float(ends.min()), float(ends.max())
@@ -171,10 +154,10 @@ class PredictedObservedDisplay:
         held = np.ones(len(self.y_true), dtype=bool)
         self.bars_, self.covered_ = None, None
         if self.std is not None:
-            reach = float(ndtri(0.5 + 0.5 * coverage)) * self.std
+            reach = normal_reach(coverage) * self.std
             held = np.abs(self.y_true - self.y_pred) <= reach
             self.covered_ = float(held.mean())
-            if len(held) <= CROWD:
+            if len(held) <= 400:  # more would hide each other
                 self.bars_ = self.ax_.vlines(
                     self.y_true,
                     self.y_pred - reach,

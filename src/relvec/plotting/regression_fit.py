@@ -6,27 +6,23 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import ndtri
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import (
-    DATA,
-    INK,
-    MODEL,
-    OTHER,
-    check_line,
-    finish,
-    legend_above,
-    plain,
-    take_axes,
-    tone,
+from relvec.describing import (
+    centers_of,
+    column_of,
+    normal_reach,
+    numbers_of,
+    predicted,
+    shorten,
+    slice_along,
+    table_names,
 )
-from relvec.plotting._estimators import centers_of, predictor
-from relvec.plotting._features import shorten
-from relvec.plotting._slices import column_of, numbers_of, slice_along, table_names
+from relvec.plotting._axes import draw_rings, finish, legend_above, plain, take_axes, tone
+from relvec.plotting._checks import check_coverage, check_line
+from relvec.plotting._style import DATA, INK, MODEL, OTHER
 
 __all__ = ["RegressionFitDisplay"]
 
@@ -105,12 +101,12 @@ class RegressionFitDisplay:
         if len(self.x) < 2 or not (np.diff(self.x) >= 0.0).all():
             raise ValueError("x must hold at least 2 values in ascending order; sort it first.")
         count = len(self.x)
-        self.mean = _line("mean", mean, count)
-        self.std = None if std is None else _line("std", std, count)
+        self.mean = check_line("mean", mean, count, "x")
+        self.std = None if std is None else check_line("std", std, count, "x")
         self.function_std = (
-            None if function_std is None else _line("function_std", function_std, count)
+            None if function_std is None else check_line("function_std", function_std, count, "x")
         )
-        self.truth = None if truth is None else _line("truth", truth, count)
+        self.truth = None if truth is None else check_line("truth", truth, count, "x")
         self.observed = _points("x_observed", x_observed, "y_observed", y_observed)
         self.vectors = _points("x_vectors", x_vectors, "y_vectors", y_vectors)
         self.names = names
@@ -242,8 +238,7 @@ class RegressionFitDisplay:
         -------
         display : RegressionFitDisplay
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}.")
+        check_coverage(coverage)
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the fit", figsize=(6.8, 4.4))
         percent = f"{100.0 * coverage:g} %"
         self.band_ = self._band(self.std, coverage, 0.16, f"{percent} of new targets")
@@ -267,13 +262,12 @@ class RegressionFitDisplay:
                 self.x, self.truth, color=tone(self.ax_, INK), lw=1.3, ls=(0, (4, 2)), label="truth"
             )
         if self.vectors is not None:
-            (self.relevance_,) = self.ax_.plot(
-                *self.vectors,
-                "o",
-                mfc="none",
-                mec=tone(self.ax_, OTHER),
-                mew=1.8,
-                ms=9,
+            self.relevance_ = draw_rings(
+                self.ax_,
+                self.vectors,
+                tone(self.ax_, OTHER),
+                size=9,
+                width=1.8,
                 label="relevance vectors",
             )
         self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -297,7 +291,7 @@ class RegressionFitDisplay:
     def _band(self, std: Vector | None, coverage: float, alpha: float, label: str) -> Any:
         if std is None:
             return None
-        reach = float(ndtri(0.5 + 0.5 * coverage)) * std
+        reach = normal_reach(coverage) * std
         return self.ax_.fill_between(
             self.x,
             self.mean - reach,
@@ -307,42 +301,6 @@ class RegressionFitDisplay:
             lw=0,
             label=label,
         )
-
-
-def predicted(estimator: Any, X: Any, display: str) -> tuple[Vector, Vector | None, Vector | None]:
-    """Mean, standard deviation of a target and of the function; None for what is not known."""
-    check_is_fitted(estimator)
-    if is_classifier(estimator):
-        raise TypeError(
-            f"{display} draws models that predict numbers; {type(predictor(estimator)).__name__} "
-            "predicts classes. Use DecisionSurfaceDisplay, LogOddsDisplay or ReliabilityDisplay."
-        )
-    mean, std, function_std = _answers(estimator, X)
-    if mean.ndim != 1:
-        raise ValueError(
-            f"{display} draws one target; the model has {mean.shape[1]}. Fit one model for each, "
-            "or use from_predictions."
-        )
-    return mean, std, function_std
-
-
-def _answers(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
-    try:
-        mean, std = estimator.predict(X, return_std=True)
-    except TypeError:  # a regressor without error bars
-        return np.asarray(estimator.predict(X)), None, None
-    try:
-        function_std = estimator.predict(X, return_std=True, include_noise=False)[1]
-    except TypeError:  # one that does not tell noise and doubt apart
-        function_std = None
-    return np.asarray(mean), np.asarray(std), function_std
-
-
-def _line(name: str, values: Any, length: int) -> Vector:
-    array = check_line(name, values)
-    if len(array) != length:
-        raise ValueError(f"{name} must hold {length} values, as many as x; got {len(array)}.")
-    return array
 
 
 def _points(x_name: str, x: Any, y_name: str, y: Any) -> tuple[Vector, Vector] | None:

@@ -10,25 +10,30 @@ import numpy as np
 from relvec._checks import check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike
+from relvec.describing import (
+    centers_of,
+    grid_over,
+    like_table,
+    numbers_of,
+    predicted,
+    shorten,
+    table_names,
+)
 from relvec.plotting._axes import (
-    INK,
-    OTHER,
     add_colorbar,
-    check_finite,
-    check_line,
+    draw_rings,
     finish,
     legend_above,
+    name_inputs,
     plain,
     take_axes,
 )
-from relvec.plotting._estimators import centers_of
-from relvec.plotting._features import shorten
-from relvec.plotting._slices import like_table, numbers_of, span_of, table_names
-from relvec.plotting.regression_fit import predicted
+from relvec.plotting._checks import check_finite, check_line, check_points
+from relvec.plotting._style import INK, OTHER
 
 __all__ = ["RegressionSurfaceDisplay"]
 
-LEVELS = 14
+HINT = " Along one of several inputs draw RegressionFitDisplay."
 
 
 class RegressionSurfaceDisplay:
@@ -100,7 +105,7 @@ class RegressionSurfaceDisplay:
             )
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together; one is missing.")
-        self.X = None if X is None else _plane("X", X)
+        self.X = None if X is None else check_points("X", X, HINT)
         self.y = None if y is None else check_line("y", y)
         if self.X is not None and self.y is not None:
             if len(self.X) != len(self.y):
@@ -109,7 +114,9 @@ class RegressionSurfaceDisplay:
                 )
             check_finite("y", self.y)
         self.relevance_vectors = (
-            None if relevance_vectors is None else _plane("relevance_vectors", relevance_vectors)
+            None
+            if relevance_vectors is None
+            else check_points("relevance_vectors", relevance_vectors, HINT)
         )
         self.names = list(names)
         if len(self.names) != 3:
@@ -148,14 +155,13 @@ class RegressionSurfaceDisplay:
         display : RegressionSurfaceDisplay
         """
         count = check_integer("grid_resolution", grid_resolution, minimum=2)
-        inputs = _plane("X", numbers_of(X))
-        x0, x1 = (np.linspace(*span_of(column), count) for column in inputs.T)
-        grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x0, x1)])
-        mean, _, _ = predicted(estimator, like_table(grid, X), cls.__name__)
+        inputs = check_points("X", numbers_of(X), HINT)
+        grid = grid_over(inputs, count)
+        mean, _, _ = predicted(estimator, like_table(grid.points, X), cls.__name__)
         display = cls(
-            x0=x0,
-            x1=x1,
-            mean=mean.reshape(count, count),
+            x0=grid.axes[0],
+            x1=grid.axes[1],
+            mean=mean.reshape(grid.shape),
             X=None if y is None else inputs,
             y=y,
             relevance_vectors=centers_of(estimator),
@@ -185,7 +191,7 @@ class RegressionSurfaceDisplay:
         low, high = float(shown.min()), float(shown.max())
         room = 0.0 if low < high else 0.5 * abs(low) or 0.5
         # round numbers that enclose all of them
-        locator = optional("matplotlib.ticker").MaxNLocator(LEVELS)
+        locator = optional("matplotlib.ticker").MaxNLocator(14)
         levels = locator.tick_values(low - room, high + room)
         scale: dict[str, Any] = {"vmin": levels[0], "vmax": levels[-1], "cmap": "cividis"}
         self.surface_ = self.ax_.contourf(self.x0, self.x1, self.mean, levels=levels, **scale)
@@ -194,34 +200,18 @@ class RegressionSurfaceDisplay:
                 *self.X.T, c=self.y, s=22, edgecolors=INK, linewidths=0.6, label="data", **scale
             )
         if self.relevance_vectors is not None and len(self.relevance_vectors):
-            (self.relevance_,) = self.ax_.plot(
-                *self.relevance_vectors.T,
-                "o",
-                mfc="none",
-                mec=OTHER,
-                mew=1.8,
-                ms=10,
+            self.relevance_ = draw_rings(
+                self.ax_,
+                self.relevance_vectors.T,
+                OTHER,
+                size=10,
+                width=1.8,
                 label="relevance vectors",
             )
-        self.ax_.set(
-            xlim=(self.x0[0], self.x0[-1]),
-            ylim=(self.x1[0], self.x1[-1]),
-            xlabel=self.names[0],
-            ylabel=self.names[1],
-        )
+        name_inputs(self.ax_, self.x0, self.x1, self.names)
         if colorbar:
             self.colorbar_ = add_colorbar(self.ax_, self.surface_, self.names[2])
         finish(self.ax_)
         if legend:
             legend_above(self.ax_)
         return self
-
-
-def _plane(name: str, values: Any) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(
-            f"{name} must hold points of two inputs, of shape (n_samples, 2); got shape "
-            f"{array.shape}. Along one of several inputs draw RegressionFitDisplay."
-        )
-    return array

@@ -5,24 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
-from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.plotting._axes import (
-    INK,
-    MODEL,
-    OTHER,
-    check_finite,
-    check_line,
-    finish,
-    take_axes,
-    tone,
-)
-from relvec.plotting.regression_fit import predicted
+from relvec._typing import ArrayLike
+from relvec.describing import normal_quantiles, predicted, quantile_band
+from relvec.plotting._axes import finish, take_axes, tone
+from relvec.plotting._checks import check_finite, check_line
+from relvec.plotting._style import INK, MODEL, OTHER
 
-__all__ = ["ResidualDisplay", "normal_quantiles", "quantile_band"]
+__all__ = ["ResidualDisplay"]
 
 KINDS = ("both", "predicted", "quantiles")
 
@@ -67,14 +59,9 @@ class ResidualDisplay:
         self, y_pred: ArrayLike, residuals: ArrayLike, *, std: ArrayLike | None = None
     ) -> None:
         self.y_pred = check_line("y_pred", y_pred)
-        self.residuals = check_line("residuals", residuals)
-        self.std = None if std is None else check_line("std", std)
-        for name, values in (("residuals", self.residuals), ("std", self.std)):
-            if values is not None and len(values) != len(self.y_pred):
-                raise ValueError(
-                    f"{name} must hold {len(self.y_pred)} values, as many as y_pred; got "
-                    f"{len(values)}."
-                )
+        n = len(self.y_pred)
+        self.residuals = check_line("residuals", residuals, n, "y_pred")
+        self.std = None if std is None else check_line("std", std, n, "y_pred")
         if not len(self.y_pred):
             raise ValueError("y_pred is empty: there is nothing to draw.")
         check_finite("y_pred", self.y_pred)
@@ -145,11 +132,8 @@ class ResidualDisplay:
         -------
         display : ResidualDisplay
         """
-        observed, mean = check_line("y_true", y_true), check_line("y_pred", y_pred)
-        if len(observed) != len(mean):
-            raise ValueError(
-                f"y_pred must hold {len(observed)} values, as many as y_true; got {len(mean)}."
-            )
+        observed = check_line("y_true", y_true)
+        mean = check_line("y_pred", y_pred, len(observed), "y_true")
         check_finite("y_true", observed)
         return cls(mean, observed - mean, std=std).plot(ax, kind=kind)
 
@@ -212,25 +196,3 @@ class ResidualDisplay:
         axes.plot(expected[is_out], ordered[is_out], "s", color=tone(axes, OTHER), ms=4, mec="none")
         axes.set(xlabel="normal quantile", ylabel=label)
         finish(axes, grid=True)
-
-
-def normal_quantiles(count: int) -> Vector:
-    """Where so many sorted normal numbers are expected (Blom's positions).
-
-    Examples
-    --------
-    >>> normal_quantiles(3).round(2)
-    array([-0.87,  0.  ,  0.87])
-    """
-    return np.asarray(ndtri((np.arange(1, count + 1) - 0.375) / (count + 0.25)))
-
-
-def quantile_band(count: int, coverage: float = 0.95) -> Matrix:
-    """Ends of the intervals of each of so many sorted normal numbers, shape (2, count).
-
-    Exact for every point by itself: the k-th of n uniform numbers has a beta distribution.
-    """
-    rank = np.arange(1, count + 1)
-    tail = 0.5 * (1.0 - coverage)
-    ends = [betaincinv(rank, count + 1 - rank, level) for level in (tail, 1.0 - tail)]
-    return np.asarray(ndtri(np.stack(ends)))

@@ -9,40 +9,13 @@ import numpy as np
 from relvec._checks import check_bool, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, check_line, finish, plain, take_axes, tone
-from relvec.plotting._estimators import predictor
-from relvec.plotting._features import (
-    FAINT,
-    attribute_of,
-    check_names,
-    check_table,
-    count_of,
-    names_of,
-    shorten,
-    spread_apart,
-)
+from relvec.describing import attribute_of, check_names, count_of, names_of, predictor, shorten
+from relvec.plotting._axes import finish, plain, set_title, take_axes, tone
+from relvec.plotting._checks import check_line, check_table
+from relvec.plotting._rows import spread_apart
+from relvec.plotting._style import FAINT, INK, STYLE, line_style
 
 __all__ = ["ScalePathDisplay"]
-
-STYLES = (
-    (MODEL, "-"),
-    (OTHER, "-"),
-    ("#00795c", "-"),
-    ("#8c3a6b", "-"),
-    ("#b8860b", "-"),
-    (MODEL, "--"),
-    (OTHER, "--"),
-    ("#00795c", "--"),
-    ("#8c3a6b", "--"),
-    ("#b8860b", "--"),
-)
-"""Colours and dashes of the lines with names."""
-DEEPEST = 1e-8
-"""Scales below this share of the largest are drawn at the bottom."""
-FONT_SIZE = 9
-MOST_LABELS = 10
-MANY = 50
-"""More lines than this are drawn fainter, so that where they are dense can be seen."""
 
 
 class ScalePathDisplay:
@@ -116,7 +89,7 @@ class ScalePathDisplay:
         estimator: Any,
         *,
         feature_names: Any = None,
-        n_labels: int = MOST_LABELS,
+        n_labels: int = 10,
         objective: bool = True,
         ax: Any = None,
     ) -> Self:
@@ -146,7 +119,7 @@ class ScalePathDisplay:
         )
         return display.plot(ax, n_labels=n_labels, objective=objective)
 
-    def plot(self, ax: Any = None, *, n_labels: int = MOST_LABELS, objective: bool = True) -> Self:
+    def plot(self, ax: Any = None, *, n_labels: int = 10, objective: bool = True) -> Self:
         """Draw.
 
         Parameters
@@ -177,12 +150,7 @@ class ScalePathDisplay:
         order = np.argsort(-last, kind="stable")
         order = order[last[order] > 0.0]
         self._draw_lines(order[:n_labels])
-        self.ax_.set_title(
-            f"{len(order)} of {count_of(len(last))} kept",
-            fontsize=10,
-            loc="left",
-            color=tone(self.ax_, INK),
-        )
+        set_title(self.ax_, f"{len(order)} of {count_of(len(last))} kept")
         axes[-1].set_xlabel("iteration")
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_ylabel("inverse squared length scale")
@@ -195,7 +163,8 @@ class ScalePathDisplay:
         axes, n_steps = self.ax_, len(self.scales)
         positive = self.scales[self.scales > 0.0]
         top = float(positive.max()) if len(positive) else 1.0
-        bottom = max(float(positive.min()), DEEPEST * top) if len(positive) else 0.1
+        # eight decades are enough to see: scales below them are drawn at the bottom
+        bottom = max(float(positive.min()), 1e-8 * top) if len(positive) else 0.1
         # Zero has no logarithm: NaN is not drawn.
         values = np.where(self.scales > 0.0, np.maximum(self.scales, bottom), np.nan)
         steps = np.arange(n_steps)
@@ -211,11 +180,11 @@ class ScalePathDisplay:
             axes.add_collection(self.others_)
         self.lines_ = {}
         for place, each in enumerate(chosen):
-            colour, dashes = STYLES[place % len(STYLES)]
+            dashes = ("-", "--")[place // 5 % 2]  # five colours, first without dashes
             (self.lines_[int(each)],) = axes.plot(
                 steps,
                 values[:, each],
-                color=tone(axes, colour),
+                color=tone(axes, line_style(place).colour),
                 ls=dashes,
                 lw=1.7,
                 marker="o" if n_steps == 1 else "",
@@ -238,8 +207,8 @@ class ScalePathDisplay:
                 values[last, dropped],
                 "x",
                 color=tone(self.ax_, INK),
-                ms=5 if len(dropped) <= MANY else 3,
-                mew=1.1 if len(dropped) <= MANY else 0.6,
+                ms=5 if len(dropped) <= 50 else 3,
+                mew=1.1 if len(dropped) <= 50 else 0.6,
                 alpha=_alpha(len(dropped)),
                 zorder=4,
             )
@@ -268,7 +237,7 @@ class ScalePathDisplay:
             ]
         )
         places = axes.transAxes.inverted().transform(axes.transData.transform(ends))[:, 1]
-        kept, moved = spread_apart(places, min(1.3 * FONT_SIZE / max(height, 1.0), 1.0))
+        kept, moved = spread_apart(places, min(1.3 * STYLE.font_size / max(height, 1.0), 1.0))
         for number, place in zip(kept, moved, strict=True):
             name = self.feature_names[chosen[number]]
             self.labels_.append(
@@ -278,7 +247,7 @@ class ScalePathDisplay:
                     xytext=(1.04, place),
                     textcoords="axes fraction",
                     va="center",
-                    fontsize=FONT_SIZE,
+                    fontsize=STYLE.font_size,
                     color=self.lines_[int(chosen[number])].get_color(),
                     arrowprops={
                         "arrowstyle": "-",
@@ -299,4 +268,5 @@ def _alphas(is_kept: BoolArray) -> tuple[float, float]:
 
 
 def _alpha(n_lines: int) -> float:
-    return max(0.12, min(0.8, 0.8 * MANY / max(n_lines, 1)))
+    """More than 50 lines are drawn fainter, so that where they are dense can be seen."""
+    return max(0.12, min(0.8, 0.8 * 50 / max(n_lines, 1)))

@@ -11,16 +11,11 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, Matrix, Vector
-from relvec.plotting._axes import INK, MODEL, OTHER, draw_grid, finish, take_axes, tone
-from relvec.plotting._estimators import predictor
-from relvec.plotting._features import (
-    attribute_of,
-    check_names,
-    check_table,
-    label_rows,
-    names_of,
-    row_figure,
-)
+from relvec.describing import attribute_of, check_names, names_of, predictor, wilson
+from relvec.plotting._axes import draw_grid, finish, take_axes, tone
+from relvec.plotting._checks import check_table
+from relvec.plotting._rows import label_rows, row_figure
+from relvec.plotting._style import INK, MODEL, OTHER, STYLE
 
 __all__ = ["SelectionFrequencyDisplay"]
 
@@ -116,11 +111,7 @@ class SelectionFrequencyDisplay:
     @property
     def frequency_interval(self) -> Matrix:
         """Ends of one binomial standard error around the shares (Wilson), shape (2, n_features)."""
-        n, p = len(self.supports), self.frequency
-        middle = (p + 0.5 / n) / (1.0 + 1.0 / n)
-        half = np.sqrt(p * (1.0 - p) / n + (0.5 / n) ** 2) / (1.0 + 1.0 / n)
-        # Rounding must not put a share of zero or one outside its own interval.
-        return np.stack([np.minimum(middle - half, p), np.maximum(middle + half, p)])
+        return wilson(self.frequency, len(self.supports), 1.0)
 
     @classmethod
     def from_supports(
@@ -263,10 +254,7 @@ class SelectionFrequencyDisplay:
         """
         max_features = check_integer("max_features", max_features, minimum=1)
         check_bool("sort", sort)
-        if reference is not None:
-            reference = check_positive("reference", reference, allow_zero=True)
-            if reference > 1.0:
-                raise ValueError(f"reference must be a share of at most 1; got {reference!r}.")
+        reference = None if reference is None else _check_share(reference)
         note = self._choose(max_features, sort)
         n_axes = 1 if self.relevances is None else 2
         self.figure_, axes = take_axes(
@@ -327,7 +315,7 @@ class SelectionFrequencyDisplay:
                 textcoords="offset points",
                 ha="center",
                 va="bottom",
-                fontsize=9,
+                fontsize=STYLE.font_size,
                 color=tone(axes, OTHER),
             )
         axes.set_xlim(0.0, 103.0)
@@ -350,6 +338,13 @@ class SelectionFrequencyDisplay:
         axes.set_xlim(0.0, 1.05 * (mean + error).max() or 1.0)
         axes.set_xlabel("mean relevance (0 if dropped)")
         _tidy(axes)
+
+
+def _check_share(reference: float) -> float:
+    share = check_positive("reference", reference, allow_zero=True)
+    if share > 1.0:
+        raise ValueError(f"reference must be a share of at most 1; got {share!r}.")
+    return share
 
 
 def _tidy(axes: Any) -> None:

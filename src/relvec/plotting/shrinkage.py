@@ -11,9 +11,11 @@ import numpy as np
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.plain import PlainModel
+from relvec.describing import plain_model
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import DATA, INK, MODEL, check_line, finish, take_axes, tone
-from relvec.plotting._plain import plain_model
+from relvec.plotting._axes import finish, take_axes, tone
+from relvec.plotting._checks import check_line
+from relvec.plotting._style import DATA, INK, MODEL
 from relvec.priors import Prior, resolve_prior
 from relvec.solvers.gaussian.orthonormal import entry_threshold, shrinkage
 
@@ -21,8 +23,6 @@ __all__ = ["ShrinkageDisplay"]
 
 COLOURS = ("#7fb1dd", "#3f86c4", MODEL, "#0b2a4d", "#5b3a8c", "#8c3a6b")
 """Of the rules, from the lowest price to the highest."""
-MOST_POINTS = 4000
-"""Coefficients drawn at most."""
 
 
 class ShrinkageDisplay:
@@ -155,7 +155,7 @@ class ShrinkageDisplay:
         universal = math.sqrt(2.0 * math.log(model.data.size)) if thresholds else None
         limit = 3.0 * max(math.sqrt(entry_threshold(model.c)), universal or 0.0)
         near = np.flatnonzero(np.abs(model.data) <= limit * std)
-        near = near[:: -(-len(near) // MOST_POINTS) or 1]
+        near = near[:: -(-len(near) // 4000) or 1]  # more dots would only cover each other
         points = model.data[near] / std, model.coefficients[near] / std
         rule = {"rule": model.c}
         return cls(rule, threshold=universal, points=points, limit=limit).plot(ax)
@@ -216,10 +216,10 @@ class ShrinkageDisplay:
 
 def _price(prior: Any, n_samples: int) -> float:
     resolved = resolve_prior(prior)
-    hyper = resolved.hyperprior()
-    if hyper.shape or hyper.rate:
+    bound = resolved.bind(n_samples)
+    if not bound.is_removable:
         raise ValueError(
             f"The rule of {resolved} has no closed form. Use priors that price degrees of "
             'freedom: "flat", "aic", "bic", "ric" or SmoothnessPrior(c).'
         )
-    return resolved.smoothness(n_samples)
+    return float(bound.penalty)

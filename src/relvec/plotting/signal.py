@@ -6,27 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
+from relvec.describing import normal_reach
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import (
-    DATA,
-    INK,
-    MODEL,
-    OTHER,
-    check_line,
-    finish,
-    legend_above,
-    take_axes,
-    tone,
-)
+from relvec.plotting._axes import finish, legend_above, set_title, take_axes, tone
+from relvec.plotting._checks import check_coverage, check_line
+from relvec.plotting._style import DATA, MODEL, OTHER
 
 __all__ = ["SignalDisplay"]
-
-MANY = 5000
-"""Samples from which on a line is easier to read than dots."""
 
 
 class SignalDisplay:
@@ -228,8 +217,7 @@ class SignalDisplay:
         -------
         display : SignalDisplay
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}.")
+        check_coverage(coverage)
         n_parts = len(self.components)
         self.figure_, axes = take_axes(
             ax,
@@ -246,7 +234,7 @@ class SignalDisplay:
         self.noisy_ = self._draw_noisy(x, self.noisy[order])
         self.band_ = None
         if self.std is not None:
-            half = float(ndtri(0.5 + 0.5 * coverage)) * self.std[order]
+            half = normal_reach(coverage) * self.std[order]
             mean = self.denoised[order]
             self.band_ = self.ax_.fill_between(
                 x,
@@ -274,7 +262,7 @@ class SignalDisplay:
             self.component_axes_, self.components, self.component_names, strict=True
         ):
             axes.plot(x, part[order], color=tone(axes, MODEL), lw=1.2)
-            axes.set_title(name, fontsize=10, loc="left", color=tone(axes, INK))
+            set_title(axes, name)
             finish(axes)
         self.ax_.margins(x=0.01)
         finish(self.ax_)
@@ -284,7 +272,7 @@ class SignalDisplay:
 
     def _draw_noisy(self, x: Any, noisy: Any) -> Any:
         n = len(noisy)
-        if n > MANY:
+        if n > 5000:  # a line is easier to read than so many dots
             style = {"lw": 0.5, "color": tone(self.ax_, "0.75"), "rasterized": True}
         else:
             size = float(np.clip(90.0 / np.sqrt(n), 2.0, 5.0))

@@ -11,9 +11,11 @@ from scipy.special import gammaln
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import Vector
-from relvec.plotting._axes import INK, STYLES, finish, legend_above, plain, take_axes, tone
-from relvec.plotting._features import shorten
-from relvec.priors import GammaPrior, LaplacePrior, Prior, RateHyperprior, resolve_prior
+from relvec.describing import shorten
+from relvec.plotting._axes import finish, legend_above, plain, set_title, take_axes, tone
+from relvec.plotting._style import line_style
+from relvec.priors import GammaPrior, LaplacePrior, Prior, resolve_prior
+from relvec.priors.gamma import BoundGamma
 
 __all__ = ["WeightPriorDisplay"]
 
@@ -25,9 +27,6 @@ EXAMPLES: dict[str, str | Prior] = {
     "Student t": GammaPrior(0.5, 0.1),
     "flat": "flat",
 }
-N_POINTS = 600
-N_GRID = 160
-N_LEVELS = 12
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -96,7 +95,7 @@ class WeightPriorDisplay:
         self.priors: dict[str, Prior | None] = {}
         for name, prior in priors.items():
             is_gaussian = isinstance(prior, str) and prior == GAUSSIAN
-            known = None if is_gaussian else resolve_prior(prior, takes_laplace=True)
+            known = None if is_gaussian else resolve_prior(prior, takes_density=True)
             self.priors[name] = known
             self.log_density(name, [1.0])
 
@@ -160,24 +159,24 @@ class WeightPriorDisplay:
         prior = self.priors[name]
         if prior is None:
             return np.asarray(-0.5 * (w * w + LOG_2PI))
-        hyper, price = prior.hyperprior(), prior.smoothness(self.n_samples)
-        rate = prior.laplace_rate()
-        if isinstance(rate, RateHyperprior):
+        bound = prior.bind(self.n_samples)
+        if bound.learnt is not None:
             raise ValueError(
                 f"The rate of {prior} is learnt, so it has no one density. Give a number, such as "
                 "LaplacePrior(2.0)."
             )
-        if sum(map(bool, (price, rate, hyper.rate))) > 1:
-            raise ValueError(
-                f"{prior} joins two kinds of priors, of which there is no picture. Give a price, a "
-                "Laplace rate or a Gamma density."
-            )
-        if rate:
+        if bound.rate:
+            rate = bound.rate
             return np.asarray(0.5 * math.log(rate) - math.log(2.0) - math.sqrt(rate) * w)
-        if hyper.rate:
-            return _student(w, hyper.shape, hyper.rate)
+        if isinstance(bound, BoundGamma):
+            return _student(w, bound.exponent, bound.raw_rate)
+        if bound.has_density:
+            raise ValueError(
+                f"There is no picture of {prior}. Give a penalty on degrees of freedom, a Laplace "
+                "rate or a Gamma density."
+            )
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(w) + np.log(_share_left(w, price)))
+            return np.asarray(-np.log(w) + np.log(_share_left(w, float(bound.penalty))))
 
     def is_proper(self, name: str) -> bool:
         """Whether the density can be normalised.
@@ -188,7 +187,11 @@ class WeightPriorDisplay:
             Of the prior.
         """
         prior = self.priors[name]
-        return prior is None or bool(prior.laplace_rate() or prior.hyperprior().shape)
+        if prior is None:
+            return True
+        bound = prior.bind(self.n_samples)
+        is_laplace = bool(bound.rate or bound.learnt)
+        return is_laplace or (isinstance(bound, BoundGamma) and bound.exponent > 0.0)
 
     def plot(self, ax: Any = None, *, kind: str = "density") -> Self:
         """Draw.
@@ -211,9 +214,9 @@ class WeightPriorDisplay:
         self.figure_, self.axes_ = take_axes(ax, 1, "the densities", figsize=(6.4, 4.0))
         (self.ax_,) = self.axes_
         # an even number of points leaves out zero, where some are infinite
-        weight = np.linspace(-self.limit, self.limit, N_POINTS)
+        weight = np.linspace(-self.limit, self.limit, 600)
         for place, name in enumerate(self.priors):
-            colour, dashes = STYLES[place % len(STYLES)]
+            colour, dashes, _ = line_style(place)
             improper = "" if self.is_proper(name) else " (improper)"
             (self.lines_[name],) = self.ax_.plot(
                 weight,
@@ -249,15 +252,15 @@ class WeightPriorDisplay:
             spare.remove()
         self.axes_ = axes[:count]
         self.ax_ = self.axes_[0]
-        weight = np.linspace(-self.limit, self.limit, N_GRID)
+        weight = np.linspace(-self.limit, self.limit, 160)
         for each, name in zip(self.axes_, self.priors, strict=True):
             one = self.log_density(name, weight)
             both = one[:, None] + one
             # some are infinite at zero, so that the highest says nothing
             lowest, highest = np.quantile(both, [0.0, 0.99])
-            levels = np.linspace(lowest, highest, N_LEVELS)
+            levels = np.linspace(lowest, highest, 12)
             each.contourf(weight, weight, both, levels=levels, cmap="Blues", extend="both")
-            each.set_title(plain(shorten(name)), loc="left", fontsize=10, color=tone(each, INK))
+            set_title(each, plain(shorten(name)))
             each.set(aspect="equal", xlabel="first weight", ylabel="second weight")
             finish(each)
         return self

@@ -8,9 +8,11 @@ import numpy as np
 
 from relvec._checks import check_bool, check_integer
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import INK, MODEL, check_line, draw_grid, finish, take_axes, tone
-from relvec.plotting._features import count_of, label_rows, row_figure, row_font
-from relvec.plotting._weights import weights_of
+from relvec.describing import count_of, weights_of
+from relvec.plotting._axes import draw_grid, finish, take_axes, tone
+from relvec.plotting._checks import check_line
+from relvec.plotting._rows import label_rows, row_figure, row_font
+from relvec.plotting._style import INK, MODEL
 
 __all__ = ["WeightDisplay"]
 

@@ -8,14 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._typing import ArrayLike, Vector
-from relvec.plotting._axes import STYLES, check_line, finish, legend_above, plain, take_axes, tone
-from relvec.plotting._estimators import named
-from relvec.plotting._weights import weights_of
+from relvec.describing import named, weights_of
+from relvec.plotting._axes import finish, legend_above, plain, take_axes, tone
+from relvec.plotting._checks import check_line
+from relvec.plotting._style import line_style
 
 __all__ = ["WellDeterminedDisplay"]
-
-ROUNDING = 1e-6
-"""How far beyond 0 and 1 rounding may lead."""
 
 
 class WellDeterminedDisplay:
@@ -62,7 +60,7 @@ class WellDeterminedDisplay:
         self.well_determined: dict[str, Vector] = {}
         for name, given in well_determined.items():
             values = check_line(f"well_determined[{name!r}]", given)
-            if not ((values >= -ROUNDING) & (values <= 1.0 + ROUNDING)).all():
+            if not ((values >= -1e-6) & (values <= 1.0 + 1e-6)).all():  # but for rounding
                 raise ValueError(
                     f"well_determined[{name!r}] must lie between 0 and 1; some values do not, or "
                     "are NaN."
@@ -112,7 +110,7 @@ class WellDeterminedDisplay:
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the weights", figsize=(6.4, 3.6))
         self.lines_ = {}
         for place, (name, values) in enumerate(self.well_determined.items()):
-            colour, dashes = STYLES[place % len(STYLES)]
+            colour, dashes, _ = line_style(place)
             colour = tone(self.ax_, colour)
             edges = np.arange(len(values) + 1) + 0.5
             count = "1 weight" if len(values) == 1 else f"{len(values)} weights"

@@ -1,4 +1,4 @@
-"""What is believed of the precisions: flat, Gamma, Laplace, or a price on degrees of freedom.
+"""What is believed of the precisions: flat, Gamma, Laplace, penalties on degrees of freedom.
 
 Examples
 --------
@@ -14,11 +14,12 @@ from __future__ import annotations
 from copy import copy
 
 from relvec._checks import check_choice
-from relvec.priors.base import GammaHyperprior, Prior, RateHyperprior
-from relvec.priors.flat import FlatPrior
+from relvec.priors.base import BoundPrior, InverseGamma, Prior, RateHyperprior
+from relvec.priors.flat import BoundFlat, FlatPrior
 from relvec.priors.gamma import GammaPrior
 from relvec.priors.laplace import LaplacePrior
-from relvec.priors.smoothness import SmoothnessPrior
+from relvec.priors.separable import SeparablePrior
+from relvec.priors.smoothness import BoundSmoothness, SmoothnessPrior
 
 _NAMED: dict[str, Prior] = {
     "flat": FlatPrior(),
@@ -31,16 +32,17 @@ _NAMED: dict[str, Prior] = {
 }
 
 
-def resolve_prior(prior: Prior | str | None, *, takes_laplace: bool = False) -> Prior:
+def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> Prior:
     """Turn the name of a prior into the prior; None is flat.
 
     Parameters
     ----------
     prior : Prior, {"flat", "gamma", "laplace", "smoothness", "aic", "bic", "ric"} or None
         A prior is returned as it is.
-    takes_laplace : bool, default=False
-        Whether the caller makes use of `Prior.laplace_rate`. To leave it out would be a flat
-        prior under another name, so those who do not say so are not given one.
+    takes_density : bool, default=False
+        Whether the caller asks for the densities of log precisions that Laplace and other
+        separable priors have. To leave them out would be a flat prior under another name, so
+        those who do not say so are not given one.
 
     Returns
     -------
@@ -49,19 +51,21 @@ def resolve_prior(prior: Prior | str | None, *, takes_laplace: bool = False) -> 
     Raises
     ------
     ValueError
-        If it is none of these; the message proposes the nearest name. If it is a Laplace prior
-        and the caller has no use for one.
+        If it is none of these; the message proposes the nearest name. If it is a Laplace or
+        another separable prior and the caller has no use for one.
 
     Examples
     --------
     >>> from relvec.priors import resolve_prior
-    >>> round(resolve_prior("bic").smoothness(100), 2)
+    >>> round(resolve_prior("bic").bind(n_samples=100).penalty, 2)
     2.3
     """
     resolved = _resolved(prior)
-    if not takes_laplace and resolved.laplace_rate():
+    is_laplace = isinstance(resolved, LaplacePrior) and resolved.rate != 0
+    if not takes_density and (is_laplace or isinstance(resolved, SeparablePrior)):
+        kind = "Laplace" if is_laplace else "separable"
         raise ValueError(
-            f"There is no Laplace prior here, only in regressors; got prior={prior!r}. Use "
+            f"There is no {kind} prior here, only in regressors; got prior={prior!r}. Use "
             'prior="flat", "bic" or another SmoothnessPrior.'
         )
     return resolved
@@ -81,12 +85,16 @@ def _resolved(prior: Prior | str | None) -> Prior:
 
 
 __all__ = [
+    "BoundFlat",
+    "BoundPrior",
+    "BoundSmoothness",
     "FlatPrior",
-    "GammaHyperprior",
     "GammaPrior",
+    "InverseGamma",
     "LaplacePrior",
     "Prior",
     "RateHyperprior",
+    "SeparablePrior",
     "SmoothnessPrior",
     "resolve_prior",
 ]

@@ -1,35 +1,71 @@
-"""What is believed of the precisions before seeing the data.
+"""What is believed of the precisions before seeing the data, and what solvers ask of it.
 
-Everything a solver asks of a prior are numbers: the price ``c`` of one effective degree
-of freedom, the rate of a Laplace prior, and the shapes and rates of Gamma densities. Flat is
-zero throughout, so one code path serves every prior.
+A `Prior` is a recipe: parameters only. `Prior.bind` makes a `BoundPrior` of it, for a number of
+samples and some atoms, and that is what a solver sees. To the log evidence it adds::
+
+    - sum_i c_i gamma_i  +  sum_i h(log lam_i)  -  shape log(sigma^2) - rate / sigma^2
+
+where ``gamma_i = 1 - lam_i S_ii`` are effective degrees of freedom, ``c_i`` is the penalty on each,
+``h`` the log density of a log precision (zero at infinity, where the atom is absent), and the rest
+the density of the noise variance. ``lam = alpha sigma^2`` are precisions of the weights of
+unit-norm atoms in units of the noise, see `relvec.moments.base`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from relvec._checks import check_positive
+from relvec._typing import BoolArray, IndexArray, Vector
 
-class GammaHyperprior(NamedTuple):
-    """Gamma densities of Tipping (2001, eq. 5-6), in his logarithmic parametrisation.
+Groups = Callable[[str], IndexArray]
+"""Tells the group of every atom, by "level" or by "part"; see `relvec.bases.BoundBasis.groups`."""
 
-    They add ``sum(shape * log(alpha) - rate * alpha)`` and
-    ``noise_shape * log(beta) - noise_rate * beta`` to the log evidence.
+
+class InverseGamma(BaseEstimator):
+    """Inverse Gamma density of the noise variance: a Gamma density of its precision.
+
+    It adds ``-shape * log(sigma^2) - rate / sigma^2`` to the log evidence, the density over
+    ``log(sigma^2)``. Every prior takes one as its parameter `noise`.
+
+    Parameters
+    ----------
+    shape, rate : float, default=0.0
+        As if ``2 shape`` further observations had shown a sum of squares of ``2 rate``. The mode,
+        in log variance, is ``rate / shape``.
 
     Examples
     --------
-    >>> from relvec.priors import GammaPrior
-    >>> GammaPrior(shape=1e-3, rate=1e-3).hyperprior()
-    GammaHyperprior(shape=0.001, rate=0.001, noise_shape=0.0001, noise_rate=0.0001)
+    >>> from relvec.priors import FlatPrior, InverseGamma
+    >>> FlatPrior(noise=InverseGamma(shape=2.0, rate=0.5))
+    FlatPrior(noise=InverseGamma(rate=0.5, shape=2.0))
     """
 
-    shape: float = 0.0
-    rate: float = 0.0
-    noise_shape: float = 0.0
-    noise_rate: float = 0.0
+    def __init__(self, shape: float = 0.0, rate: float = 0.0) -> None:
+        self.shape = shape
+        self.rate = rate
+
+    def checked(self) -> InverseGamma:
+        """Return the density with numbers that are finite and not negative.
+
+        Raises
+        ------
+        ValueError
+            If they are not.
+        """
+        return InverseGamma(
+            check_positive("shape of the noise", self.shape, allow_zero=True),
+            check_positive("rate of the noise", self.rate, allow_zero=True),
+        )
+
+    def log_density(self, noise_variance: float) -> float:
+        """Log density of the log variance, without its constant."""
+        return float(-self.shape * np.log(noise_variance) - self.rate / noise_variance)
 
 
 class RateHyperprior(NamedTuple):
@@ -40,7 +76,7 @@ class RateHyperprior(NamedTuple):
     Examples
     --------
     >>> from relvec.priors import LaplacePrior
-    >>> LaplacePrior("auto").laplace_rate()
+    >>> LaplacePrior("auto").bind(100).learnt
     RateHyperprior(shape=1.0, inverse_scale=0.1)
     """
 
@@ -48,28 +84,177 @@ class RateHyperprior(NamedTuple):
     inverse_scale: float = 0.1
 
 
+class FixedPoint(NamedTuple):
+    """How a density changes the fixed point of a precision, MacKay's or that of EM.
+
+    The update is the positive root of ``(b + scale) x^2 - (a + constant) x - inverse`` in ``x =
+    lam``, with ``a`` and ``b`` from the data: ``2 h'(log x) = constant - scale x + inverse / x``.
+    """
+
+    constant: Vector | float = 0.0
+    scale: Vector | float = 0.0
+    inverse: Vector | float = 0.0
+
+
+class BoundPrior(ABC):
+    """The prior of particular atoms: what solvers ask.
+
+    Arrays have one entry per atom, or any shape that broadcasts against those of the atoms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.priors import SmoothnessPrior
+    >>> bound = SmoothnessPrior("bic").bind(n_samples=100)
+    >>> round(bound.penalty, 2)
+    2.3
+    >>> gain, lam = bound.best(np.ones(1), np.full(1, 9.0), np.full(1, 2.3), 100.0, 100.0, 1.0)
+    >>> gain.round(1)
+    array([36.0])
+    """
+
+    penalty: float | Vector = 0.0
+    """``c`` of each effective degree of freedom: one number, or one per atom."""
+    is_penalised: bool = False
+    """Whether any penalty is positive."""
+    has_density: bool = False
+    """Whether log precisions have a density ``h`` besides the penalty."""
+    is_removable: bool = True
+    """Whether an infinite precision, an atom that is absent, has a density to compare with."""
+    rate: float = 0.0
+    """Of a Laplace prior."""
+    learnt: RateHyperprior | None = None
+    """Density of the rate of a Laplace prior, if that is to be learnt."""
+
+    def __init__(self, noise: InverseGamma | None = None) -> None:
+        self.noise = InverseGamma() if noise is None else noise.checked()
+
+    def take(self, atoms: IndexArray) -> Self:
+        """Return the prior of some of the atoms."""
+        return self
+
+    def with_rate(self, rate: float) -> Self:
+        """Return the prior at another rate; itself if it has none."""
+        return self
+
+    def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
+        """Log density ``h`` of each log precision, relative to that of an absent atom."""
+        return np.zeros(np.shape(log_lam))
+
+    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+        """Return the first and second derivative of `log_density`."""
+        zero = np.zeros(np.shape(log_lam))
+        return zero, zero
+
+    @abstractmethod
+    def best(
+        self,
+        s: Vector,
+        q: Vector,
+        w: Vector | None,
+        quadratic: Vector | float,
+        n_effective: float,
+        noise_variance: float | None,
+    ) -> tuple[Vector, Vector]:
+        """Best ``lam`` of one atom, all others fixed, and what it gains over leaving it out.
+
+        Parameters
+        ----------
+        s, q : ndarray
+            ``phi' K^-1 phi`` and ``phi' K^-1 t`` of the model without the atom.
+        w : ndarray or None
+            An atom of precision ``lam`` adds ``w / (lam + s)`` to the penalty; ``c phi' K^-2 phi``
+            for one number ``c``. Negative where an atom displaces others with larger penalties.
+            None without penalties.
+        quadratic : float or ndarray
+            ``R = t' K^-1 t`` of the model without the atom.
+        n_effective, noise_variance
+            ``N`` and the held noise; None when the noise is profiled out, in which case the optimum
+            is joint with the noise.
+
+        Returns
+        -------
+        gain : ndarray
+            Change of the objective; minus infinity where the best ``lam`` is infinite.
+        lam : ndarray
+            The maximiser; meaningless where the gain is minus infinity.
+        """
+
+    def is_hopeless(
+        self,
+        s: Vector,
+        q: Vector,
+        w: Vector | None,
+        quadratic: Vector | float,
+        n_effective: float,
+        noise_variance: float | None,
+    ) -> BoolArray:
+        """Tell which atoms the model is better without, whatever their precision."""
+        hopeless: BoolArray = ~(self.best(s, q, w, quadratic, n_effective, noise_variance)[0] > 0.0)
+        return hopeless
+
+    def entry_ratio(self, s: Vector, q: Vector, w: Vector | None, noise_variance: float) -> Vector:
+        """Rank absent atoms, also those that would not gain.
+
+        With the noise held an atom gains where this exceeds one, except under a density that has
+        to be looked at in more detail.
+        """
+        ratio = q * q / noise_variance
+        return (ratio if w is None else ratio - 2.0 * w) / s
+
+    def noise_counts(self, lam: Vector) -> tuple[float, float]:
+        """What the prior says of the noise: as so many observations with that sum of squares."""
+        return 2.0 * self.noise.shape, 2.0 * self.noise.rate
+
+    def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
+        """Return what the density adds to fixed points of the precisions."""
+        if not self.has_density:
+            return FixedPoint()
+        slope = 2.0 * self.slopes(log_lam, noise_variance)[0]
+        return FixedPoint(np.maximum(slope, 0.0), np.maximum(-slope, 0.0) * np.exp(-log_lam))
+
+
 class Prior(BaseEstimator, ABC):
-    """A density over the precisions of the weights and of the noise.
+    """A recipe for a density over the precisions of the weights and of the noise.
+
+    See Also
+    --------
+    SeparablePrior : Derive from this one to add a density of your own.
 
     Examples
     --------
     >>> import math
-    >>> from relvec.priors import Prior
+    >>> from relvec.priors import BoundSmoothness, Prior
     >>> class HalfBic(Prior):
-    ...     def smoothness(self, n_samples):
-    ...         return 0.25 * math.log(n_samples)
-    >>> round(HalfBic().smoothness(100), 2)
+    ...     def bind(self, n_samples, column_norm=None, groups=None):
+    ...         return BoundSmoothness(0.25 * math.log(n_samples))
+    >>> round(HalfBic().bind(100).penalty, 2)
     1.15
     """
 
+    noise: InverseGamma | None = None
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no atom can be absent: an infinite precision has no density to compare with."""
+        return False
+
     @abstractmethod
-    def smoothness(self, n_samples: float) -> float:
-        """Price ``c`` of one effective degree of freedom: the prior is exp(-c * df)."""
+    def bind(
+        self,
+        n_samples: float,
+        column_norm: Vector | None = None,
+        groups: Groups | None = None,
+    ) -> BoundPrior:
+        """Return the prior of particular atoms.
 
-    def hyperprior(self) -> GammaHyperprior:
-        """Gamma densities on the weight precisions and on the noise precision."""
-        return GammaHyperprior()
-
-    def laplace_rate(self) -> float | RateHyperprior:
-        """Rate of an exponential density of the prior variances, or how to learn it; 0 for none."""
-        return 0.0
+        Parameters
+        ----------
+        n_samples : float
+            Observations, by which information criteria count.
+        column_norm : ndarray of shape (n_atoms,), optional
+            Norms of the atoms: by them raw precisions differ from those of unit-norm atoms. One,
+            unless given.
+        groups : callable, optional
+            Tells the group of every atom, by "level" or by "part".
+        """

@@ -2,7 +2,74 @@
 
 from __future__ import annotations
 
-from relvec.priors.base import Prior
+import numpy as np
+
+from relvec._typing import BoolArray, Vector
+from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior
+
+
+class BoundFlat(BoundPrior):
+    """Plain evidence: one atom has its best precision in closed form.
+
+    Parameters
+    ----------
+    noise : InverseGamma, optional
+        Density of the noise variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.priors import BoundFlat
+    >>> gain, lam = BoundFlat().best(np.ones(1), np.full(1, 3.0), None, 20.0, 50.0, 1.0)
+    >>> lam  # s^2 / (q^2 - s), in units of the noise
+    array([0.125])
+    """
+
+    def best(
+        self,
+        s: Vector,
+        q: Vector,
+        w: Vector | None,
+        quadratic: Vector | float,
+        n_effective: float,
+        noise_variance: float | None,
+    ) -> tuple[Vector, Vector]:
+        """Best precision and gain of one atom (Tipping and Faul's, or joint with the noise)."""
+        with np.errstate(all="ignore"):
+            if noise_variance is not None:
+                ratio = q * q / (noise_variance * s)
+                gain = 0.5 * (ratio - 1.0 - np.log(ratio))
+                return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
+            u = explained(s, q, quadratic)
+            excess = n_effective * u - s
+            lam = s * (s - u) / excess
+            x = s * u * (n_effective - 1.0) / excess
+            gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam))
+            return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), lam
+
+    def is_hopeless(
+        self,
+        s: Vector,
+        q: Vector,
+        w: Vector | None,
+        quadratic: Vector | float,
+        n_effective: float,
+        noise_variance: float | None,
+    ) -> BoolArray:
+        """Tell which atoms the model is better without."""
+        if noise_variance is None:
+            hopeless: BoolArray = n_effective * q * q <= (s + self.rate) * quadratic
+        else:
+            hopeless = q * q <= (s + self.rate) * noise_variance
+        return hopeless
+
+
+def explained(s: Vector, q: Vector, quadratic: Vector | float) -> Vector:
+    """Return ``u = q^2 / R``, which is less than ``s`` always.
+
+    Rounding must not make an atom explain more than there is.
+    """
+    return np.minimum(q * q / quadratic, s * (1.0 - 1e-14))
 
 
 class FlatPrior(Prior):
@@ -12,6 +79,11 @@ class FlatPrior(Prior):
     many, similar and individually meaningless. It does not select variables consistently:
     an atom unrelated to the target enters with probability 0.32, so prefer
     `SmoothnessPrior` (or a positive ``min_gain``) when the atoms have a meaning of their own.
+
+    Parameters
+    ----------
+    noise : InverseGamma, optional
+        Density of the noise variance; flat in its logarithm by default.
 
     See Also
     --------
@@ -26,12 +98,18 @@ class FlatPrior(Prior):
     Examples
     --------
     >>> from relvec.priors import FlatPrior
-    >>> FlatPrior().smoothness(100)
+    >>> FlatPrior().bind(n_samples=100).penalty
     0.0
-    >>> FlatPrior().hyperprior()
-    GammaHyperprior(shape=0.0, rate=0.0, noise_shape=0.0, noise_rate=0.0)
     """
 
-    def smoothness(self, n_samples: float) -> float:
-        """Price of one effective degree of freedom: nothing."""
-        return 0.0
+    def __init__(self, *, noise: InverseGamma | None = None) -> None:
+        self.noise = noise
+
+    def bind(
+        self,
+        n_samples: float,
+        column_norm: Vector | None = None,
+        groups: Groups | None = None,
+    ) -> BoundFlat:
+        """Return the prior of particular atoms."""
+        return BoundFlat(self.noise)

@@ -2,8 +2,108 @@
 
 from __future__ import annotations
 
+from typing import Self
+
+import numpy as np
+
 from relvec._checks import check_positive
-from relvec.priors.base import Prior, RateHyperprior
+from relvec._typing import Vector
+from relvec.priors.base import FixedPoint, Groups, InverseGamma, Prior, RateHyperprior
+from relvec.priors.flat import BoundFlat, explained
+
+
+class BoundLaplace(BoundFlat):
+    """An exponential density of every prior variance: ``h = -rate / (2 lam)``.
+
+    Parameters
+    ----------
+    rate : float
+        Of the density; zero is the flat prior.
+    learnt : RateHyperprior, optional
+        Density of the rate, if that is to be learnt.
+    noise : InverseGamma, optional
+        Density of the noise variance.
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        learnt: RateHyperprior | None = None,
+        noise: InverseGamma | None = None,
+    ) -> None:
+        super().__init__(noise)
+        self.rate = rate
+        self.learnt = learnt
+        self.has_density = rate > 0.0
+
+    def with_rate(self, rate: float) -> Self:
+        """Return the prior at another rate."""
+        return type(self)(rate, self.learnt, self.noise)
+
+    def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
+        """Log density of each log precision, relative to that of an absent atom."""
+        return -0.5 * self.rate * (1.0 / np.exp(log_lam))
+
+    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+        """Return the first and second derivative of `log_density`."""
+        slope = 0.5 * self.rate / np.exp(log_lam)
+        return slope, -slope
+
+    def best(
+        self,
+        s: Vector,
+        q: Vector,
+        w: Vector | None,
+        quadratic: Vector | float,
+        n_effective: float,
+        noise_variance: float | None,
+    ) -> tuple[Vector, Vector]:
+        """Best precision and gain of one atom; see `BoundPrior.best`.
+
+        Notes
+        -----
+        Spec: with ``z = s / lam`` the change of ``-2 J`` is, with the noise held and ``Q = q^2 /
+        sigma^2``, or profiled out and ``u = q^2 / R``::
+
+            log(1 + z) - (Q / s) z / (1 + z) + (rate / s) z
+            log(1 + z) + N log(1 - (u / s) z / (1 + z)) + (rate / s) z
+
+        Either has one stationary point at most, the root of ``a z^2 + (2 a + b) z - excess``, where
+
+            held:     a = rate,                b = s,                     excess = Q - s - rate
+            profiled: a = rate (s - u) / s,    b = s - u + rate u / s,    excess = N u - s - rate
+
+        and it is a minimum. All coefficients are positive as soon as the excess is, so nothing
+        cancels, and ``rate = 0`` gives the formulas of the flat prior.
+        """
+        rate = self.rate
+        if not rate:
+            return super().best(s, q, w, quadratic, n_effective, noise_variance)
+        with np.errstate(all="ignore"):
+            if noise_variance is not None:
+                quality = q * q / noise_variance
+                share = quality / s
+                excess = quality - s - rate
+                a, b = np.full(np.shape(s), rate), s
+            else:
+                u = explained(s, q, quadratic)
+                share = u / s
+                excess = n_effective * u - s - rate
+                a, b = rate * (s - u) / s, s - u + rate * share
+            slope = 2.0 * a + b
+            z = 2.0 * excess / (slope + np.sqrt(slope * slope + 4.0 * a * excess))
+            taken = share * (z / (1.0 + z))
+            fit = n_effective * np.log1p(-taken) if noise_variance is None else -taken
+            gain = -0.5 * (fit + np.log1p(z) + rate * z / s)
+            return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), s / z
+
+    def entry_ratio(self, s: Vector, q: Vector, w: Vector | None, noise_variance: float) -> Vector:
+        """Rank absent atoms: above one they gain with the noise held."""
+        return (q * q / noise_variance - self.rate) / s
+
+    def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
+        """Return the rate, which keeps the fixed point a root of a quadratic."""
+        return FixedPoint(inverse=self.rate)
 
 
 class LaplacePrior(Prior):
@@ -27,6 +127,8 @@ class LaplacePrior(Prior):
         ``a`` and ``b`` of the density ``Gamma(a, b)`` of a rate that is learnt; its mean is
         ``a / b``. They matter when the data say that no atom is needed, which by itself would
         send the rate to infinity.
+    noise : InverseGamma, optional
+        Density of the noise variance; flat in its logarithm by default.
 
     See Also
     --------
@@ -69,25 +171,32 @@ class LaplacePrior(Prior):
     Examples
     --------
     >>> from relvec.priors import LaplacePrior
-    >>> LaplacePrior(0.5).laplace_rate()
+    >>> LaplacePrior(0.5).bind(n_samples=100).rate
     0.5
-    >>> LaplacePrior().laplace_rate()
+    >>> LaplacePrior().bind(n_samples=100).learnt
     RateHyperprior(shape=1.0, inverse_scale=0.1)
     """
 
     def __init__(
-        self, rate: str | float = "auto", *, shape: float = 1.0, inverse_scale: float = 0.1
+        self,
+        rate: str | float = "auto",
+        *,
+        shape: float = 1.0,
+        inverse_scale: float = 0.1,
+        noise: InverseGamma | None = None,
     ) -> None:
         self.rate = rate
         self.shape = shape
         self.inverse_scale = inverse_scale
+        self.noise = noise
 
-    def smoothness(self, n_samples: float) -> float:
-        """Price of one effective degree of freedom: nothing."""
-        return 0.0
-
-    def laplace_rate(self) -> float | RateHyperprior:
-        """Return the rate, or the density of one that is to be learnt.
+    def bind(
+        self,
+        n_samples: float,
+        column_norm: Vector | None = None,
+        groups: Groups | None = None,
+    ) -> BoundLaplace:
+        """Return the prior of particular atoms: at rate zero if the rate is to be learnt.
 
         Raises
         ------
@@ -97,5 +206,6 @@ class LaplacePrior(Prior):
         shape = check_positive("shape", self.shape)
         inverse_scale = check_positive("inverse_scale", self.inverse_scale)
         if isinstance(self.rate, str) and self.rate == "auto":
-            return RateHyperprior(shape, inverse_scale)
-        return check_positive("rate", self.rate, allow_zero=True, also='or "auto"')
+            return BoundLaplace(0.0, RateHyperprior(shape, inverse_scale), self.noise)
+        rate = check_positive("rate", self.rate, allow_zero=True, also='or "auto"')
+        return BoundLaplace(rate, None, self.noise)

@@ -24,7 +24,6 @@ from relvec.solvers.gaussian.reference import (
     entry,
     iterate,
     potential,
-    rates,
     statistics,
     trivial,
     worth,
@@ -112,6 +111,8 @@ class FixedPointSolver(BaseEstimator):
         self.prune_threshold = prune_threshold
         self.check_deleted = check_deleted
 
+    charges_min_gain = False  # the papers know no price of an atom
+
     def solve(
         self,
         problem: Problem,
@@ -140,11 +141,6 @@ class FixedPointSolver(BaseEstimator):
         check_integer("max_iter", self.max_iter, minimum=1)
         check_positive("tol", self.tol)
         check_positive("prune_threshold", self.prune_threshold)
-        if problem.hyperprior.shape > 0 and problem.hyperprior.rate == 0:
-            raise ValueError(
-                "a Gamma prior with a positive shape and zero rate has no maximum: it pushes "
-                "every precision to infinity. Give a positive rate."
-            )
         answer = trivial(problem)
         if answer is not None:
             return answer
@@ -168,7 +164,7 @@ def _start(problem: Problem, warm_start: WarmStart | None) -> tuple[IndexArray, 
     if warm_start is not None:
         known = usable[warm_start.active]
         active, lam = warm_start.active[known], np.exp(warm_start.log_lam[known])
-        if problem.hyperprior.rate == 0:
+        if problem.prior.is_removable:
             return active, lam
     shared = ridge(problem).log_lam if problem.moments.target_ss > 0 else 0.0
     log_lam = np.full(len(usable), shared)
@@ -183,7 +179,7 @@ class _Run:
     def __init__(self, problem: Problem, solver: FixedPointSolver) -> None:
         self.problem = problem
         self.solver = solver
-        self.deletable = problem.hyperprior.rate == 0
+        self.deletable = problem.prior.is_removable
         self.saturated = False
         self.rounds = 0
         self.readmitted = np.zeros(problem.moments.n_atoms, dtype=bool)
@@ -202,7 +198,7 @@ class _Run:
         """Re-estimate all precisions and the noise from one posterior."""
         problem, fit = self.problem, state.fit
         rule = {"mackay": _mackay, "em": _em}[self.solver.update]
-        if problem.smoothness or problem.laplace_rate:
+        if problem.prior.is_penalised or (problem.prior.has_density and self.deletable):
             noise = best_noise(problem, fit)
             alpha, _ = rule(problem, fit, noise)
         else:
@@ -262,31 +258,45 @@ class _Run:
 def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     """Tell which atoms have an infinite best precision, all else fixed."""
     variance = fit.covariance.diagonal()
-    price = 2.0 * problem.smoothness * fit.shrunk
-    least = (fit.gamma + problem.laplace_rate * variance) * variance
-    return fit.mean**2 / noise - price <= least
+    w = fit.shrunk / variance**2 if problem.prior.is_penalised else None
+    prior = problem.prior.take(fit.active)
+    return prior.is_hopeless(
+        fit.gamma / variance, fit.mean / variance, w, 0.0, problem.moments.n_effective, noise
+    )
 
 
 def _mackay(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
-    """Tipping's eq. 44 and 46, with the price of the degrees of freedom or a Laplace prior."""
-    hyper = problem.hyperprior
-    determined = fit.gamma + 2.0 * problem.smoothness * fit.lam * fit.shrunk
-    scale = np.maximum(fit.mean**2 + 2.0 * rates(problem, fit.active), 1e-300)
-    if problem.laplace_rate:  # the root of scale / noise x^2 - determined x - rate, x = lam
-        extra = 4.0 * problem.laplace_rate * scale / noise
-        determined = 0.5 * (determined + np.sqrt(determined**2 + extra))
-    alpha = (determined + 2.0 * hyper.shape) / scale
-    free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
-    return alpha, (fit.residual_ss + 2.0 * hyper.noise_rate) / max(free, EPS)
+    """Tipping's eq. 44 and 46, with what the prior adds."""
+    count, scale, inverse = problem.prior.take(fit.active).fixed_point(np.log(fit.lam), noise)
+    first = fit.gamma + 2.0 * fit.lam * np.maximum(fit.shrunk, 0.0) + count
+    second = fit.mean**2 / noise + scale + 2.0 * np.maximum(-fit.shrunk, 0.0)
+    lam = _root(first, second, inverse)
+    # A density with a negative exponent may outweigh gamma; EM's update is positive always.
+    lam = np.where(first > 0.0, lam, _em(problem, fit, noise)[0] * noise)
+    return lam / noise, _residual_noise(problem, fit)
+
+
+def _residual_noise(problem: Problem, fit: Fit) -> float:
+    """MacKay's noise: what is left, by the degrees of freedom that are left."""
+    prior = problem.prior.noise
+    free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * prior.shape
+    return (fit.residual_ss + 2.0 * prior.rate) / max(free, EPS)
 
 
 def _em(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
-    """Tipping's eq. 43 and 50; with a price, the root of ``second x^2 - first x - price``."""
-    hyper = problem.hyperprior
-    first = 1.0 + 2.0 * hyper.shape
-    second = fit.mean**2 / noise + fit.covariance.diagonal()
-    second += 2.0 * rates(problem, fit.active) / noise
-    price = 2.0 * problem.smoothness * fit.lam**2 * fit.shrunk + problem.laplace_rate
-    lam = 0.5 * (first + np.sqrt(first**2 + 4.0 * second * price)) / second
-    expected = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * hyper.noise_rate
-    return lam / noise, expected / (problem.moments.n_effective + 2.0 * hyper.noise_shape)
+    """Tipping's eq. 43 and 50, with what the prior adds."""
+    prior = problem.prior.take(fit.active)
+    count, scale, inverse = prior.fixed_point(np.log(fit.lam), noise)
+    second = fit.mean**2 / noise + fit.covariance.diagonal() + scale
+    second = second + 2.0 * np.maximum(-fit.shrunk, 0.0)
+    price = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + inverse
+    lam = _root(1.0 + count, second, price)
+    expected = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
+    return lam / noise, expected / (problem.moments.n_effective + 2.0 * prior.noise.shape)
+
+
+def _root(first: Vector | float, second: Vector, inverse: Vector | float) -> Vector:
+    """Positive root of ``second x^2 - first x - inverse``."""
+    second = np.maximum(second, 1e-300)
+    result: Vector = 0.5 * (first + np.sqrt(first * first + 4.0 * second * inverse)) / second
+    return result

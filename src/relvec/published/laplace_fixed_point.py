@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.priors.gamma import BoundGamma
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.block_steps import Block, look
 from relvec.solvers.latent.labels import LabelProblem, LabelSolution, LabelState
@@ -98,11 +99,6 @@ class LaplaceFixedPointSolver(BaseEstimator):
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
         tol = check_positive("tol", self.tol)
         threshold = check_positive("prune_threshold", self.prune_threshold)
-        if problem.hyperprior.shape > 0 and problem.hyperprior.rate == 0:
-            raise ValueError(
-                "a Gamma prior with a positive shape and zero rate has no maximum: it pushes "
-                "every precision to infinity. Give a positive rate."
-            )
         if problem.required_signs is not None:
             raise ValueError(
                 "the fixed point knows no signs of weights: it starts from all atoms, whatever "
@@ -156,7 +152,7 @@ class _Run:
         warm_start: tuple[IndexArray, Vector] | None,
     ) -> None:
         self.problem, self.update = problem, update
-        self.deletable = problem.hyperprior.rate == 0
+        self.deletable = problem.prior.is_removable
         n_atoms = problem.dictionary.shape[1]
         self.atoms: Matrix = problem.dictionary.columns(np.arange(n_atoms))
         # the bound on logits, without the logits: the mean square of each centred atom
@@ -176,7 +172,9 @@ class _Run:
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""
         problem, state = self.problem, self.state
-        shape, rate = problem.hyperprior.shape, problem.hyperprior.rate
+        shape, rate = 0.0, 0.0
+        if isinstance(problem.prior, BoundGamma):
+            shape, rate = problem.prior.exponent, problem.prior.raw_rate
         rates = self._rates()
         if self.update == "mackay":
             top = rates.gamma + rates.priced + 2.0 * shape
@@ -240,8 +238,7 @@ class _Run:
         if c:
             free = mode.gradient(0.0, exact=False)
             with_price = self.problem.gradient(mode, exact=False)
-            hyper = self.problem.hyperprior.shape - self.problem.hyperprior.rate * precision
-            priced = 2.0 * np.maximum(with_price - free - hyper, 0.0)
+            priced = 2.0 * np.maximum(with_price - free, 0.0)
         gamma = np.clip(1.0 - precision * variance, 0.0, 1.0)
         return _Rates(precision, mode.weights[:k] ** 2, variance, gamma, priced)
 

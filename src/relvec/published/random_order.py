@@ -114,7 +114,7 @@ class RandomOrderSolver(BaseEstimator):
         check_positive("tol", self.tol)
         check_integer("noise_every", self.noise_every, minimum=1)
         check_bool("polish", self.polish)
-        if problem.hyperprior.shape > 0 or problem.hyperprior.rate > 0:
+        if not problem.prior.is_removable:
             raise ValueError(
                 "the random-order solver cannot use a Gamma prior on the weight precisions: no "
                 'atom could ever be left out. Use solver="mackay" or solver="em", or a prior '
@@ -180,32 +180,30 @@ class _RandomRun(Run):
 
 def _residual_variance(problem: Problem) -> float:
     """Noise variance of the model without atoms."""
-    hyper, moments = problem.hyperprior, problem.moments
-    return (moments.target_ss + 2.0 * hyper.noise_rate) / (
-        moments.n_effective + 2.0 * hyper.noise_shape
-    )
+    noise, moments = problem.prior.noise, problem.moments
+    return (moments.target_ss + 2.0 * noise.rate) / (moments.n_effective + 2.0 * noise.shape)
 
 
 def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> float:
     """Maximise over the log noise in the eigenbasis of ``A^-1/2 G A^-1/2``."""
-    hyper, moments = problem.hyperprior, problem.moments
+    prior, moments = problem.prior.take(fit.active), problem.moments
     scale = 1.0 / np.sqrt(alpha)
     scaled = moments.gram(fit.active) * np.multiply.outer(scale, scale)
     values, vectors = np.linalg.eigh(scaled)
     values = np.maximum(values, 0.0)
     projection = (vectors.T @ (scale * moments.correlation[fit.active])) ** 2
-    count = moments.n_effective + 2.0 * hyper.noise_shape
-    rate = 2.0 * hyper.noise_rate
-    # sum(1 / lam) of a Laplace prior, whose lam = alpha sigma^2 follows the noise
-    penalty = problem.laplace_rate * float((1.0 / alpha).sum())
+    count = moments.n_effective + 2.0 * prior.noise.shape
+    rate = 2.0 * prior.noise.rate
+    degrees = np.broadcast_to(prior.penalty, values.shape) @ vectors**2
 
     def cost(log_noise: float) -> float:
         noise = np.exp(log_noise)
         total = values + noise
         quadratic = max(moments.target_ss - float((projection / total).sum()), 0.0) + rate
-        value = count * log_noise + (quadratic + penalty) / noise
-        value += float(np.log(total / noise).sum())
-        return float(value + 2.0 * problem.smoothness * float((values / total).sum()))
+        value = count * log_noise + quadratic / noise + float(np.log(total / noise).sum())
+        # lam = alpha sigma^2 follows the noise
+        value -= 2.0 * float(prior.log_density(np.log(alpha) + log_noise, noise).sum())
+        return float(value + 2.0 * float(degrees @ (values / total)))
 
     reach = (present - NOISE_REACH, present + NOISE_REACH)
     return float(np.exp(minimize_scalar(cost, bounds=reach, method="bounded").x))

@@ -22,6 +22,7 @@ from relvec.solvers.gaussian.reference import (
     iterate,
     statistics,
     trivial,
+    worth,
 )
 
 INITIAL_NOISE = 0.1
@@ -83,6 +84,8 @@ class TextbookSolver(BaseEstimator):
         self.tol = tol
         self.noise_every = noise_every
 
+    charges_min_gain = False  # the papers know no price of an atom
+
     def solve(
         self,
         problem: Problem,
@@ -109,7 +112,7 @@ class TextbookSolver(BaseEstimator):
         check_integer("max_iter", self.max_iter, minimum=1)
         check_positive("tol", self.tol)
         check_integer("noise_every", self.noise_every, minimum=1)
-        if problem.hyperprior.shape > 0 or problem.hyperprior.rate > 0:
+        if not problem.prior.is_removable:
             raise ValueError(
                 "the textbook solver cannot use a Gamma prior on the weight precisions: with a "
                 "positive rate an infinite precision has zero density, so that no atom could "
@@ -190,24 +193,14 @@ class Run:
         """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
         problem, noise = self.problem, state.noise
         known = statistics(problem, state.fit)
-        # Sparsity factor in the units of the paper, where C = sigma^2 K.
-        s = known.s / noise
-        # q^2 - 2 c sigma^2 p, with squares of the noise cancelled
-        quality = (known.q**2 / noise - 2.0 * problem.smoothness * known.p) / noise
-        rate = problem.laplace_rate / noise
-        theta = quality - s - rate
-        inside = np.isfinite(alpha)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            best = s / theta
-            if rate:
-                best = 0.5 * (np.sqrt(s * s + 4.0 * rate * quality) + s + 2.0 * rate) / theta
-            best = np.where(theta > 0.0, s * best, np.inf)
-            # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
-            at_best = _contribution(best, s, quality, rate) - problem.min_gain
-            at_present = _contribution(alpha, s, quality, rate) - problem.min_gain
-            at_present = np.where(inside, at_present, 0.0)
+        n_effective, inside = problem.moments.n_effective, np.isfinite(alpha)
+        gain, lam = problem.prior.best(known.s, known.q, known.w, 0.0, n_effective, noise)
+        at_best, best = gain - problem.min_gain, np.where(np.isfinite(gain), lam / noise, np.inf)
+        # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
+        at_present = np.zeros(len(alpha))
+        at_present[state.fit.active] = worth(problem, state.fit, known, noise)
         admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
-        should_be_in = (theta > 0.0) & (at_best > 0.0) & admissible
+        should_be_in = (at_best > 0.0) & admissible
         full = np.count_nonzero(inside) >= self.cap
         self.saturated = bool(full and (should_be_in & ~inside).any())
         if full:
@@ -218,11 +211,11 @@ class Run:
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
         """Re-estimate the noise from the residual (step 9), and condition on it."""
         problem = self.problem
-        if problem.smoothness or problem.laplace_rate:
+        prior = problem.prior
+        if prior.is_penalised or prior.has_density:
             return fit, best_noise(problem, fit)
-        hyper = problem.hyperprior
-        free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * hyper.noise_shape
-        residual = fit.residual_ss + 2.0 * hyper.noise_rate
+        free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * prior.noise.shape
+        residual = fit.residual_ss + 2.0 * prior.noise.rate
         noise = bounded_noise(problem, residual / max(free, 1e-15))
         return condition(problem, fit.active, alpha * noise), noise
 
@@ -234,9 +227,3 @@ def _log_change(before: Vector, after: Vector) -> Vector:
     both = inside & stays
     change[both] = np.abs(np.log(after[both] / before[both]))
     return change
-
-
-def _contribution(alpha: Vector, s: Vector, quality: Vector, rate: float) -> Vector:
-    """Return ``[log(a / (a + s)) + q^2 / (a + s) - rate / a] / 2``; 0 at infinite ``a``."""
-    value = 0.5 * (quality / (alpha + s) - np.log1p(s / alpha) - rate / alpha)
-    return np.where(np.isfinite(alpha), value, 0.0)

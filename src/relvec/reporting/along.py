@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.plotting._estimators import centers_of
-from relvec.plotting._slices import slice_along
+from relvec.describing import centers_of, normal_reach, order_of_inputs, slice_along
 from relvec.reporting.chart import Axis, Chart, number, padded
-from relvec.reporting.figures import Figure, order_of_inputs, some_rows, thin
+from relvec.reporting.figures import Figure, some_rows, thin
 from relvec.reporting.subject import Space, Subject
 
 __all__ = [
@@ -23,24 +21,14 @@ __all__ = [
     "has_few_values",
 ]
 
-MOST_SLICES = 6
-MOST_FUNCTIONS = 40
-REACH = float(ndtri(0.975))
-FEW_VALUES = 8
-ROWS_A_VALUE = 4
-"""Rows for each different value of an input that make it a list of values, and not a line."""
-MOST_TRIED = 200
-"""Inputs that are ordered by what they do; of more the first ones are drawn."""
-STEPS_TRIED = 9
-FLAT = 1e-6
-"""Change of the function, in standard deviations of the target, that is none."""
+REACH = normal_reach(0.95)
 
 
 def fit_figure(subject: Subject, space: Space) -> Figure:
     """The function over the only input, with the rows."""
     along = slice_along(space.inputs, 0, 240, space.names)
     mean, std, doubt = _ask(space, along.X)
-    shown = some_rows(subject.n_rows)
+    shown = some_rows(subject.n_rows, subject.limits.points)
     x, y = space.inputs[shown, 0], subject.y[shown]
     chart = Chart(
         "fit over the input",
@@ -78,7 +66,7 @@ def function_figures(subject: Subject, space: Space) -> list[Figure]:
         return []
     along = slice_along(space.inputs, 0, 160, space.names)
     parts = space.functions(along.X) * model.coef_
-    largest = np.argsort(-np.abs(model.coef_), kind="stable")[:MOST_FUNCTIONS]
+    largest = np.argsort(-np.abs(model.coef_), kind="stable")[: subject.limits.functions]
     chart = Chart(
         f"functions of the {subject.units}, times their weights",
         Axis(along.values[0], along.values[-1], along.name),
@@ -103,28 +91,30 @@ def effect_figures(subject: Subject, space: Space) -> list[Figure]:
         order = order[np.asarray(subject.model.feature_relevance_)[order] > 0.0]
     else:
         order = _by_effect(subject, space)
-    return [effect_figure(subject, space, int(place)) for place in order[:MOST_SLICES]]
+    return [effect_figure(subject, space, int(place)) for place in order[: subject.limits.slices]]
 
 
-def _by_effect(subject: Subject, space: Space) -> IndexArray:
+def _by_effect(subject: Subject, space: Space, n_steps: int = 9) -> IndexArray:
     """Inputs along which the function moves, those first along which it moves most."""
     n_inputs = len(space.names)
-    if n_inputs > MOST_TRIED:
+    if n_inputs > subject.limits.inputs_tried:
         return np.arange(n_inputs)
-    rows = np.tile(np.median(space.inputs, axis=0), (n_inputs, STEPS_TRIED, 1))
-    levels = np.quantile(space.inputs, np.linspace(0.02, 0.98, STEPS_TRIED), axis=0)
+    rows = np.tile(np.median(space.inputs, axis=0), (n_inputs, n_steps, 1))
+    levels = np.quantile(space.inputs, np.linspace(0.02, 0.98, n_steps), axis=0)
     every = np.arange(n_inputs)
     rows[every, :, every] = levels.T
-    mean = np.asarray(space.predict(rows.reshape(-1, n_inputs))).reshape(n_inputs, STEPS_TRIED)
+    mean = np.asarray(space.predict(rows.reshape(-1, n_inputs))).reshape(n_inputs, n_steps)
     moves = mean.std(axis=1)
     order = np.argsort(-moves, kind="stable")
-    return order[moves[order] > FLAT * float(np.std(subject.y))]
+    # a millionth of the spread of the target is rounding
+    return order[moves[order] > 1e-6 * float(np.std(subject.y))]
 
 
 def has_few_values(column: Vector) -> bool:
     """Whether an input is a list of values, each of several rows, and not a line."""
     count = len(np.unique(column))
-    return 1 < count <= FEW_VALUES and len(column) >= ROWS_A_VALUE * count
+    # up to eight points can be read one by one, and four rows say something of each
+    return 1 < count <= 8 and len(column) >= 4 * count
 
 
 def effect_figure(subject: Subject, space: Space, place: int) -> Figure:

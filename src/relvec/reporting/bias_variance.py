@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from relvec.describing import seen_by
 from relvec.estimators import RVMRegressor
-from relvec.plotting._estimators import seen_by
 from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
 

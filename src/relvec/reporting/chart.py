@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
+from relvec.describing import shorten
 
 __all__ = ["Axis", "Chart", "number", "padded", "short"]
-
-GAP = 8
-CHARACTER = 6.6
-"""Width of a digit in the font of the tick labels."""
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -42,15 +39,9 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("-", "−", 1) if value < 0 else text
 
 
-def short(name: str, most: int = 22) -> str:
-    """A name, cut if it would take the room of the picture.
-
-    Examples
-    --------
-    >>> short("temperature", 6)
-    'tempe…'
-    """
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+def short(name: str) -> str:
+    """A name, cut if it would take the room of the chart."""
+    return shorten(name, 22)
 
 
 def padded(values: Any, share: float = 0.05) -> tuple[float, float]:
@@ -95,7 +86,9 @@ class Axis:
         ticks: Sequence[tuple[float, str]] | None = None,
     ) -> None:
         self.low, self.high, self.label, self.is_log = low, high, label, is_log
-        self.ticks = list(ticks) if ticks is not None else self._round_ticks()
+        if ticks is None:
+            ticks = powers_of_ten(low, high) if is_log else round_steps(low, high)
+        self.ticks = list(ticks)
         self.start, self.end = 0.0, 1.0
 
     def place(self, start: float, end: float) -> None:
@@ -111,27 +104,43 @@ class Axis:
         share = (array - low) / (high - low)
         return np.asarray(self.start + share * (self.end - self.start))
 
-    def _round_ticks(self) -> list[tuple[float, str]]:
-        if self.is_log:
-            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-            every = max(1, (last - first) // 5)
-            powers = [10.0**power for power in range(first, last + 1, every)]
-            if len(powers) < 2:
-                powers = [10.0 ** math.floor(math.log10(self.low)) * k for k in range(1, 100)]
-                powers = [p for p in powers if self.low <= p <= self.high][:6]
-            return [(value, number(value)) for value in powers]
-        span = self.high - self.low
-        raw = span / 5.0
-        power = 10.0 ** math.floor(math.log10(raw))
-        step = next(s * power for s in (1.0, 2.0, 2.5, 5.0, 10.0) if s * power >= raw * 0.999)
-        first = math.ceil(self.low / step - 1e-9)
-        count = math.floor(self.high / step + 1e-9) - first + 1
-        is_quarter = step / power == 2.5
-        decimals = max(0, is_quarter - math.floor(math.log10(step)))
-        values = [(first + i) * step for i in range(count)]
-        if max(abs(self.low), abs(self.high)) >= 1e5 or step < 1e-3:
-            return [(value, number(value)) for value in values]
-        return [(v, f"{v + 0.0:.{decimals}f}".replace("-", "−")) for v in values]
+
+def powers_of_ten(low: float, high: float) -> list[tuple[float, str]]:
+    """Ticks of a logarithmic axis; multiples of a power if there are not two powers.
+
+    Examples
+    --------
+    >>> [text for _, text in powers_of_ten(0.5, 200.0)]
+    ['1', '10', '100']
+    """
+    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    every = max(1, (last - first) // 5)
+    powers = [10.0**power for power in range(first, last + 1, every)]
+    if len(powers) < 2:
+        powers = [10.0 ** math.floor(math.log10(low)) * k for k in range(1, 100)]
+        powers = [p for p in powers if low <= p <= high][:6]
+    return [(value, number(value)) for value in powers]
+
+
+def round_steps(low: float, high: float) -> list[tuple[float, str]]:
+    """About five ticks at round numbers.
+
+    Examples
+    --------
+    >>> [text for _, text in round_steps(-0.1, 1.1)]
+    ['0.00', '0.25', '0.50', '0.75', '1.00']
+    """
+    raw = (high - low) / 5.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(s * power for s in (1.0, 2.0, 2.5, 5.0, 10.0) if s * power >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    count = math.floor(high / step + 1e-9) - first + 1
+    is_quarter = step / power == 2.5
+    decimals = max(0, is_quarter - math.floor(math.log10(step)))
+    values = [(first + i) * step for i in range(count)]
+    if max(abs(low), abs(high)) >= 1e5 or step < 1e-3:
+        return [(value, number(value)) for value in values]
+    return [(v, f"{v + 0.0:.{decimals}f}".replace("-", "−")) for v in values]
 
 
 class Chart:
@@ -155,6 +164,9 @@ class Chart:
     True
     """
 
+    letter = 6.6
+    """Width of a digit in the font of the tick labels, in units of the drawing."""
+
     def __init__(
         self,
         title: str,
@@ -169,7 +181,7 @@ class Chart:
         self.title, self.x, self.y = title, x, y
         self.width, self.height = width, height
         longest = max((len(text) for _, text in y.ticks), default=0)
-        self.left = min(round(14 + CHARACTER * longest), width // 2) + (20 if y.label else 4)
+        self.left = min(round(14 + self.letter * longest), width // 2) + (20 if y.label else 4)
         self.right, self.top, self.bottom = width - 20, 12, height - (42 if x.label else 24)
         x.place(self.left, self.right)
         y.place(self.bottom, self.top)
@@ -248,29 +260,25 @@ class Chart:
             f'aria-label="{escape(self.title)}">{self._frame()}{"".join(self.parts)}</svg>'
         )
 
-    @staticmethod
-    def _label(axis: Axis, length: float) -> str:
+    def _label(self, axis: Axis, length: float) -> str:
         """What is measured, as far as there is room along a side."""
-        return escape(short(axis.label, int(length / CHARACTER)))
+        return escape(shorten(axis.label, int(length / self.letter)))
+
+    def _tick(self, across: str, where: str, label: str) -> list[str]:
+        """A line of the grid, if there is one, and what is written at its end."""
+        grid = [f'<path class="grid" d="{across}"/>'] if self.has_grid else []
+        return [*grid, f'<text class="tick" {where}>{escape(label)}</text>']
 
     def _frame(self) -> str:
         parts = []
         for value, label in self.y.ticks:
-            place = float(self.y.at(value))
-            if self.has_grid:
-                parts.append(f'<path class="grid" d="M{self.left} {place:.1f}H{self.right}"/>')
-            parts.append(
-                f'<text class="tick" x="{self.left - GAP}" y="{place:.1f}" text-anchor="end" '
-                f'dominant-baseline="central">{escape(label)}</text>'
-            )
+            at = f"{float(self.y.at(value)):.1f}"
+            where = f'x="{self.left - 8}" y="{at}" text-anchor="end" dominant-baseline="central"'
+            parts += self._tick(f"M{self.left} {at}H{self.right}", where, label)
         for value, label in self.x.ticks:
-            place = float(self.x.at(value))
-            if self.has_grid:
-                parts.append(f'<path class="grid" d="M{place:.1f} {self.top}V{self.bottom}"/>')
-            parts.append(
-                f'<text class="tick" x="{place:.1f}" y="{self.bottom + 17}" '
-                f'text-anchor="middle">{escape(label)}</text>'
-            )
+            at = f"{float(self.x.at(value)):.1f}"
+            where = f'x="{at}" y="{self.bottom + 17}" text-anchor="middle"'
+            parts += self._tick(f"M{at} {self.top}V{self.bottom}", where, label)
         middle = 0.5 * (self.top + self.bottom)
         if self.y.label:
             parts.append(

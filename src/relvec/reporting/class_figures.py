@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.metrics import confusion_matrix, roc_curve
 
-from relvec.plotting._estimators import centers_of, label_name
-from relvec.plotting._slices import slice_along
+from relvec._typing import IndexArray
+from relvec.describing import centers_of, grid_over, label_name, shorten, slice_along
 from relvec.reporting.chart import Axis, Chart, number, short
 from relvec.reporting.figures import Figure, rows_said, some_rows, thin
 from relvec.reporting.metrics import reliability
@@ -16,13 +18,7 @@ from relvec.reporting.subject import Space, Subject
 
 __all__ = ["class_figures"]
 
-GRID = 90
-MARGIN = 0.08
 SHARES = [(t, f"{round(100 * t)} %") for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
-MOST_CLASSES = 20
-MOST_DOTS = 300
-ROOM_BELOW = 44
-"""Letters that all names of classes below a picture may have together."""
 
 
 def class_figures(subject: Subject, judged: Sample) -> list[Figure]:
@@ -30,10 +26,8 @@ def class_figures(subject: Subject, judged: Sample) -> list[Figure]:
 
     Parameters
     ----------
-    subject : Subject
-        The model.
-    judged : Sample
-        Predictions to judge it by: of rows it has not seen, if there are any.
+    subject, judged
+        As in `relvec.reporting.number_figures.number_figures`.
     """
     figures = []
     space = subject.space()
@@ -41,7 +35,7 @@ def class_figures(subject: Subject, judged: Sample) -> list[Figure]:
         figures.append(_surface(subject, space))
     if space is not None and len(space.names) == 1:
         figures.append(_curve(subject, space))
-    if len(subject.classes) <= MOST_CLASSES:
+    if len(subject.classes) <= subject.limits.classes:
         figures.append(_confusion(subject, judged))
     figures.append(_reliability(subject, judged))
     if len(subject.classes) == 2:
@@ -52,42 +46,46 @@ def class_figures(subject: Subject, judged: Sample) -> list[Figure]:
 
 
 def _surface(subject: Subject, space: Space) -> Figure:
-    axes = []
-    for column in space.inputs.T:
-        low, high = float(column.min()), float(column.max())
-        room = MARGIN * (high - low) or 0.5
-        axes.append(np.linspace(low - room, high + room, GRID))
-    points = np.column_stack([each.ravel() for each in np.meshgrid(*axes)])
-    probability = space.predict_proba(points).reshape(GRID, GRID, -1)
+    grid = grid_over(space.inputs, subject.limits.grid, margin=0.08)
+    x0, x1 = grid.axes
+    probability = space.predict_proba(grid.points).reshape(*grid.shape, -1)
     chart = Chart(
         "probabilities over the two inputs",
-        Axis(axes[0][0], axes[0][-1], space.names[0]),
-        Axis(axes[1][0], axes[1][-1], space.names[1]),
+        Axis(x0[0], x0[-1], space.names[0]),
+        Axis(x1[0], x1[-1], space.names[1]),
         height=400,
     )
     chart.image(png_address(class_image(probability)[::-1]))
     for place in range(1 if probability.shape[2] == 2 else 0, probability.shape[2]):
         others = np.delete(probability, place, axis=2).max(axis=2)
-        chart.segments(crossings(axes[0], axes[1], probability[:, :, place] - others), "border")
-    shown = some_rows(subject.n_rows)
-    legend = []
-    for place, label in enumerate(subject.classes):
-        mine = shown[subject.y[shown] == label]
-        tips = [f"row {i}: {label_name(label)}" for i in mine]
-        chart.dots(space.inputs[mine, 0], space.inputs[mine, 1], f"class k{place % 6}", tips, 3.4)
-        legend.append((f"k{place % 6} dot", label_name(label)))
+        chart.segments(crossings(x0, x1, probability[:, :, place] - others), "border")
+    legend = [
+        _class_dots(chart, subject, place, rows, space.inputs[rows, 0], space.inputs[rows, 1], 3.4)
+        for place, rows in enumerate(_rows_by_class(subject))
+    ]
     vectors = centers_of(space.estimator)
     if vectors is not None and len(vectors):
-        chart.dots(
-            vectors[:, 0],
-            vectors[:, 1],
-            "ring ink",
-            [f"vector {i}" for i in range(len(vectors))],
-            6.5,
-        )
+        tips = [f"vector {i}" for i in range(len(vectors))]
+        chart.dots(vectors[:, 0], vectors[:, 1], "ring ink", tips, 6.5)
         legend.append(("ring ink dot", "relevance vectors"))
     caption = "The stronger the colour the surer the model; on the lines its decision changes."
     return Figure("Decision surface", caption, chart.svg(), tuple(legend))
+
+
+def _rows_by_class(subject: Subject) -> list[IndexArray]:
+    """Rows to draw, of each class."""
+    shown = some_rows(subject.n_rows, subject.limits.points)
+    return [shown[subject.y[shown] == label] for label in subject.classes]
+
+
+def _class_dots(
+    chart: Chart, subject: Subject, place: int, rows: IndexArray, x: Any, y: Any, radius: float
+) -> tuple[str, str]:
+    """Draw the rows of a class; return what the legend says of them."""
+    name = label_name(subject.classes[place])
+    tips = [f"row {i}: {name}" for i in rows]
+    chart.dots(x, y, f"class k{place % 6}", tips, radius)
+    return f"k{place % 6} dot", name
 
 
 def _curve(subject: Subject, space: Space) -> Figure:
@@ -100,26 +98,24 @@ def _curve(subject: Subject, space: Space) -> Figure:
         width=940,
         height=340,
     )
-    shown, spots = some_rows(subject.n_rows), thin(len(along.values), 60)
+    spots = thin(len(along.values), 60)
     legend = []
     rng = np.random.default_rng(0)
-    for place, label in enumerate(subject.classes):
+    for place, rows in enumerate(_rows_by_class(subject)):
         if place == 0 and len(subject.classes) == 2:
             chart.segments([[along.values[0], 0.5, along.values[-1], 0.5]], "axis")
         else:
             chart.line(along.values, probability[:, place], f"stroke k{place % 6} thick")
+            name = label_name(subject.classes[place])
             tips = [
-                f"{along.name} {number(along.values[i])}: {label_name(label)} with "
+                f"{along.name} {number(along.values[i])}: {name} with "
                 f"{100 * probability[i, place]:.1f} %"
                 for i in spots
             ]
             chart.spots(along.values[spots], probability[spots, place], tips)
-        mine = shown[subject.y[shown] == label]
         level = place / max(len(subject.classes) - 1, 1)
-        height = level + rng.uniform(-0.03, 0.03, len(mine))
-        tips = [f"row {i}: {label_name(label)}" for i in mine]
-        chart.dots(space.inputs[mine, 0], height, f"class k{place % 6}", tips, 2.6)
-        legend.append((f"k{place % 6} dot", label_name(label)))
+        height = level + rng.uniform(-0.03, 0.03, len(rows))
+        legend.append(_class_dots(chart, subject, place, rows, space.inputs[rows, 0], height, 2.6))
     caption = "Probability along the input; dots are rows, at the height of their class."
     return Figure("Probability", caption, chart.svg(), tuple(legend), layout="wide")
 
@@ -131,8 +127,8 @@ def _confusion(subject: Subject, judged: Sample) -> Figure:
     counts = confusion_matrix(judged.y, said, labels=classes)
     n_classes = len(classes)
     labels = [(float(i), short(str(label))) for i, label in enumerate(classes)]
-    room = max(4, ROOM_BELOW // n_classes)
-    below = [(place, short(label, room)) for place, label in labels]
+    room = max(4, 44 // n_classes)  # letters below the chart, of all names together
+    below = [(place, shorten(label, room)) for place, label in labels]
     chart = Chart(
         "confusion matrix",
         Axis(-0.5, n_classes - 0.5, "predicted", ticks=below),
@@ -216,7 +212,9 @@ def _certainty(subject: Subject, judged: Sample) -> Figure:
     classes = subject.classes
     index = np.searchsorted(classes, judged.y)
     given = judged.probability[np.arange(len(index)), index]
-    ticks = [(float(i), short(str(label))) for i, label in enumerate(classes[:MOST_CLASSES])]
+    ticks = [
+        (float(i), short(str(label))) for i, label in enumerate(classes[: subject.limits.classes])
+    ]
     chart = Chart(
         "probability given to the true class",
         Axis(0.0, 1.0, "probability given to the true class", ticks=SHARES),
@@ -227,7 +225,7 @@ def _certainty(subject: Subject, judged: Sample) -> Figure:
     right = judged.probability.argmax(axis=1) == index
     for place in range(len(ticks)):
         for style, which in ((f"class k{place % 6}", right), ("wrongdot", ~right)):
-            mine = np.flatnonzero((index == place) & which)[:MOST_DOTS]
+            mine = np.flatnonzero((index == place) & which)[: subject.limits.dots_of_class]
             height = place + rng.uniform(-0.3, 0.3, len(mine))
             tips = [f"row {judged.row[i]}: {100 * given[i]:.1f} %" for i in mine]
             chart.dots(given[mine], height, style, tips, 3.0)

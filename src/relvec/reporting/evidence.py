@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
+from relvec.describing import seen_by, weights_of
 from relvec.evidence import gaussian_objective
-from relvec.plotting._estimators import seen_by
-from relvec.plotting._weights import weights_of
 from relvec.reporting.subject import Subject
 
 __all__ = ["EvidenceFacts", "evidence_facts", "strength_of"]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.plotting._weights import weights_of
+from relvec.describing import Weights, gain_of, order_of_inputs, traces_of, weights_of
 from relvec.reporting.chart import Axis, Chart, number, padded, short
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
 __all__ = [
     "Figure",
-    "gain_of",
-    "order_of_inputs",
     "relevance_figure",
     "rows_said",
     "some_rows",
@@ -24,14 +23,6 @@ __all__ = [
     "trace_figure",
     "weight_figure",
 ]
-
-MOST_POINTS = 1500
-MOST_BARS = 15
-MOST_STEPS = 300
-ROOM_FOR_WORDS = 1.35
-BENDS = "relevance (1 / squared length scale)"
-FLAT = 1e-3
-"""Rise of the objective, in nats, that is nothing to look at."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,7 @@ class Figure:
     """"wide" for one that takes the whole width, "rows" for one as high as its rows are many."""
 
 
-def some_rows(count: int, most: int = MOST_POINTS) -> IndexArray:
+def some_rows(count: int, most: int) -> IndexArray:
     """Rows to draw: all, or as many as a page can show, chosen by chance but always alike."""
     if count <= most:
         return np.arange(count)
@@ -75,90 +66,112 @@ def relevance_figure(subject: Subject) -> Figure | None:
         return None
     relevance = np.asarray(relevance, dtype=np.float64)
     gain, order = gain_of(subject.model), order_of_inputs(subject.model)
-    dropped = len(order) - int(np.count_nonzero(relevance))
-    shown = order[:MOST_BARS]
-    lengths = relevance if gain is None else gain
-    rows = np.arange(len(shown), dtype=np.float64)
-    largest = float(lengths[shown].max()) or 1.0
-    ticks = [(row, short(subject.names[i])) for row, i in zip(rows, shown, strict=True)]
-    label = BENDS if gain is None else "log evidence it brings (nats)"
+    shown = order[: subject.limits.bars]
+    largest = float((relevance if gain is None else gain)[shown].max()) or 1.0
+    label, room = "relevance (1 / squared length scale)", 1.05
+    if gain is not None:  # with words at the ends of the bars
+        label, room = "log evidence it brings (nats)", 1.35
+    ticks = [(float(row), short(subject.names[i])) for row, i in enumerate(shown)]
     chart = Chart(
         "relevance of the inputs",
-        Axis(0.0, (1.05 if gain is None else ROOM_FOR_WORDS) * largest, label),
+        Axis(0.0, room * largest, label),
         Axis(len(shown) - 0.4, -0.6, ticks=ticks),
         height=64 + 22 * max(len(shown), 3),
     )
-    for row, i in zip(rows, shown, strict=True):
-        length, bends = max(float(lengths[i]), 0.0), float(relevance[i])
-        tip = f"{subject.names[i]}: left out"
-        if bends != 0.0:
-            tip = f"{subject.names[i]}: relevance {number(bends)}"
-            tip += "" if gain is None else f", brings {number(gain[i])} nats"
-        if bends == 0.0:
-            chart.dots([0.0], [row], "faint", [tip], 3.0)
-            continue
-        chart.bar(0.0, length, row - 0.34, row + 0.34, "model", tip)
-        if gain is not None:
-            chart.text(length + 0.02 * largest, row, f"bends {number(bends, 2)}", "tick")
-    caption = (
-        "How fast the function bends along each input, in units of its spread; a dot: left out."
-    )
-    if gain is not None:
-        caption = (
-            "What would be lost without an input, which is not how fast the function bends along "
-            "it (1 / squared length scale, in units of its spread: the numbers). A dot: left out."
-        )
-    if dropped:
-        caption += f" That is {dropped} of {len(order)} inputs."
-    if len(order) > len(shown):
-        caption += f" The first {len(shown)} are shown."
+    for row, i in enumerate(shown):
+        brings = None if gain is None else float(gain[i])
+        _relevance_bar(chart, row, subject.names[i], float(relevance[i]), brings, largest)
+    caption = _what_relevance_is(gain is not None)
+    caption += _what_is_missing(relevance, len(shown))
     return Figure("Relevance of inputs", caption, chart.svg(), layout="rows")
 
 
-def gain_of(model: Any) -> Vector | None:
-    """What each input brings, in nats; None if that is not known or is nothing."""
-    gain = np.asarray(getattr(model, "feature_gain_", np.nan), dtype=np.float64)
-    return gain if gain.ndim and np.isfinite(gain).all() and gain.max() > 0.0 else None
+def _relevance_bar(
+    chart: Chart, row: int, name: str, bends: float, gain: float | None, largest: float
+) -> None:
+    """One input: a bar as long as what it explains, or else as it bends; a dot if left out."""
+    if bends == 0.0:
+        chart.dots([0.0], [row], "faint", [f"{name}: left out"], 3.0)
+        return
+    tip = f"{name}: relevance {number(bends)}"
+    length = max(bends if gain is None else gain, 0.0)
+    if gain is not None:
+        tip += f", brings {number(gain)} nats"
+    chart.bar(0.0, length, row - 0.34, row + 0.34, "model", tip)
+    if gain is not None:
+        chart.text(length + 0.02 * largest, row, f"bends {number(bends, 2)}", "tick")
 
 
-def order_of_inputs(model: Any) -> IndexArray:
-    """Inputs of a model that weighs them: those in use first, by what they explain."""
-    relevance, gain = np.asarray(model.feature_relevance_), gain_of(model)
-    worth = relevance if gain is None else gain
-    return np.lexsort((-worth, relevance == 0.0))
+def _what_relevance_is(is_gain: bool) -> str:
+    if is_gain:
+        return (
+            "What would be lost without an input, which is not how fast the function bends along "
+            "it (1 / squared length scale, in units of its spread: the numbers). A dot: left out."
+        )
+    return "How fast the function bends along each input, in units of its spread; a dot: left out."
+
+
+def _what_is_missing(relevance: Vector, n_shown: int) -> str:
+    n_inputs, dropped = len(relevance), int(np.count_nonzero(relevance == 0.0))
+    words = f" That is {dropped} of {n_inputs} inputs." if dropped else ""
+    return words + (f" The first {n_shown} are shown." if n_inputs > n_shown else "")
+
+
+class _Weight(NamedTuple):
+    """One weight, with what it belongs to."""
+
+    mean: float
+    std: float
+    """Zero where it is not known."""
+    name: str
+    of: str
+    """Which target or logit; empty if there is only one."""
+
+    @property
+    def label(self) -> str:
+        """What it is called beside its bar."""
+        return short(f"{self.name} · {self.of}" if self.of else self.name)
 
 
 def weight_figure(subject: Subject) -> Figure | None:
     """Largest weights, with their error bars where they are known."""
     groups = weights_of(subject.model, subject.names)
-    has_std = any(row.std is not None for row in groups)
-    rows = [
-        (mean, 0.0 if row.std is None else row.std[i], name, row.name)
-        for row in groups
-        for i, (mean, name) in enumerate(zip(row.mean.tolist(), row.atoms, strict=True))
-    ]
-    if not rows:
+    found = sorted(chain.from_iterable(map(_weights, groups)), key=lambda each: -abs(each.mean))
+    if not found:
         return None
-    rows.sort(key=lambda each: -abs(each[0]))
-    total, rows = len(rows), rows[:MOST_BARS]
-    ends = [value + sign * std for value, std, _, _ in rows for sign in (-1, 1)]
-    ticks = [(i, short(f"{name} · {of}" if of else name)) for i, (*_, name, of) in enumerate(rows)]
+    rows = found[: subject.limits.bars]
+    ends = [(weight.mean - weight.std, weight.mean + weight.std) for weight in rows]
+    ticks = [(i, weight.label) for i, weight in enumerate(rows)]
+    has_std = any(group.std is not None for group in groups)
     chart = Chart(
         f"weights of the {subject.units}",
-        Axis(*padded([0.0, *ends]), "weight ± one standard deviation" if has_std else "weight"),
+        Axis(
+            *padded([(0.0, 0.0), *ends]), "weight ± one standard deviation" if has_std else "weight"
+        ),
         Axis(len(rows) - 0.4, -0.6, ticks=ticks),
         height=64 + 22 * max(len(rows), 3),
     )
     chart.segments([[0.0, -0.6, 0.0, len(rows) - 0.4]], "axis")
-    for i, (value, std, name, of) in enumerate(rows):
-        chart.segments([[value - std, i, value + std, i]], "model thick")
-        of_what = f" ({of})" if of else ""
-        spread = f" ± {number(std)}" if std else ""
-        chart.dots([value], [i], "model", [f"{name}{of_what}: {number(value)}{spread}"], 4.0)
+    for i, weight in enumerate(rows):
+        _weight_bar(chart, i, weight)
     caption = _what_weights_do(subject)
-    if total > len(rows):
-        caption += f" The {len(rows)} largest of {total} are shown."
+    if len(found) > len(rows):
+        caption += f" The {len(rows)} largest of {len(found)} are shown."
     return Figure("Weights", caption, chart.svg(), layout="rows")
+
+
+def _weights(group: Weights) -> list[_Weight]:
+    std = np.zeros(len(group.mean)) if group.std is None else group.std
+    parts = zip(group.mean.tolist(), std, group.atoms, strict=True)
+    return [_Weight(*each, group.name) for each in parts]
+
+
+def _weight_bar(chart: Chart, row: int, weight: _Weight) -> None:
+    mean, std, name, of = weight
+    chart.segments([[mean - std, row, mean + std, row]], "model thick")
+    of_what = f" ({of})" if of else ""
+    spread = f" ± {number(std)}" if std else ""
+    chart.dots([mean], [row], "model", [f"{name}{of_what}: {number(mean)}{spread}"], 4.0)
 
 
 def _what_weights_do(subject: Subject) -> str:
@@ -172,12 +185,13 @@ def _what_weights_do(subject: Subject) -> str:
 
 def trace_figure(subject: Subject) -> Figure | None:
     """The objective after each accepted step."""
-    trace = _trace(subject.model)
-    if trace is None or len(trace) < 2 or not np.isfinite(trace).all():
+    traces = traces_of(subject.model)
+    trace = traces[0] if traces else np.empty(0)
+    if len(trace) < 2 or not np.isfinite(trace).all():
         return None
-    if np.ptp(trace) < FLAT:
-        return None  # the search was over before its last run began
-    places = thin(len(trace), MOST_STEPS)
+    if np.ptp(trace) < 1e-3:  # nats: the search was over before its last run began
+        return None
+    places = thin(len(trace), subject.limits.steps)
     chart = Chart(
         "objective after each step",
         Axis(0.0, float(len(trace) - 1), "accepted step", ticks=_whole(len(trace) - 1)),
@@ -195,10 +209,3 @@ def _whole(last: int) -> list[tuple[float, str]]:
     """Ticks at whole numbers from zero."""
     every = max(1, -(-last // 6))
     return [(float(i), str(i)) for i in range(0, last + 1, every)]
-
-
-def _trace(model: Any) -> Vector | None:
-    if hasattr(model, "trace_"):
-        return np.asarray(model.trace_)
-    solution = getattr(model.outputs_[0], "solution", None) if hasattr(model, "outputs_") else None
-    return None if solution is None else np.asarray(getattr(solution, "trace", ()))

@@ -16,12 +16,6 @@ from relvec.reporting.subject import Subject
 
 __all__ = ["Finding", "find"]
 
-OVERFIT = 1.3
-"""Ratio of the errors of new and of known rows that is worth a sentence."""
-FEW_ROWS = 40
-SLIGHT = 0.015
-"""Distance of a coverage from what it should be that is no news, however many rows show it."""
-
 
 class Finding(NamedTuple):
     """A sentence, and whether it is good news."""
@@ -49,7 +43,8 @@ def find(
     doubts : sequence of str, default=()
         What could not be found out.
     """
-    found = [*_of_the_fit(subject, facts), *_of_the_rows(subject, samples)]
+    found = [*_of_the_fit(subject, facts), *_of_the_rows(subject, samples[-1])]
+    found += _of_overfitting(subject, samples)
     found += [Finding(False, words) for words in doubts]
     judged = samples[-1]
     if subject.is_classifier:
@@ -78,8 +73,8 @@ def _of_the_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
     return found
 
 
-def _of_the_rows(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
-    judged, found = samples[-1], []
+def _of_the_rows(subject: Subject, judged: Sample) -> list[Finding]:
+    found = []
     if subject.provenance.doubt:
         found.append(Finding(False, subject.provenance.doubt))
     if judged.n_shared and subject.are_training:
@@ -94,34 +89,44 @@ def _of_the_rows(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
             "they say. Give held_out rows, or cv folds."
         )
         found.append(Finding(False, words))
-    if subject.n_rows < FEW_ROWS:
+    if subject.n_rows < 40:  # a share of one half then has a standard error of 8 %
         words = f"There are {subject.n_rows} rows only: all figures are rough."
         found.append(Finding(False, words))
-    seen = next((sample for sample in samples if sample.is_seen), None)
-    if seen is not None and not judged.is_seen and not subject.is_classifier:
-        ratio = _rms(judged) / max(_rms(seen), math.ulp(1.0))
-        if ratio > OVERFIT:
-            words = (
-                f"Errors of rows it has not seen are {ratio:.1f} times those of rows it was "
-                "fitted to: part of what it learnt does not carry over."
-            )
-            found.append(Finding(False, words))
     return found
 
 
-def _of_intervals(judged: Sample) -> list[Finding]:
+def _of_overfitting(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
+    judged = samples[-1]
+    seen = next((sample for sample in samples if sample.is_seen), None)
+    if seen is None or judged.is_seen or subject.is_classifier:
+        return []
+    ratio = _rms(judged) / max(_rms(seen), math.ulp(1.0))
+    if ratio <= 1.3:  # less is what the fit of a few weights explains
+        return []
+    words = (
+        f"Errors of rows it has not seen are {ratio:.1f} times those of rows it was "
+        "fitted to: part of what it learnt does not carry over."
+    )
+    return [Finding(False, words)]
+
+
+def _of_intervals(judged: Sample, slight: float = 0.015) -> list[Finding]:
+    """Whether intervals hold what they should.
+
+    A distance of `slight` from that is no news, however many rows show it.
+    """
     inside, count = coverage_at(judged, 0.95), len(judged.y)
     low, high = binom.ppf([0.005, 0.995], count, 0.95) / count
     share = f"{100.0 * inside:.1f} %"
-    if inside < min(low, 0.95 - SLIGHT):
+    if inside < min(low, 0.95 - slight):
         words = f"95 % intervals hold only {share} of the targets: error bars are too short."
         return [Finding(False, words)]
-    if inside > max(high, 0.95 + SLIGHT):
+    if inside > max(high, 0.95 + slight):
         words = f"95 % intervals hold {share} of the targets: error bars are too long."
         return [Finding(False, words)]
     half = coverage_at(judged, 0.5)
     low, high = binom.ppf([0.005, 0.995], count, 0.5) / count
-    if not min(low, 0.5 - SLIGHT) <= half <= max(high, 0.5 + SLIGHT):
+    if not min(low, 0.5 - slight) <= half <= max(high, 0.5 + slight):
         often = "smaller" if half > 0.5 else "larger"
         words = (
             f"95 % intervals hold {share} of the targets, but 50 % intervals {100.0 * half:.1f} %: "

@@ -6,18 +6,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.metrics import roc_auc_score
 
 from relvec._typing import Vector
-from relvec.plotting.calibration import ReliabilityCurve
+from relvec.describing import ReliabilityCurve, normal_reach
 from relvec.reporting.predictions import Sample
 
 __all__ = ["COVERAGES", "OF_NUMBERS", "Metric", "class_measures", "coverage_at", "reliability"]
 
 COVERAGES = (0.5, 0.8, 0.95)
-LEAST_PROBABILITY = 1e-15
-"""Keeps the log loss of a sure mistake finite."""
 
 
 class Metric(NamedTuple):
@@ -32,7 +29,7 @@ class Metric(NamedTuple):
 
 def coverage_at(sample: Sample, level: float) -> float:
     """Share of rows whose interval of that probability holds the target."""
-    return float(np.mean(np.abs(_scores(sample)) <= ndtri(0.5 + 0.5 * level)))
+    return float(np.mean(np.abs(_scores(sample)) <= normal_reach(level)))
 
 
 def reliability(sample: Sample, classes: np.ndarray) -> ReliabilityCurve:
@@ -123,7 +120,8 @@ def class_measures(classes: np.ndarray) -> tuple[Metric, ...]:
     def log_loss(sample: Sample) -> float:
         probability, index = _chances(sample, classes)
         given = probability[np.arange(len(index)), index]
-        return float(-np.mean(np.log(np.maximum(given, LEAST_PROBABILITY))))
+        # the least probability keeps the loss of a sure mistake finite
+        return float(-np.mean(np.log(np.maximum(given, 1e-15))))
 
     def brier(sample: Sample) -> float:
         probability, index = _chances(sample, classes)

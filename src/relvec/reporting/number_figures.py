@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relvec.plotting.residuals import normal_quantiles, quantile_band
+from relvec.describing import normal_quantiles, quantile_band
 from relvec.reporting.along import (
     REACH,
     effect_figure,
@@ -21,7 +21,6 @@ from relvec.reporting.subject import Subject
 
 __all__ = ["number_figures"]
 
-MOST_QUANTILES = 500
 LEVELS = np.linspace(0.05, 0.95, 19)
 
 
@@ -39,8 +38,8 @@ def number_figures(subject: Subject, judged: Sample) -> list[Figure]:
     quality = [
         _predicted(subject, judged),
         _coverage(judged),
-        _residuals(judged),
-        _quantiles(judged),
+        _residuals(subject, judged),
+        _quantiles(subject, judged),
     ]
     if space is None:
         return quality
@@ -54,7 +53,7 @@ def number_figures(subject: Subject, judged: Sample) -> list[Figure]:
 def _predicted(subject: Subject, judged: Sample) -> Figure:
     assert judged.mean is not None
     assert judged.std is not None
-    shown = some_rows(len(judged.y))
+    shown = some_rows(len(judged.y), subject.limits.points)
     y, mean, std = judged.y[shown], judged.mean[shown], judged.std[shown]
     held = np.abs(y - mean) <= REACH * std
     ends = padded(np.r_[y, mean])
@@ -102,10 +101,10 @@ def _coverage(judged: Sample) -> Figure:
     return Figure("Coverage of intervals", caption, chart.svg(), legend)
 
 
-def _residuals(judged: Sample) -> Figure:
+def _residuals(subject: Subject, judged: Sample) -> Figure:
     assert judged.mean is not None
     assert judged.std is not None
-    shown = some_rows(len(judged.y))
+    shown = some_rows(len(judged.y), subject.limits.points)
     mean, score = judged.mean[shown], ((judged.y - judged.mean) / judged.std)[shown]
     largest = max(3.0, float(np.abs(score).max()) * 1.05)
     chart = Chart(
@@ -124,13 +123,13 @@ def _residuals(judged: Sample) -> Figure:
     return Figure("Residuals", f"{caption} {rows_said(judged)}", chart.svg())
 
 
-def _quantiles(judged: Sample) -> Figure:
+def _quantiles(subject: Subject, judged: Sample) -> Figure:
     assert judged.mean is not None
     assert judged.std is not None
     score = (judged.y - judged.mean) / judged.std
     order = np.argsort(score)
     expected, band = normal_quantiles(len(score)), quantile_band(len(score))
-    places = thin(len(score), MOST_QUANTILES)
+    places = thin(len(score), subject.limits.quantiles)
     x, y = expected[places], score[order][places]
     chart = Chart(
         "normal quantiles of the residuals",

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.plotting._estimators import predictor, seen_by
+from relvec.describing import predictor, seen_by
 from relvec.reporting.subject import Subject
 
 __all__ = ["RefitError", "Sample", "cross_validated", "predict_rows", "refit"]

@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relvec._typing import Matrix
-from relvec.plotting._estimators import centers_of, predictor, seen_by
+from relvec.describing import centers_of, predictor, seen_by
 
 __all__ = ["Provenance", "as_numbers", "provenance_of", "rows_shared"]
-
-ROUNDING = 1e-6
-"""Relative differences that storing targets in single precision leaves."""
 
 
 class Provenance(NamedTuple):
@@ -110,7 +107,8 @@ def _has_other_targets(model: Any, y: np.ndarray) -> bool:
     count = len(y) - int(posterior.has_intercept)
     squares = float(centred @ centred)
     known = posterior.n_effective * posterior.target_variance
-    room = ROUNDING * float(y @ y) + np.finfo(np.float64).tiny
+    # a millionth is what storing targets in single precision leaves
+    room = 1e-6 * float(y @ y) + np.finfo(np.float64).tiny
     return bool(posterior.n_effective != count or abs(squares - known) > room)
 
 

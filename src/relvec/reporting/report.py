@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
+from relvec.describing import summary_of
 from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import BiasVariance, bias_variance
 from relvec.reporting.chart import number
@@ -151,10 +152,7 @@ def make_report(
         sample.name: {metric.key: metric.of(sample) for metric in metrics} for sample in samples
     }
     facts = evidence_facts(subject)
-    split = None
-    if subject.are_training and not subject.is_classifier and n_fits > 1:
-        with _noting(doubts, "There is no split into bias and variance"):
-            split = bias_variance(subject, n_fits, random_state)
+    split = _split(subject, n_fits, random_state, doubts)
     heading = title or f"{type(subject.model).__name__}: {target}"
     page = Page(
         title=heading,
@@ -165,9 +163,7 @@ def make_report(
         sections=_sections(subject, samples, metrics, values, facts, split),
     )
     report = Report(heading, page.html(), values, facts, split)
-    if path is None:
-        return report
-    return Report(heading, report.html, values, facts, split, report.save(path))
+    return report if path is None else replace(report, path=report.save(path))
 
 
 def _check_place(path: Path) -> None:
@@ -209,6 +205,15 @@ def _samples(
         kept = predict_rows(more.estimator, more.X, more.y, "held-out rows", is_seen=is_seen)
         samples.append(replace(kept, n_shared=shared or 0))
     return samples
+
+
+def _split(subject: Subject, n_fits: int, seed: int, doubts: list[str]) -> BiasVariance | None:
+    """Bias and variance of a regression, where it can be fitted again."""
+    split = None
+    if subject.are_training and not subject.is_classifier and n_fits > 1:
+        with _noting(doubts, "There is no split into bias and variance"):
+            split = bias_variance(subject, n_fits, seed)
+    return split
 
 
 def _sections(
@@ -303,22 +308,21 @@ def _explained(r_squared: float) -> str:
 
 
 def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
-    model = subject.model
+    summary = summary_of(subject.model)
+    assert summary is not None
     tiles = [
         ("rows", str(subject.n_rows)),
-        (f"{subject.units}, of {model.n_atoms_} candidates", str(len(model.relevance_))),
+        (f"{subject.units}, of {summary.n_candidates} candidates", str(summary.n_kept)),
     ]
-    if subject.is_classifier:
-        tiles.append(("classes", str(len(subject.classes))))
-    else:
-        tiles.append(("noise (standard deviation)", number(float(model.noise_variance_) ** 0.5)))
-        tiles.append(("effective degrees of freedom", number(float(model.effective_dof_))))
+    if summary.classes is not None:
+        tiles.append(("classes", str(len(summary.classes))))
+    if summary.noise_std is not None and summary.effective_dof is not None:
+        tiles.append(("noise (standard deviation)", number(float(summary.noise_std[0]))))
+        tiles.append(("effective degrees of freedom", number(float(summary.effective_dof[0]))))
     tiles.append(("log evidence (nats)", number(facts.log_evidence, 5)))
     if facts.null_log_evidence == facts.null_log_evidence:
         tiles.append(("log Bayes factor against null", number(facts.log_bayes_factor, 4)))
-    relevance = getattr(model, "feature_relevance_", None)
-    if relevance is not None and len(relevance) > 1:
-        used = int((relevance > 0.0).sum())
-        tiles.append(("inputs in use", f"{used} of {len(relevance)}"))
-    tiles.append(("converged", "yes" if model.converged_ else "no"))
+    if summary.inputs_in_use is not None:
+        tiles.append(("inputs in use", summary.inputs_in_use))
+    tiles.append(("converged", "yes" if summary.converged else "no"))
     return tiles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import ColumnAtoms
-from relvec.plotting._estimators import check_labels, predictor, seen_by
-from relvec.plotting._features import check_names, names_of
-from relvec.plotting._slices import like_table
+from relvec.describing import check_labels, like_table, names_of, predictor, seen_by
+from relvec.reporting.limits import ReportLimits
 from relvec.reporting.provenance import Provenance, as_numbers, provenance_of
 
 __all__ = ["ROWS", "Space", "Subject"]
@@ -65,6 +64,8 @@ class Subject:
     target: str
     provenance: Provenance
     """Whether the model was fitted to these rows."""
+    limits: ReportLimits = field(default_factory=ReportLimits)
+    """How much of everything is shown."""
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, *, names: Any, target: str, rows: str) -> Subject:
@@ -77,33 +78,19 @@ class Subject:
                 "A report needs a fitted regressor or classifier of relvec, or a pipeline that "
                 f"ends in one; got {type(model).__name__}."
             )
-        targets = np.asarray(y)
-        if targets.ndim == 2 and targets.shape[1] == 1:
-            targets = targets[:, 0]
-        n_targets = len(getattr(model, "outputs_", ()))
-        if targets.ndim != 1 or n_targets > 1:
-            fitted = f" and the model has {n_targets} targets" if n_targets > 1 else ""
+        targets = _one_target(model, y)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.shape[0] != len(targets) or len(targets) < 2:
             raise ValueError(
-                f"A report is about one target; y has shape {targets.shape}{fitted}. Fit a model "
-                "and make a report for each."
-            )
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n_rows != len(targets) or n_rows < 2:
-            raise ValueError(
-                f"X and y must have the same rows, at least 2; got {n_rows} and {len(targets)}."
+                f"X and y must have the same rows, at least 2; got {X.shape[0]} and {len(targets)}."
             )
         if is_classifier(model):
             check_labels(targets, estimator.classes_)
         else:
-            targets = _as_targets(targets)
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        n_features = int(model.n_features_in_)
-        if names is not None:
-            found = check_names(names, n_features)
-        elif model is estimator and hasattr(X, "columns"):
-            found = [str(name) for name in X.columns]
-        else:
-            found = names_of(estimator, n_features)
+            targets = _as_numbers(targets)
+        if names is None and model is estimator:
+            names = getattr(X, "columns", None)
+        found = names_of(estimator, int(model.n_features_in_), names)
         provenance = provenance_of(estimator, X, targets, rows)
         return cls(estimator, X, targets, found, target, provenance)
 
@@ -170,7 +157,21 @@ class Subject:
         return Space(self.model, seen, numbers, self.names)
 
 
-def _as_targets(targets: np.ndarray) -> np.ndarray:
+def _one_target(model: Any, y: Any) -> np.ndarray:
+    targets = np.asarray(y)
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = targets[:, 0]
+    n_targets = len(getattr(model, "outputs_", ()))
+    if targets.ndim != 1 or n_targets > 1:
+        fitted = f" and the model has {n_targets} targets" if n_targets > 1 else ""
+        raise ValueError(
+            f"A report is about one target; y has shape {targets.shape}{fitted}. Fit a model "
+            "and make a report for each."
+        )
+    return targets
+
+
+def _as_numbers(targets: np.ndarray) -> np.ndarray:
     try:
         numbers = targets.astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from relvec.plotting._estimators import centers_of
-from relvec.plotting._weights import weights_of
+from relvec._typing import Matrix
+from relvec.describing import Weights, centers_of, count_of, weights_of
 from relvec.reporting.bias_variance import BiasVariance
 from relvec.reporting.chart import number
 from relvec.reporting.evidence import EvidenceFacts, strength_of
@@ -18,9 +18,6 @@ from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
 __all__ = ["evidence_table", "metric_table", "split_bar", "vector_table"]
-
-MOST_VECTORS = 500
-MOST_INPUTS = 10
 
 
 def metric_table(
@@ -119,46 +116,59 @@ def split_bar(split: BiasVariance) -> str:
 
 def vector_table(subject: Subject) -> str:
     """Every vector, column or term with its weight, its error bar and where it is."""
-    model = subject.model
-    groups = weights_of(model, subject.names)
-    vectors = centers_of(subject.estimator)
-    names = subject.names
-    if vectors is None:
-        vectors = centers_of(model)
-    n_inputs = 0 if vectors is None or vectors.shape[1] != len(names) else len(names)
-    shown = names[:MOST_INPUTS] if n_inputs else []
-    several = len(groups) > 1
-    has_std = any(group.std is not None for group in groups)
-    heads = [subject.unit, *(["of"] if several else []), "weight"]
-    heads += ["± std", "γ"] if has_std else []
-    lines: list[str] = []
-    total = sum(len(group.mean) for group in groups)
+    groups = weights_of(subject.model, subject.names)
+    vectors = _places(subject)
+    inputs = [] if vectors is None else subject.names
+    shown = inputs[: subject.limits.inputs]
+    several, has_std = len(groups) > 1, any(group.std is not None for group in groups)
+    heads = [subject.unit, *["of"] * several, "weight", *["± std", "γ"] * has_std]
+    lines = []
     for group in groups:
-        for i, (name, mean) in enumerate(zip(group.atoms, group.mean.tolist(), strict=True)):
-            if len(lines) == MOST_VECTORS:
-                break
-            cells = [_cell(name), *([_cell(group.name)] if several else []), _cell(mean)]
-            if has_std:
-                cells.append(_cell(np.nan if group.std is None else group.std[i]))
-                gamma = group.well_determined
-                cells.append(_cell(np.nan if gamma is None else gamma[i]))
-            if n_inputs and vectors is not None:
-                cells += [_cell(value) for value in vectors[group.place[i]][: len(shown)].tolist()]
-            lines.append(f"<tr>{''.join(cells)}</tr>")
-    notes = [f"{total} weights" if total != 1 else "1 weight"]
-    if has_std:
-        notes.append("γ says how far the data, not the prior, fix a weight (0 to 1)")
-    if len(lines) < total:
-        notes.append(f"the first {len(lines)} are shown")
-    if n_inputs > len(shown):
-        notes.append(f"the first {len(shown)} of {n_inputs} inputs are shown")
-    notes.append("click a heading to sort")
+        where = np.empty((len(group.mean), 0)) if vectors is None else vectors[group.place]
+        cells = np.hstack([_weight_cells(group, several, has_std), where[:, : len(shown)]])
+        lines += [f"<tr>{''.join(map(_cell, each))}</tr>" for each in cells]
+    n_lines = min(len(lines), subject.limits.vectors)
+    notes = [
+        (True, count_of(len(lines), "weight")),
+        (has_std, "γ says how far the data, not the prior, fix a weight (0 to 1)"),
+        (n_lines < len(lines), f"the first {n_lines} are shown"),
+        (
+            len(shown) < len(inputs),
+            f"the first {len(shown)} of {len(inputs)} inputs are shown",
+        ),
+        (True, "click a heading to sort"),
+    ]
+    words = "; ".join(note for is_true, note in notes if is_true)
     head = "".join(f"<th>{escape(name)}</th>" for name in [*heads, *shown])
     return (
-        f'<p class="caption">{escape("; ".join(notes))}.</p><div class="scroll">'
+        f'<p class="caption">{escape(words)}.</p><div class="scroll">'
         f'<table class="sortable"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f"<tbody>{''.join(lines[:n_lines])}</tbody></table></div>"
     )
+
+
+def _places(subject: Subject) -> Matrix | None:
+    """Where the vectors are, in the columns that have names; None if they are nowhere there."""
+    vectors = centers_of(subject.estimator)
+    if vectors is None:
+        vectors = centers_of(subject.model)
+    return None if vectors is None or vectors.shape[1] != len(subject.names) else vectors
+
+
+def _weight_cells(group: Weights, several: bool, has_std: bool) -> np.ndarray:
+    """Names and numbers of the weights of one target or logit, a row for each."""
+    unknown = np.full(len(group.mean), np.nan)
+    columns: list[Any] = [group.atoms]
+    if several:
+        columns.append([group.name] * len(group.mean))
+    columns.append(group.mean)
+    if has_std:
+        columns.append(unknown if group.std is None else group.std)
+        columns.append(unknown if group.well_determined is None else group.well_determined)
+    table = np.empty((len(group.mean), len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        table[:, place] = column
+    return table
 
 
 def _cell(value: Any) -> str:

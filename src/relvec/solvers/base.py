@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Vector
 from relvec.moments.base import Moments
-from relvec.priors.base import GammaHyperprior
+from relvec.priors import BoundFlat, BoundPrior
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,15 @@ class Problem:
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
     """Per atom, or one number for all: log-evidence an atom must bring to be in the model. It is
     the log prior odds against inclusion, so the objective charges it for every atom kept."""
-    smoothness: float = 0.0
-    """Price ``c`` of one effective degree of freedom."""
-    hyperprior: GammaHyperprior = GammaHyperprior()
+    prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
+    """What the prior of these atoms adds to the log evidence."""
     noise_variance: float | None = None
     """Held noise variance, in squared units of the target; None to estimate it."""
     max_active: int | None = None
     """Cap on the number of active atoms; None for half the effective sample size."""
-    laplace_rate: float = 0.0
-    """Rate of the exponential density of the prior variances ``1 / lam``, which makes that of
-    the weights Laplace; not together with a price `smoothness`."""
 
     def __post_init__(self) -> None:
         """Give every atom its price."""
-        if self.laplace_rate and (self.smoothness or self.hyperprior.shape or self.hyperprior.rate):
-            raise ValueError(
-                f"a Laplace prior (rate {self.laplace_rate:g}) cannot be combined with a price on "
-                "degrees of freedom or with a Gamma prior on the weight precisions: choose one."
-            )
         prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.moments.n_atoms,))
         object.__setattr__(self, "min_gain", prices)
 

@@ -44,16 +44,16 @@ class DenseProblem(NamedTuple):
         covariance = signal + noise * identity
         _, log_det = np.linalg.slogdet(2.0 * math.pi * covariance)
         value = -0.5 * (log_det + target @ np.linalg.solve(covariance, target))
-        dof = np.trace(np.linalg.solve(covariance, signal))
-        value -= problem.smoothness * dof + problem.min_gain[present].sum()
-        # prior variances of weights of unit-norm columns, in units of the noise
-        scaled = (design**2).sum(axis=0) * np.exp(-log_alpha[present]) / noise
-        value -= 0.5 * problem.laplace_rate * scaled.sum()
-        hyper = problem.hyperprior
-        if hyper.rate:
-            log_present = log_alpha[present]
-            value += (hyper.shape * log_present - hyper.rate * np.exp(log_present)).sum()
-        return float(value - hyper.noise_shape * math.log(noise) - hyper.noise_rate / noise)
+        value -= problem.min_gain[present].sum()
+        # effective degrees of freedom: 1 less prior precision times posterior variance
+        prior = problem.prior.take(np.flatnonzero(present))
+        alpha = np.exp(log_alpha[present])
+        posterior = np.linalg.inv(design.T @ design / noise + np.diag(alpha))
+        value -= (prior.penalty * (1.0 - alpha * posterior.diagonal())).sum()
+        # precisions of weights of unit-norm columns, in units of the noise
+        log_lam = log_alpha[present] + math.log(noise) - np.log((design**2).sum(axis=0))
+        value += prior.log_density(log_lam, noise).sum()
+        return float(value + prior.noise.log_density(noise))
 
     def log_alpha(self, solution: Solution) -> Vector:
         """Log precisions of the raw weights, infinite outside the model."""
@@ -98,7 +98,10 @@ class DenseProblem(NamedTuple):
         )
         s = np.einsum("ij,ik,kj->j", unit, inverse, unit)
         q = unit.T @ (inverse @ target)
-        p = ((inverse @ unit) ** 2).sum(axis=0)
+        back = np.linalg.solve(
+            unit[:, active].T @ unit[:, active] + np.diag(np.exp(solution.log_lam)),
+            unit[:, active].T @ unit,
+        )
         quadratic = float(target @ inverse @ target)
         outside = usable & (s > problem.moments.resolution)
         outside[active] = False
@@ -106,15 +109,18 @@ class DenseProblem(NamedTuple):
             return -1, -math.inf
         lam = np.exp(LOG_LAM)[:, None]
         after = quadratic - q**2 / (lam + s)
-        hyper = problem.hyperprior
-        count = len(target) + 2.0 * hyper.noise_shape
-        before, after = quadratic + 2.0 * hyper.noise_rate, after + 2.0 * hyper.noise_rate
+        prior, noise = problem.prior, problem.prior.noise
+        count = len(target) + 2.0 * noise.shape
+        before, after = quadratic + 2.0 * noise.rate, after + 2.0 * noise.rate
         if problem.noise_variance is None:
             fit = count * np.log(after / before)
         else:
             fit = (after - before) / problem.noise_variance
-        change = -0.5 * (fit + np.log1p(s / lam)) - problem.smoothness * p / (lam + s)
-        change = change - 0.5 * problem.laplace_rate / lam
+        penalty = np.broadcast_to(prior.penalty, (n_atoms,))
+        w = penalty * s - (penalty[active] * np.exp(solution.log_lam)) @ back**2
+        change = -0.5 * (fit + np.log1p(s / lam)) - w / (lam + s)
+        at = np.repeat(LOG_LAM[:, None], n_atoms, axis=1)
+        change = change + prior.log_density(at, problem.noise_variance)
         gain = np.where(outside, change.max(axis=0) - problem.min_gain, -np.inf)
         best = int(np.argmax(gain))
         assert 0 <= best < n_atoms

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix
-from relvec.kernels import KernelEvaluator, KernelLike, kernel_block
+from relvec.kernels import KernelLike, kernel_block, kernel_dictionary
 from relvec.testing._claims import default_inputs, require, require_close
 
 
@@ -39,12 +39,11 @@ def check_kernel(kernel: KernelLike, X: Matrix | None = None) -> None:
         whole = kernel_block(kernel, X, Z)
     except ValueError as error:
         raise AssertionError(f"{name} cannot be evaluated: {error}") from error
-    evaluator = KernelEvaluator(kernel, X, Z)
+    dictionary = kernel_dictionary(kernel, X, Z)
     for index in (np.array([3]), np.array([4, 1])):
-        require_close(
-            evaluator.columns(index), whole[:, index], f"{name} gives other values column by column"
-        )
-    require_close(evaluator.rows(2, 6), whole[2:6], f"{name} gives other values row by row")
+        columns = dictionary.columns(index)
+        require_close(columns, whole[:, index], f"{name} gives other values column by column")
+    require_close(dictionary.rows(2, 6), whole[2:6], f"{name} gives other values row by row")
     if isinstance(kernel, Kernel):
         _check_kernel_values(kernel, X, whole, name)
         _check_kernel_parameters(kernel, X, name)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from relvec.priors import GammaHyperprior
+from relvec.priors import BoundFlat, BoundSmoothness, InverseGamma
+from relvec.priors.gamma import BoundGamma
+from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem, Progress, Solution, Solver, WarmStart
 from relvec.testing._claims import require
 from relvec.testing._dense import (
@@ -74,26 +76,39 @@ def _check_evidence(solver: Solver, name: str) -> None:
 
 def _check_prices(solver: Solver, name: str) -> None:
     columns, kernels = columns_and_target(), kernels_and_target()
+    several = np.array([0.5, 3.0, 1.0, 0.0, 2.0, 1.0, 1.0, 1.0])
     for dense in (
         pose("columns with a min_gain", *columns, min_gain=np.linspace(0.0, 3.0, 8)),
-        pose("columns with a smoothness price", *columns, smoothness=1.5),
-        pose("kernels with a price, noise held", *kernels, smoothness=1.0, noise_variance=0.01),
-        pose("columns with a Laplace prior", *columns, laplace_rate=2.0),
-        pose("kernels with a Laplace prior", *kernels, laplace_rate=0.2),
-        pose("kernels, Laplace prior, noise held", *kernels, laplace_rate=0.5, noise_variance=0.01),
+        pose("columns with a smoothness price", *columns, prior=BoundSmoothness(1.5)),
+        pose(
+            "kernels with a price, noise held",
+            *kernels,
+            prior=BoundSmoothness(1.0),
+            noise_variance=0.01,
+        ),
+        pose("columns with several prices", *columns, prior=BoundSmoothness(several)),
+        pose("columns with a Laplace prior", *columns, prior=BoundLaplace(2.0)),
+        pose("kernels with a Laplace prior", *kernels, prior=BoundLaplace(0.2)),
+        pose(
+            "kernels, Laplace prior, noise held",
+            *kernels,
+            prior=BoundLaplace(0.5),
+            noise_variance=0.01,
+        ),
     ):
         _check_unless_refused(solver, dense, name)
 
 
 def _check_gamma_priors(solver: Solver, name: str) -> None:
-    for what, hyperprior in (
-        ("the noise", GammaHyperprior(noise_shape=1.0, noise_rate=0.5)),
-        ("the precisions", GammaHyperprior(shape=0.3, rate=0.2)),
-    ):
-        dense = pose(
-            f"columns with a Gamma prior on {what}", *columns_and_target(), hyperprior=hyperprior
-        )
-        _check_unless_refused(solver, dense, name)
+    columns = columns_and_target()
+    noise = InverseGamma(1.0, 0.5)
+    dense = pose("columns with a Gamma prior on the noise", *columns, prior=BoundFlat(noise))
+    _check_unless_refused(solver, dense, name)
+    norm = dense.problem.moments.column_norm
+    for exponent in (0.3, -0.2):
+        prior = BoundGamma(exponent, 0.2, norm)
+        what = f"columns with a Gamma prior on the precisions, exponent {exponent}"
+        _check_unless_refused(solver, pose(what, *columns, prior=prior), name)
 
 
 def _check_unless_refused(solver: Solver, dense: DenseProblem, name: str) -> None:
@@ -179,7 +194,7 @@ def _check_certificate(dense: DenseProblem, solution: Solution, on: str) -> None
             f"{on} left the noise where the objective has a slope of {noise_slope:.3g}; at fixed "
             "lam its best value has a closed form",
         )
-    if not dense.problem.hyperprior.rate:
+    if dense.problem.prior.is_removable:
         atom, gain = dense.best_entry(solution)
         require(
             gain <= reported.best_gain + GAIN_SLACK,

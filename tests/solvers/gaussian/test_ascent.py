@@ -9,23 +9,25 @@ from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import LazyMoments, PreparedColumns
-from relvec.priors import GammaHyperprior
+from relvec.moments import LazyMoments
 from relvec.solvers.base import Problem, Progress
 from relvec.solvers.gaussian import ascent
 from relvec.solvers.gaussian.ascent import Schedule, ascend, screen
-from relvec.solvers.gaussian.newton import Objective, maximise
+from relvec.solvers.gaussian.newton import maximise
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.gaussian.state import EMPTY, NOISE_FLOOR, State, empty_state, max_active
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
+from tests.helpers_priors import gamma_prior, posed
+from tests.helpers_priors import objective as objective_with
 from tests.solvers.gaussian.test_search import Dense
 
 
 def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
     intercept = options.pop("fit_intercept", True)
-    columns = PreparedColumns(DenseDictionary(Phi), None, centre=intercept, store=True)
     price = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
-    return Problem(LazyMoments(columns, t), price, **options)
+    return posed(
+        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), price, **options
+    )
 
 
 def dictionary(kind: str, seed: int) -> tuple[Matrix, Vector]:
@@ -52,7 +54,7 @@ def value(problem: Problem, Phi: Matrix, t: Vector, state: State) -> float:
     alpha = np.full(moments.n_atoms, np.inf)
     norm = moments.column_norm[state.active]
     alpha[state.active] = np.exp(state.theta) * norm**2 / state.noise_variance
-    value = dense_penalised(Phi, t, alpha, state.noise_variance, smoothness=problem.smoothness)
+    value = dense_penalised(Phi, t, alpha, state.noise_variance, smoothness=problem.prior.penalty)
     floor = 0.5 * NOISE_FLOOR * moments.target_ss / state.noise_variance
     return value - floor - float(problem.min_gain[state.active].sum())
 
@@ -161,7 +163,7 @@ def test_a_monitor_sees_every_round_and_may_end_it() -> None:
 
 def test_a_noise_prior_is_part_of_the_objective() -> None:
     Phi, t = sparse_design()
-    hyper = GammaHyperprior(noise_shape=3.0, noise_rate=2.0)
+    hyper = gamma_prior(noise_shape=3.0, noise_rate=2.0)
     state = ascend(problem_of(Phi, t, hyperprior=hyper), EMPTY, Schedule(gradient_tol=1e-8))
     plain = ascend(problem_of(Phi, t), EMPTY, Schedule())
     assert state.noise_variance != pytest.approx(plain.noise_variance, rel=0.1)
@@ -193,7 +195,7 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     problem = problem_of(Phi, t, smoothness=smoothness)
     moments = problem.moments
     active = ascend(problem, EMPTY, Schedule(), noise_variance=0.01).active
-    objective = Objective(moments.n_effective, moments.target_ss, smoothness, 0.01)
+    objective = objective_with(moments.n_effective, moments.target_ss, smoothness, 0.01)
     maximum = maximise(
         moments.gram(active),
         moments.correlation[active],
@@ -212,8 +214,9 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     np.testing.assert_allclose(seen.s[absent], (unit * back).sum(0)[absent], atol=1e-9)
     np.testing.assert_allclose(seen.q[absent], (back.T @ (t - t.mean()))[absent], atol=1e-9)
     if smoothness:
-        assert seen.p is not None
-        np.testing.assert_allclose(seen.p[absent], (back * back).sum(0)[absent], atol=1e-9)
+        assert seen.w is not None
+        expected = smoothness * (back * back).sum(0)[absent]
+        np.testing.assert_allclose(seen.w[absent], expected, atol=1e-9)
 
 
 # ------------------------------------------------------------------ working sets
@@ -304,7 +307,7 @@ def check_maximum(problem: Problem, state: State, Phi: Matrix, t: Vector, entry:
         changed[atom] = np.inf
         assert dense(changed) <= best + 1e-9
     # adding unit / sqrt(lam) to K is a change of rank one
-    unit, n, c = dense.unit, dense.n, problem.smoothness
+    unit, n, c = dense.unit, dense.n, problem.prior.penalty
     active = unit[:, state.active]
     inverse = np.linalg.inv(np.eye(len(t)) + (active * np.exp(-state.theta)) @ active.T)
     back = inverse @ unit

@@ -10,25 +10,32 @@ import pytest
 from scipy.integrate import quad
 
 from relvec.priors import RateHyperprior
+from relvec.priors.laplace import BoundLaplace, LaplacePrior
 from relvec.solvers import Problem, RateLearner, SequentialSolver, WarmStart, with_learnt_rate
 from relvec.solvers.gaussian.rate import best_rate
 from tests.helpers_dense import DenseMoments
+from tests.helpers_priors import prior_of
 
 WEAK = RateHyperprior(1.0, 0.1)
+
+
+def learning(problem):
+    """Return the problem of learning the rate as well."""
+    return replace(problem, prior=BoundLaplace(0.0, WEAK))
 
 
 def linear_problem(seed=0, n=100, k=50, strength=1.0, **options):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, k))
     y = strength * X[:, :5].sum(axis=1) + rng.standard_normal(n)
-    return Problem(DenseMoments(X, y), **options)
+    return learning(Problem(DenseMoments(X, y), **options))
 
 
 def sinc_problem(seed=0, n=100):
     rng = np.random.default_rng(seed)
     x = rng.uniform(-10, 10, n)
     t = np.sinc(x / np.pi) + 0.1 * rng.standard_normal(n)
-    return Problem(DenseMoments(np.exp(-(np.subtract.outer(x, x) ** 2) / 8.0), t))
+    return learning(Problem(DenseMoments(np.exp(-(np.subtract.outer(x, x) ** 2) / 8.0), t)))
 
 
 def friedman_problem(seed=0, n=150):
@@ -37,7 +44,7 @@ def friedman_problem(seed=0, n=150):
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     y += 10 * X[:, 3] + 5 * X[:, 4] + rng.standard_normal(n)
     distance = ((X[:, None, :] - X) ** 2).sum(axis=2)
-    return Problem(DenseMoments(np.exp(-distance), y))
+    return learning(Problem(DenseMoments(np.exp(-distance), y)))
 
 
 def moment(power, s, quality, rate):
@@ -87,10 +94,10 @@ def test_copies_of_atoms_in_the_model_have_no_say():
         active=np.array([0]),
         log_lam=np.array([math.log(1e-12)]),
     )
-    learner = RateLearner(SequentialSolver(), WEAK)
-    alone = learner._wanted(Problem(DenseMoments(X, t)), solution)
+    learner = RateLearner(SequentialSolver())
+    alone = learner._wanted(learning(Problem(DenseMoments(X, t))), solution)
     copied = np.c_[X, X[:, [0] * 20] * rng.uniform(0.1, 9.0, 20) + rng.standard_normal(20)]
-    with_copies = learner._wanted(Problem(DenseMoments(copied, t)), solution)
+    with_copies = learner._wanted(learning(Problem(DenseMoments(copied, t))), solution)
     assert with_copies == pytest.approx(alone, abs=1e-3)
 
 
@@ -110,7 +117,7 @@ def test_noise_alone_gives_a_large_rate_and_strong_atoms_a_small_one():
 )  # fmt: skip
 def test_learning_does_not_empty_the_model_where_the_published_rule_does(problem):
     solver = SequentialSolver("fast")
-    solution = RateLearner(solver, WEAK).solve(problem)
+    solution = RateLearner(solver).solve(problem)
     assert solution.converged
     assert len(solution.active) > 0
     # the published rule: rate = 2 (M + a - 1) / sum(gamma), with a = 1 and b = 0
@@ -120,7 +127,7 @@ def test_learning_does_not_empty_the_model_where_the_published_rule_does(problem
         if not total:
             break
         published = solver.solve(
-            replace(problem, laplace_rate=2 * problem.moments.n_atoms / total),
+            replace(problem, prior=prior_of(laplace_rate=2 * problem.moments.n_atoms / total)),
             warm_start=WarmStart(published.active, published.log_lam),
         )
     assert not len(published.active)
@@ -128,12 +135,13 @@ def test_learning_does_not_empty_the_model_where_the_published_rule_does(problem
 
 def test_the_answer_is_a_fixed_point_and_solves_the_problem_at_its_rate():
     problem = linear_problem(2)
-    learner = RateLearner(SequentialSolver(), WEAK, tol=1e-4)
+    learner = RateLearner(SequentialSolver(), tol=1e-4)
     solution = learner.solve(problem)
     rate = solution.laplace_rate
     assert math.log(rate) == pytest.approx(learner._wanted(problem, solution), abs=1e-3)
     again = SequentialSolver().solve(
-        replace(problem, laplace_rate=rate), warm_start=WarmStart(solution.active, solution.log_lam)
+        replace(problem, prior=prior_of(laplace_rate=rate)),
+        warm_start=WarmStart(solution.active, solution.log_lam),
     )
     assert solution.objective == pytest.approx(again.objective, abs=1e-6)
     np.testing.assert_array_equal(solution.active, again.active)
@@ -141,7 +149,7 @@ def test_the_answer_is_a_fixed_point_and_solves_the_problem_at_its_rate():
 
 def test_nothing_but_noise_is_found_out():
     sizes = [
-        len(RateLearner(SequentialSolver("fast"), WEAK).solve(linear_problem(i, strength=0)).active)
+        len(RateLearner(SequentialSolver("fast")).solve(linear_problem(i, strength=0)).active)
         for i in range(5)
     ]
     flat = [len(SequentialSolver("fast").solve(linear_problem(i, strength=0)).active)
@@ -157,13 +165,13 @@ def test_the_interval_is_halved_when_the_rate_goes_back_and_forth():
         def _wanted(self, problem, solution):
             return 1.0 if solution.laplace_rate < 0.5 else -3.0
 
-    solution = Contrary(SequentialSolver("fast"), WEAK).solve(linear_problem())
+    solution = Contrary(SequentialSolver("fast")).solve(linear_problem())
     assert solution.converged
     assert solution.laplace_rate == pytest.approx(0.5, rel=2e-3)
 
 
 def test_too_few_solves_are_not_called_converged():
-    solution = RateLearner(SequentialSolver("fast"), WEAK, max_solves=1).solve(linear_problem())
+    solution = RateLearner(SequentialSolver("fast"), max_solves=1).solve(linear_problem())
     assert solution.laplace_rate > 0
     assert not solution.converged
 
@@ -175,17 +183,19 @@ def test_a_monitor_ends_the_learning():
         calls.append(progress.n_iter)
         return len(calls) == 4
 
-    RateLearner(SequentialSolver("fast"), WEAK).solve(linear_problem(), monitor=stop)
+    RateLearner(SequentialSolver("fast")).solve(linear_problem(), monitor=stop)
     assert len(calls) == 4
     assert calls == sorted(calls)
 
 
 def test_nothing_is_learnt_from_a_constant_target():
     problem = Problem(DenseMoments(np.random.default_rng(0).standard_normal((9, 3)), np.ones(9)))
-    assert RateLearner(SequentialSolver(), WEAK).solve(problem).laplace_rate == 0.0
+    assert RateLearner(SequentialSolver()).solve(learning(problem)).laplace_rate == 0.0
 
 
 def test_a_rate_that_is_given_needs_no_learner():
     solver = SequentialSolver()
-    assert with_learnt_rate(solver, 0.5) is solver
-    assert with_learnt_rate(solver, WEAK).hyperprior is WEAK
+    assert with_learnt_rate(solver, LaplacePrior(0.5)) is solver
+    assert isinstance(with_learnt_rate(solver, LaplacePrior()), RateLearner)
+    with pytest.raises(ValueError, match="only the rate of a Laplace prior"):
+        RateLearner(solver).solve(replace(linear_problem(), prior=BoundLaplace(0.5)))

@@ -12,17 +12,18 @@ from relvec import RVMRegressor
 from relvec.priors import LaplacePrior
 from relvec.published import RandomOrderSolver
 from relvec.published.fixed_point import _diverging
-from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.ascent import Schedule, _Climb, settle
 from relvec.solvers.gaussian.moves import applied, proposals
-from relvec.solvers.gaussian.newton import Objective, maximise
+from relvec.solvers.gaussian.newton import maximise
 from relvec.solvers.gaussian.screening import pick, screen
 from relvec.solvers.gaussian.shifts import _evaluate as stacked
 from relvec.solvers.gaussian.shifts import shifts
 from relvec.solvers.gaussian.starts import ridge
 from relvec.solvers.gaussian.state import State, objective_of
 from tests.helpers_dense import DenseMoments
+from tests.helpers_priors import objective as objective_with
+from tests.helpers_priors import posed
 from tests.solvers.gaussian.test_laplace_prior import (
     NOISE,
     draw,
@@ -44,7 +45,7 @@ def test_ridges_between_kernels_that_are_alike_are_walked_to_the_end(seed):
 @pytest.mark.parametrize("noise", NOISE)
 def test_shifts_step_along_the_gradient_of_their_objective(noise):
     Phi, t, lam = draw(5)
-    objective = Objective(float(len(t)), float(t @ t), 0.0, noise, 0.9)
+    objective = objective_with(float(len(t)), float(t @ t), 0.0, noise, 0.9)
     gram, correlation, theta = (Phi.T @ Phi)[None], (Phi.T @ t)[None], np.log(lam)
     _, gradient, _ = stacked(gram, correlation, theta[None], objective)
     for move in 1e-5 * np.eye(len(lam)):
@@ -60,7 +61,9 @@ def test_atoms_of_a_batch_come_in_at_their_best_precision(noise):
     problem = sparse_problem(laplace_rate=1.0, noise_variance=noise)
     empty = screen(problem, np.arange(0), None)
     objective = objective_of(problem, noise)
-    chosen, theta = pick(problem, objective, None, empty, np.arange(6), np.zeros(6), 1)
+    chosen, theta = pick(
+        problem, objective, np.arange(0), None, empty, np.arange(6), np.zeros(6), 1
+    )
     alone = [
         minimize_scalar(
             lambda x, i=i: -value(problem, np.array([i]), np.array([x])),
@@ -81,7 +84,7 @@ def test_what_is_cut_at_the_cap_is_worth_least_with_the_prior():
     moments = DenseMoments(Phi, t, fit_intercept=False)
     left = []
     for rate in (0.0, 2.0):
-        problem = Problem(moments, 0.0, noise_variance=1.0, laplace_rate=rate)
+        problem = posed(moments, 0.0, noise_variance=1.0, laplace_rate=rate)
         start = State(np.arange(2), np.log([0.1, 1.0]))
         climb = _Climb(problem, start, Schedule(), 1.0, "", None)
         climb.maximum = maximise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -12,13 +13,13 @@ from scipy.optimize import minimize
 from relvec.evidence import gaussian_objective
 from relvec.published import RandomOrderSolver
 from relvec.solvers import SequentialSolver
-from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend, settle
 from relvec.solvers.gaussian.moves import applied, improve, proposals
 from relvec.solvers.gaussian.newton import evaluate
 from relvec.solvers.gaussian.shifts import shifts
 from relvec.solvers.gaussian.state import State, objective_of
 from tests.helpers_dense import DenseMoments, dense_problem
+from tests.helpers_priors import posed
 
 CASES = [(c, held) for c in (0.0, 2.0) for held in (None, 0.01)]
 
@@ -35,7 +36,7 @@ def sinc_problem(n=64, seed=0, smoothness=None, **options):
     y = np.sinc(x / np.pi)
     t = y + y.std(ddof=1) / 5 * np.random.default_rng(seed).standard_normal(n)
     c = 0.5 * np.log(n) if smoothness is None else smoothness
-    return Problem(DenseMoments(spline(x / 3, x / 3), t), smoothness=c, **options)
+    return posed(DenseMoments(spline(x / 3, x / 3), t), smoothness=c, **options)
 
 
 def value(problem, active, theta, held=None):
@@ -46,14 +47,12 @@ def value(problem, active, theta, held=None):
     covariance = np.linalg.inv(gram + np.diag(lam))
     degrees = np.sum(1.0 - lam * covariance.diagonal())
     evidence = gaussian_objective(objective.n_effective, point.quadratic, point.log_det, held)
-    return evidence - problem.smoothness * degrees - problem.min_gain[active].sum()
+    return evidence - problem.prior.penalty * degrees - problem.min_gain[active].sum()
 
 
 def end_state(problem, held=None, seed=0):
     """Return some maximum, not the best one."""
-    problem_held = Problem(
-        problem.moments, problem.min_gain, problem.smoothness, noise_variance=held
-    )
+    problem_held = replace(problem, noise_variance=held)
     end = RandomOrderSolver(random_state=seed).solve(problem_held)
     return State(end.active, end.log_lam, end.objective, end.noise_variance, polished=True)
 

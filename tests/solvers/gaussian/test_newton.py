@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from relvec import RVMRegressor
 from relvec._typing import Matrix, Vector
-from relvec.evidence import best_precision
 from relvec.solvers.gaussian.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -23,6 +22,8 @@ from relvec.solvers.gaussian.newton import (
     maximise,
     without_each,
 )
+from tests.helpers_priors import best_precision
+from tests.helpers_priors import objective as objective_with
 
 NOISE = [None, 0.25]
 SMOOTHNESS = [0.0, 1.3]
@@ -43,7 +44,7 @@ class Data(NamedTuple):
         return self.Phi.T @ self.t
 
     def objective(self, smoothness: float, noise: float | None) -> Objective:
-        return Objective(float(len(self.t)), float(self.t @ self.t), smoothness, noise)
+        return objective_with(float(len(self.t)), float(self.t @ self.t), smoothness, noise)
 
 
 def draw(seed: int, k: int, n: int = 40) -> Data:
@@ -250,16 +251,16 @@ def test_without_each_gives_the_statistics_of_the_smaller_model(smoothness: floa
     assert point is not None
     covariance = np.linalg.inv(data.gram + np.diag(np.exp(theta)))
     mean = covariance @ data.correlation
-    shrunk = (covariance @ data.gram @ covariance).diagonal()
-    s, q, R, p = without_each(point, covariance, mean, shrunk)
-    assert p is not None
+    s, q, R, w = without_each(point, covariance, mean, objective.prior)
+    assert (w is not None) == (smoothness > 0)
     for i in range(5):
         Phi = np.delete(data.Phi, i, axis=1)
         K = np.eye(40) + (Phi * np.exp(-np.delete(theta, i))) @ Phi.T
         back = np.linalg.solve(K, data.Phi[:, i])
         assert s[i] == pytest.approx(data.Phi[:, i] @ back, rel=1e-8)
         assert q[i] == pytest.approx(data.t @ back, rel=1e-8)
-        assert p[i] == pytest.approx(back @ back, rel=1e-8)
+        if w is not None:
+            assert w[i] == pytest.approx(smoothness * back @ back, rel=1e-8)
         assert R[i] == pytest.approx(data.t @ np.linalg.solve(K, data.t), rel=1e-8)
 
 

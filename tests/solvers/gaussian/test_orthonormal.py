@@ -11,8 +11,7 @@ from scipy.optimize import minimize_scalar
 from relvec.dictionaries import CosineDictionary, DenseDictionary, Dictionary
 from relvec.estimators._solvers import resolve_solver
 from relvec.moments import moments_of
-from relvec.priors import GammaHyperprior
-from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver, WarmStart
+from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.noise_profile import NOISE_FLOOR, Curve, Inert
 from relvec.solvers.gaussian.orthonormal import (
     entry_threshold,
@@ -24,6 +23,7 @@ from relvec.solvers.gaussian.orthonormal import (
     shrinkage,
 )
 from relvec.solvers.gaussian.reference import assess, condition
+from tests.helpers_priors import gamma_prior, posed
 
 prices = st.floats(0.0, 8.0)
 
@@ -48,7 +48,7 @@ def sparse_target(rng, dictionary, n_kept=6, size=6.0):
 def pose(dictionary, target, *, centre=False, **options):
     options.setdefault("min_gain", 0.0)
     moments = moments_of(dictionary, target[:, None], None, centre=centre)[0]
-    return Problem(moments, **options)
+    return posed(moments, **options)
 
 
 def dense_objective(problem, solution):
@@ -274,7 +274,7 @@ def test_objective_is_that_of_dense_algebra(seed, c, price):
     rng = np.random.default_rng(seed)
     dictionary = CosineDictionary(20)
     target = sparse_target(rng, dictionary, n_kept=3)
-    hyper = GammaHyperprior(noise_shape=0.5, noise_rate=0.3)
+    hyper = gamma_prior(noise_shape=0.5, noise_rate=0.3)
     options = {"smoothness": c, "min_gain": price, "hyperprior": hyper}
     solution = OrthonormalSolver().solve(pose(dictionary, target, **options))
     dense = pose(explicit(dictionary), target, **options)
@@ -392,7 +392,7 @@ def test_problems_without_closed_form_are_refused(rng):
         solver.solve(pose(DenseDictionary(np.eye(12)), target))
     cosines = CosineDictionary(12)
     with pytest.raises(ValueError, match="no Gamma prior on weight precisions"):
-        solver.solve(pose(cosines, target, hyperprior=GammaHyperprior(0.1, 0.1)))
+        solver.solve(pose(cosines, target, hyperprior=gamma_prior(0.1, 0.1)))
     uneven = np.linspace(0.0, 1.0, 12)
     with pytest.raises(ValueError, match="same min_gain for every atom; got values from 0 to 1"):
         solver.solve(pose(cosines, target, min_gain=uneven))

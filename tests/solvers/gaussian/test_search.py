@@ -12,8 +12,7 @@ from scipy.spatial.distance import cdist
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import LazyMoments, PreparedColumns
-from relvec.priors import GammaHyperprior
+from relvec.moments import LazyMoments
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import SequentialSolver
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
@@ -28,6 +27,7 @@ from tests.helpers_dense import (
     sinc,
     sparse_design,
 )
+from tests.helpers_priors import gamma_prior, posed
 
 KINDS = ["sparse", "wide", "kernel", "broad kernel", "narrow kernel"]
 
@@ -48,9 +48,10 @@ def dictionary(kind: str, seed: int, n: int = 24) -> tuple[Matrix, Vector]:
 def lazy_problem(
     Phi: Matrix, t: Vector, price: float | Vector = 0.0, *, intercept: bool = True, **options
 ) -> Problem:
-    columns = PreparedColumns(DenseDictionary(Phi), None, centre=intercept, store=True)
     prices = np.broadcast_to(np.asarray(price, dtype=float), (Phi.shape[1],)).copy()
-    return Problem(LazyMoments(columns, t), prices, **options)
+    return posed(
+        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), prices, **options
+    )
 
 
 class Dense:
@@ -77,7 +78,7 @@ class Dense:
         value = self.n * np.log(2 * np.pi * noise) + R / noise + np.linalg.slogdet(K)[1]
         degrees = len(self.t) - np.trace(inverse)
         price = self.problem.min_gain[inside].sum()
-        return float(-0.5 * value - self.problem.smoothness * degrees - price)
+        return float(-0.5 * value - self.problem.prior.penalty * degrees - price)
 
 
 def check_certified(
@@ -334,7 +335,7 @@ def test_more_atoms_than_samples_stay_below_half_the_sample_size(seed: int) -> N
 
 def test_gamma_priors_on_weights_are_refused() -> None:
     Phi, t = sparse_design()
-    problem = lazy_problem(Phi, t, hyperprior=GammaHyperprior(shape=0.1))
+    problem = lazy_problem(Phi, t, hyperprior=gamma_prior(shape=0.1))
     with pytest.raises(ValueError, match='Use solver="mackay"'):
         SequentialSolver().solve(problem)
 

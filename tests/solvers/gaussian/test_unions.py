@@ -14,10 +14,11 @@ from relvec.dictionaries import (
     WaveletDictionary,
 )
 from relvec.kernels import ThinPlateSpline
-from relvec.moments import LazyMoments, Part, PreparedColumns, RestrictedMoments, moments_of
-from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver
+from relvec.moments import LazyMoments, Part, RestrictedMoments, moments_of
+from relvec.solvers import OrthonormalSolver, SequentialSolver
 from relvec.solvers.gaussian.state import State
 from relvec.solvers.gaussian.unions import alone, leftover, replaced
+from tests.helpers_priors import posed
 
 
 def steps_and_waves(n=64, seed=0, noise=0.15):
@@ -32,9 +33,10 @@ def union(n=64):
 
 
 def problem_of(dictionary, y, *, centre=False, smoothness=None, weight=None, **options):
-    columns = PreparedColumns(dictionary, weight, centre=centre, store=True)
     c = 0.5 * np.log(len(y)) if smoothness is None else smoothness
-    return Problem(LazyMoments(columns, y), smoothness=c, **options)
+    return posed(
+        LazyMoments(dictionary, y, weight, centre=centre, store=True), smoothness=c, **options
+    )
 
 
 # ------------------------------------------------------------------ what solvers are told

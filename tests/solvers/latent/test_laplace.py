@@ -9,11 +9,11 @@ import pytest
 
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace.binary import Labels
-from relvec.priors.base import GammaHyperprior
 from relvec.solvers.latent.labels import LabelProblem
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.laplace_exact import ExactAscent
 from tests.helpers_labels import kernel_problem
+from tests.helpers_priors import gamma_prior, with_prior
 
 PRICES = [
     {},
@@ -24,7 +24,9 @@ PRICES = [
 
 
 def problem_of(Phi, t, weight=None, offset=None, has_intercept=True, **prices):
-    return LabelProblem(DenseDictionary(Phi), Labels(t, weight, offset, has_intercept), **prices)
+    return LabelProblem(
+        DenseDictionary(Phi), Labels(t, weight, offset, has_intercept), **with_prior(prices)
+    )
 
 
 def check(problem, solution, *, converged=True):
@@ -281,6 +283,6 @@ def test_monitor_sees_every_step_and_can_stop(prices, exact):
 
 
 def test_gamma_prior_is_refused():
-    problem = problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=GammaHyperprior(1.0, 1.0))
+    problem = problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=gamma_prior(1.0, 1.0))
     with pytest.raises(ValueError, match="cannot be added or removed one by one"):
         LaplaceSolver().solve(problem)

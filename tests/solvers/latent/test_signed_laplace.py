@@ -22,13 +22,14 @@ from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.laplace_exact import ExactAscent
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 from tests.helpers_labels import kernel_problem
+from tests.helpers_priors import with_prior
 
 PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
 
 
 def problem_of(Phi, t, signs, weight=None, has_intercept=True, **terms):
     labels = Labels(t, weight, None, has_intercept)
-    return LabelProblem(DenseDictionary(Phi), labels, signs=signs, **terms)
+    return LabelProblem(DenseDictionary(Phi), labels, signs=signs, **with_prior(terms))
 
 
 def check(problem, solution):
@@ -134,7 +135,7 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 def test_free_weights_are_found_as_without_signs(prices, exact):
     Phi, t = kernel_problem(90, 2)
     solver = LaplaceSolver(exact=exact)
-    without = solver.solve(LabelProblem(DenseDictionary(Phi), Labels(t), **prices))
+    without = solver.solve(LabelProblem(DenseDictionary(Phi), Labels(t), **with_prior(prices)))
     free = solver.solve(problem_of(Phi, t, np.zeros(90), **prices))
     assert free.trace == without.trace
     assert free.certificate == without.certificate

@@ -8,13 +8,13 @@ import pytest
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace.binary import Labels
 from relvec.laplace.softmax import ClassLabels
-from relvec.priors.base import GammaHyperprior
 from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.labels import LabelProblem
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.softmax import SoftmaxSolver
 from relvec.solvers.latent.softmax_problem import SoftmaxProblem
 from tests.helpers_labels import class_problem, kernel_problem
+from tests.helpers_priors import gamma_prior, with_prior
 
 PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
 SHARED = [False, True]
@@ -22,7 +22,7 @@ SHARED = [False, True]
 
 def problem_of(Phi, t, n_classes=3, weight=None, offset=None, has_intercept=True, **kwargs):
     labels = ClassLabels(t, n_classes, weight, offset, has_intercept)
-    return SoftmaxProblem(DenseDictionary(Phi), labels, **kwargs)
+    return SoftmaxProblem(DenseDictionary(Phi), labels, **with_prior(kwargs))
 
 
 def columns_of(problem, active):
@@ -244,7 +244,7 @@ def test_monitor_can_stop_and_warm_start_continues():
 
 
 def test_gamma_prior_is_refused():
-    problem = problem_of(np.eye(6), np.arange(6) % 3, hyperprior=GammaHyperprior(1.0, 1.0))
+    problem = problem_of(np.eye(6), np.arange(6) % 3, hyperprior=gamma_prior(1.0, 1.0))
     with pytest.raises(ValueError, match="cannot be added or removed one by one"):
         SoftmaxSolver().solve(problem)
 

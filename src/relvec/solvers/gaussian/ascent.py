@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.evidence import best_precision, gaussian_objective, removal_loss
+from relvec.evidence import gaussian_objective, removal_loss
 from relvec.moments.base import Moments
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
@@ -101,7 +101,7 @@ def settle(problem: Problem, state: State, noise_variance: float | None = None) 
         moments.gram(state.active),
         moments.correlation[state.active],
         state.theta,
-        objective,
+        objective.take(state.active),
         max_iter=50,
         tol=1e-3,
     )
@@ -175,7 +175,7 @@ class _Climb:
                 self.moments.gram(self.active),
                 self.moments.correlation[self.active],
                 self.theta,
-                self.objective,
+                self.objective.take(self.active),
                 max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
                 tol=self.schedule.gradient_tol,
                 charge=self.problem.min_gain[self.active] if charge else None,
@@ -201,15 +201,13 @@ class _Climb:
         admissible = self.moments.usable & (seen.s > self.moments.resolution) & ~self.waiting
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
-        gain, lam = best_precision(
+        gain, lam = self.objective.prior.take(index).best(
             seen.s[index],
             seen.q[index],
-            None if seen.p is None else seen.p[index],
+            None if seen.w is None else seen.w[index],
             self._quadratic,
             self.objective.n_effective,
-            self.objective.smoothness,
             self.noise_variance,
-            self.objective.rate,
         )
         return Entrants(index, gain, gain - self.price[index], lam, seen)
 
@@ -240,7 +238,14 @@ class _Climb:
         else:
             price = np.maximum(self.price[pool], share)
             new, theta = pick(
-                self.problem, self.objective, self.maximum, found.seen, pool, price, size
+                self.problem,
+                self.objective,
+                self.active,
+                self.maximum,
+                found.seen,
+                pool,
+                price,
+                size,
             )
         tired = self.removals[new] >= REENTRIES
         self.waiting[new[tired]] = True
@@ -258,16 +263,13 @@ class _Climb:
     def _climb_in_working_set(self, found: Entrants) -> None:
         """Go on among the active and the most promising atoms until nothing moves there."""
         seen, index = found.seen, found.atoms
-        precision = (
-            self.objective.n_effective / self._quadratic
-            if self.noise_variance is None
-            else 1.0 / self.noise_variance
+        noise = self.noise_variance
+        promise = self.objective.prior.entry_ratio(
+            seen.s[index],
+            seen.q[index],
+            None if seen.w is None else seen.w[index],
+            self._quadratic / self.objective.n_effective if noise is None else noise,
         )
-        promise = precision * seen.q[index] ** 2
-        if seen.p is not None:
-            promise = promise - 2.0 * self.objective.smoothness * seen.p[index]
-        promise = promise - self.objective.rate
-        promise = promise / seen.s[index]
         chosen = index
         if len(index) > WORKING_SET:
             chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
@@ -278,6 +280,7 @@ class _Climb:
                 self.problem,
                 moments=subset_moments(self.moments, atoms),
                 min_gain=self.problem.min_gain[atoms],
+                prior=self.problem.prior.take(atoms),
                 max_active=self.cap,
             ),
             State(np.searchsorted(atoms, self.active[order]), self.theta[order]),
@@ -300,10 +303,10 @@ class _Climb:
         point, covariance, mean = self.maximum.point, self.maximum.covariance, self.maximum.mean
         assert covariance is not None
         assert mean is not None
-        n, _, c, noise, rate = self.objective
-        shrunk = (covariance - (covariance * point.lam) @ covariance).diagonal() if c else None
-        s, _, without, p = without_each(point, covariance, mean, shrunk)
-        loss = removal_loss(s, point.lam, without, point.quadratic, p, n, c, noise, rate)
+        n, _, prior, noise = objective = self.objective.take(self.active)
+        s, _, without, w = without_each(point, covariance, mean, prior)
+        density = objective.density(self.theta)
+        loss = removal_loss(s, point.lam, without, point.quadratic, w, n, noise, density)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
         self.was_cut = True
@@ -334,7 +337,7 @@ class _Climb:
         A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
         that are alike then follows a ridge of tiny curvature, which takes many steps.
         """
-        if not self.objective.rate or self.maximum is None or self.maximum.converged:
+        if not self.objective.prior.has_density or self.maximum is None or self.maximum.converged:
             return False
         return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > RISING
 
@@ -391,11 +394,11 @@ def _value(
     problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
 ) -> float:
     """Objective at the current point: penalised log evidence less the atoms' prices."""
-    n, target_ss, c, noise, _ = objective
+    n, target_ss, _, noise = objective
     constant = noise_prior_constant(problem)
     if maximum is None:
         return gaussian_objective(n, target_ss, 0.0, noise) + constant
     point = maximum.point
     value = gaussian_objective(n, point.quadratic, point.log_det, noise) + constant
-    value -= c * point.degrees + objective.penalty(point.lam)
+    value += point.prior
     return value - float(problem.min_gain[active].sum())

@@ -15,7 +15,6 @@ import numpy as np
 
 from relvec._linalg import inverse_from_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import best_precision
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
@@ -157,7 +156,9 @@ def proposals(problem: Problem, state: State, noise_variance: float | None) -> l
     if not len(active):
         return []
     moments = problem.moments
-    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    point = evaluate(
+        moments.gram(active), moments.correlation[active], state.theta, objective.take(active)
+    )
     if point is None:
         return []
     known = _Landscape(problem, objective, active, point)
@@ -199,8 +200,15 @@ class _Landscape:
         self.weights = self.covariance @ rows
         self.s = 1.0 - np.einsum("ij,ij->j", rows, self.weights)
         self.q = moments.correlation - self.mean @ rows
-        self.shrinking = self.covariance * self.lam
-        self.weighted = self.shrinking @ self.weights
+        c = objective.prior.penalty
+        self.penalty = None
+        if objective.prior.is_penalised:
+            self.penalty = np.broadcast_to(c, self.s.shape)
+        if self.penalty is not None:
+            self.charged = self.penalty[active] * self.lam
+            self.shrinking = self.covariance * self.charged
+            self.weighted = self.shrinking @ self.weights
+            self.taken_up = self.charged @ self.weights**2
 
     def without(self, sets: list[IndexArray]) -> tuple[Matrix, Matrix, Vector]:
         """Best gain of every atom without each set of atoms, its ``lam``, and the set's loss.
@@ -210,9 +218,10 @@ class _Landscape:
             s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
             log|K'| = log|K| + log|S_BB| + sum log lam_B
         """
-        n, _, c, noise, rate = self.objective
+        n, _, prior, noise = self.objective
+        density = self.objective.take(self.active).density(np.log(self.lam))
         n_atoms = len(self.s)
-        s, q, p = (np.empty((len(sets), n_atoms)) for _ in range(3))
+        s, q, w = (np.empty((len(sets), n_atoms)) for _ in range(3))
         quadratic = np.empty((len(sets), 1))
         loss = np.empty(len(sets))
         price = self.problem.min_gain
@@ -230,19 +239,22 @@ class _Landscape:
             else:
                 fit = (quadratic[number, 0] - self.quadratic) / noise
             loss[number] = 0.5 * (fit + log_det) - price[self.active[out]].sum()
-            loss[number] -= self.objective.penalty(self.lam[out])
-            if c:
+            if density is not None:
+                loss[number] += density[out].sum()
+            if self.penalty is not None:
                 rest = self.shrinking[out] @ self.covariance[:, out]
-                p[number] = s[number] - (
-                    self.lam @ self.weights**2
+                w[number] = self.penalty * s[number] - (
+                    self.taken_up
                     - 2.0 * np.einsum("ij,ij->j", self.weighted[out], y)
                     + np.einsum("ij,ik,kj->j", y, rest, y)
                 )
-                # degrees of freedom the set takes with it: those it has, and those it takes
-                # from the others
-                taken = np.trace(inverse @ (block - rest))
-                loss[number] -= c * taken
-        gain, lam = best_precision(s, q, p if c else None, quadratic, n, c, noise, rate)
+                # the penalty on degrees of freedom the set takes with it: those it has, and
+                # those it takes from the others
+                half = 0.5 * np.add.outer(
+                    self.penalty[self.active[out]], self.penalty[self.active[out]]
+                )
+                loss[number] -= np.trace(inverse @ (half * block - rest))
+        gain, lam = prior.best(s, q, None if self.penalty is None else w, quadratic, n, noise)
         usable = self.problem.moments.usable & (s > self.problem.moments.resolution)
         gain = np.where(usable, gain - price, -np.inf)
         gain[:, self.active] = -np.inf

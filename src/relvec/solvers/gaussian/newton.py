@@ -21,7 +21,8 @@ from relvec._linalg import (
     solve_lower,
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.evidence import best_precision, gradient_and_hessian, removal_loss
+from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss
+from relvec.priors import BoundPrior
 
 EPS = float(np.finfo(np.float64).eps)
 THETA_MIN, THETA_MAX = math.log(1e-13), math.log(1e13)
@@ -38,15 +39,24 @@ class Objective(NamedTuple):
 
     n_effective: float
     target_ss: float
-    smoothness: float
+    prior: BoundPrior
+    """Of the atoms in question."""
     noise_variance: float | None
     """Held noise; None when it is profiled out."""
-    rate: float = 0.0
-    """Of the exponential density of the prior variances ``1 / lam`` under a Laplace prior."""
 
-    def penalty(self, lam: Vector) -> float:
-        """Minus the log density of the prior variances, without its constant."""
-        return 0.5 * self.rate * float((1.0 / lam).sum()) if self.rate else 0.0
+    def take(self, atoms: IndexArray) -> Objective:
+        """Return the objective of some of the atoms."""
+        return self._replace(prior=self.prior.take(atoms))
+
+    def density(self, theta: Vector) -> Vector | None:
+        """Log density of each log precision; None if it is flat."""
+        prior = self.prior
+        return prior.log_density(theta, self.noise_variance) if prior.has_density else None
+
+    def slopes(self, theta: Vector) -> tuple[Vector, Vector] | None:
+        """Derivatives of `density`."""
+        prior = self.prior
+        return prior.slopes(theta, self.noise_variance) if prior.has_density else None
 
 
 class Point(NamedTuple):
@@ -63,8 +73,8 @@ class Point(NamedTuple):
     log_det: float
     """``log|K|``."""
     lam: Vector
-    degrees: float = 0.0
-    """Effective degrees of freedom; only computed when they have a price."""
+    prior: float = 0.0
+    """What the prior adds to ``J``."""
 
 
 class Maximum(NamedTuple):
@@ -99,13 +109,18 @@ def evaluate(
         cost = objective.n_effective * math.log(quadratic) + log_det
     else:
         cost = quadratic / objective.noise_variance + log_det
-    cost += 2.0 * objective.penalty(lam)
-    return Point(cost, factor, whitened, quadratic, log_det, lam)
+    density = objective.density(theta)
+    prior = 0.0 if density is None else float(density.sum())
+    return Point(cost - 2.0 * prior, factor, whitened, quadratic, log_det, lam, prior)
 
 
-def _penalised(point: Point, covariance: Matrix, smoothness: float) -> Point:
-    degrees = float((1.0 - point.lam * covariance.diagonal()).sum())
-    return point._replace(cost=point.cost + 2.0 * smoothness * degrees, degrees=degrees)
+def _penalised(point: Point, covariance: Matrix, penalty: float | Vector) -> Point:
+    degrees = 1.0 - point.lam * covariance.diagonal()
+    if isinstance(penalty, float):
+        charged = penalty * float(degrees.sum())
+    else:
+        charged = float(penalty @ degrees)
+    return point._replace(cost=point.cost + 2.0 * charged, prior=point.prior - charged)
 
 
 def _rounding(point: Point, covariance: Matrix, mean: Vector, objective: Objective) -> float:
@@ -125,10 +140,10 @@ def _evaluate_with_covariance(
 ) -> tuple[Point, Matrix | None] | None:
     """Evaluate; the covariance comes along where the penalty needs it anyway."""
     point = evaluate(gram, correlation, theta, objective)
-    if point is None or not objective.smoothness:
+    if point is None or not objective.prior.is_penalised:
         return None if point is None else (point, None)
     covariance = inverse_from_cholesky(point.factor)
-    return _penalised(point, covariance, objective.smoothness), covariance
+    return _penalised(point, covariance, objective.prior.penalty), covariance
 
 
 def _evaluate_safely(
@@ -144,14 +159,24 @@ def _evaluate_safely(
 
 
 def without_each(
-    point: Point, covariance: Matrix, mean: Vector, shrunk_diagonal: Vector | None
+    point: Point, covariance: Matrix, mean: Vector, prior: BoundPrior
 ) -> tuple[Vector, Vector, Vector, Vector | None]:
-    """Statistics (s, q, R, p) of each active atom in the model without it."""
+    """Statistics (s, q, R, w) of each active atom in the model without it."""
     variance = covariance.diagonal()
     s = np.maximum(1.0 / variance - point.lam, 1e-300)
     q = mean / variance
-    p = None if shrunk_diagonal is None else np.maximum(shrunk_diagonal, 0.0) / variance**2
-    return s, q, point.quadratic + mean * q, p
+    w = None
+    if prior.is_penalised:
+        w = _without(prior, penalised_shrinkage(prior.penalty, covariance, point.lam), variance)
+    return s, q, point.quadratic + mean * q, w
+
+
+def _without(prior: BoundPrior, shrunk: Matrix, variance: Vector) -> Vector:
+    """``w`` of active atoms; only several penalties can make it negative, else rounding does."""
+    diagonal = shrunk.diagonal()
+    if isinstance(prior.penalty, float):
+        diagonal = np.maximum(diagonal, 0.0)
+    return diagonal / variance**2
 
 
 def _prune(
@@ -168,12 +193,13 @@ def _prune(
     model without it loses less than the charge. Returns the survivors, and whether many
     went at once, in which case nothing says that the objective rose: the caller checks.
     """
-    n, _, c, noise, rate = objective
+    n, _, prior, noise = objective
     size = len(mean)
     alive = np.ones(size, dtype=bool)
     n_alive = size
-    shrunk = covariance - (covariance * point.lam) @ covariance if c else None
-    lam, quadratic = point.lam, point.quadratic
+    lam, quadratic, c = point.lam, point.quadratic, prior.penalty
+    shrunk = penalised_shrinkage(c, covariance, lam) if prior.is_penalised else None
+    density = objective.density(np.log(lam))
     first = True
     while n_alive:
         variance = (
@@ -184,17 +210,11 @@ def _prune(
         s = np.maximum(1.0 / variance - lam, 1e-300)
         q = mean / variance
         without = quadratic + mean * q
-        p = None
-        if shrunk is not None:
-            p = np.maximum(shrunk.diagonal(), 0.0) / variance**2
-            hopeless = ~(best_precision(s, q, p, without, n, c, noise)[0] > 0.0)
-        elif noise is None:
-            hopeless = n * q * q <= (s + rate) * without
-        else:
-            hopeless = q * q <= (s + rate) * noise
+        w = None if shrunk is None else _without(prior, shrunk, variance)
+        hopeless = prior.is_hopeless(s, q, w, without, n, noise)
         if charge is None and not hopeless.any():
             break
-        loss = removal_loss(s, lam, without, quadratic, p, n, c, noise, rate)
+        loss = removal_loss(s, lam, without, quadratic, w, n, noise, density)
         if charge is not None:
             hopeless |= loss < charge
         hopeless &= alive
@@ -210,8 +230,8 @@ def _prune(
         worst = int(np.argmin(loss))
         a = covariance[:, worst] / math.sqrt(variance[worst])
         if shrunk is not None:
-            la = lam * a
-            y = covariance @ la - a * (0.5 * float(a @ la) + 0.5)
+            la = c * lam * a
+            y = covariance @ la - a * (0.5 * float(a @ la) + 0.5 * c)
             change = np.multiply.outer(a, y)
             shrunk += change
             shrunk += change.T
@@ -279,7 +299,7 @@ def maximise(
         Return right after the last step, without looking for atoms to drop or at the gradient:
         for a caller who will be back soon.
     """
-    n, _, c, noise, rate = objective
+    n, _, prior, noise = full_objective = objective
     full_gram, full_correlation, full_charge = gram, correlation, charge
     kept = np.arange(len(theta))
     theta, point, covariance = _evaluate_safely(gram, correlation, theta, objective)
@@ -290,21 +310,31 @@ def maximise(
         if not alive.all():
             fewer = kept[alive]
             smaller = full_gram[np.ix_(fewer, fewer)], full_correlation[fewer]
-            moved = _evaluate_safely(*smaller, theta[alive], objective)
+            fewer_objective = full_objective.take(fewer)
+            moved = _evaluate_safely(*smaller, theta[alive], fewer_objective)
             if many and moved[1].cost > point.cost:
                 bulk = False
                 continue
             kept, (gram, correlation), (theta, point, covariance) = fewer, smaller, moved
             charge = None if full_charge is None else full_charge[kept]
+            objective, prior = fewer_objective, fewer_objective.prior
             mean = covariance @ correlation
             if many:
                 continue
         if not len(theta):
             converged, largest_gradient = True, 0.0
             break
-        shrunk = covariance - (covariance * point.lam) @ covariance if c else None
+        c = prior.penalty
+        shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
         gradient, hessian = gradient_and_hessian(
-            covariance, mean, point.lam, shrunk, point.quadratic, n, c, noise, rate
+            covariance,
+            mean,
+            point.lam,
+            shrunk,
+            point.quadratic,
+            n,
+            noise,
+            objective.slopes(theta),
         )
         # A precision at its bound is stationary when the objective wants it further out.
         free = ~(((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0)))

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Vector
-from relvec.evidence import best_precision
 from relvec.solvers.base import (
     Candidate,
     Certificate,
@@ -65,16 +64,20 @@ def _obstacle(problem: Problem) -> str | None:
             "(CosineBasis may have an intercept). Change these, or use "
             'solver="sequential", which needs none of them.'
         )
-    if problem.hyperprior.shape or problem.hyperprior.rate:
+    if not problem.prior.is_removable:
         return (
             "The closed form has no Gamma prior on weight precisions: atoms are kept or switched "
             'off (infinite precision). Use solver="mackay" or solver="em".'
         )
-    if problem.laplace_rate:
+    if problem.prior.has_density:
         return (
-            "The closed form has no Laplace prior, under which the noise has no profile in closed "
-            'form. Use solver="sequential", or a price on degrees of freedom such as prior="bic".'
+            "The closed form has no Laplace prior, nor any density of the precisions, under which "
+            'the noise has no profile in closed form. Use solver="sequential", or a price on '
+            'degrees of freedom such as prior="bic".'
         )
+    penalties = problem.prior.take(np.flatnonzero(problem.moments.usable)).penalty
+    if np.ndim(penalties) and np.ptp(penalties):
+        return "The closed form needs the same penalty for every atom."
     prices = problem.min_gain[problem.moments.usable]
     if len(prices) and not (prices == prices[0]).all():
         return (
@@ -154,11 +157,13 @@ class _Answer:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        moments, hyper = problem.moments, problem.hyperprior
+        moments, noise = problem.moments, problem.prior.noise
         usable = np.flatnonzero(moments.usable)
         squares = moments.correlation[usable] ** 2
+        penalty = problem.prior.take(usable).penalty
+        self.penalty = penalty if isinstance(penalty, float) else float(penalty[0])
         self.price = float(problem.min_gain[usable[0]])
-        self.threshold = entry_threshold(problem.smoothness, self.price)
+        self.threshold = entry_threshold(self.penalty, self.price)
         # As elsewhere, one sample explains nothing.
         cap = min(active_cap(problem), len(usable)) if moments.n_effective >= 2 else 0
         # Ascending; of equal coefficients those of the first atoms are kept.
@@ -171,11 +176,11 @@ class _Answer:
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
             squares[first:],
-            problem.smoothness,
+            self.penalty,
             self.price,
             Inert(
-                outside + first + 2.0 * hyper.noise_shape,
-                max(outside_ss, 0.0) + float(squares[:first].sum()) + 2.0 * hyper.noise_rate,
+                outside + first + 2.0 * noise.shape,
+                max(outside_ss, 0.0) + float(squares[:first].sum()) + 2.0 * noise.rate,
             ),
         )
 
@@ -198,7 +203,7 @@ class _Answer:
         active = self.atoms[len(self.atoms) - best.n_active :]
         active = np.sort(active)
         squares = self.problem.moments.correlation[active] ** 2
-        lam = 1.0 / (squares / best.noise - 2.0 * self.problem.smoothness - 1.0)
+        lam = 1.0 / (squares / best.noise - 2.0 * self.penalty - 1.0)
         certificate = self._certificate(active, lam, best.noise)
         return Solution(
             active=active,
@@ -219,7 +224,7 @@ class _Answer:
     def _certificate(self, active: IndexArray, lam: Vector, noise: float) -> Certificate:
         """Derivatives at the solution, and the best gain of an atom left out."""
         problem, moments = self.problem, self.problem.moments
-        c, hyper = problem.smoothness, problem.hyperprior
+        c, noise_prior = self.penalty, problem.prior.noise
         kappa = 1.0 / (1.0 + lam)
         mean = kappa * moments.correlation[active]
         gradient = 0.5 * (kappa + 2.0 * c * lam * kappa**2 - lam * mean**2 / noise)
@@ -228,13 +233,12 @@ class _Answer:
         z = moments.correlation[outside]
         quadratic = moments.target_ss - float(mean @ moments.correlation[active])
         held = problem.noise_variance
-        entry, _ = best_precision(
+        entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
             np.ones_like(z),
             z,
-            np.ones_like(z),
-            max(quadratic, 0.0) + 2.0 * hyper.noise_rate,
-            moments.n_effective + 2.0 * hyper.noise_shape,
-            c,
+            np.full_like(z, c) if c else None,
+            max(quadratic, 0.0) + 2.0 * noise_prior.rate,
+            moments.n_effective + 2.0 * noise_prior.shape,
             held,
         )
         return Certificate(

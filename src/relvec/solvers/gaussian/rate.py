@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.priors.base import RateHyperprior
+from relvec.priors.base import Prior, RateHyperprior
+from relvec.priors.laplace import BoundLaplace, LaplacePrior
 from relvec.solvers.base import Monitor, Problem, Progress, Solution, Solver, WarmStart
 from relvec.solvers.gaussian.reference import condition, statistics
 
@@ -81,8 +82,6 @@ class RateLearner:
     ----------
     solver : Solver
         Solves the problem for a given rate.
-    hyperprior : RateHyperprior
-        Gamma density of the rate.
     tol : float, default=1e-3
         Change of the log rate that counts as none.
     max_solves : int, default=60
@@ -92,13 +91,14 @@ class RateLearner:
     --------
     >>> import numpy as np
     >>> from relvec.moments import SufficientStatistics
-    >>> from relvec.priors import RateHyperprior
+    >>> from relvec.priors import LaplacePrior
     >>> from relvec.solvers import Problem, RateLearner, SequentialSolver
     >>> rng = np.random.default_rng(0)
     >>> Phi = rng.normal(size=(100, 8))
     >>> target = Phi @ np.ones(8) + rng.normal(size=100)
     >>> moments = SufficientStatistics(8).update(Phi, target).moments()
-    >>> solution = RateLearner(SequentialSolver(), RateHyperprior()).solve(Problem(moments))
+    >>> problem = Problem(moments, prior=LaplacePrior("auto").bind(n_samples=100))
+    >>> solution = RateLearner(SequentialSolver()).solve(problem)
     >>> solution.laplace_rate > 0.0, solution.converged
     (True, True)
     """
@@ -106,13 +106,11 @@ class RateLearner:
     def __init__(
         self,
         solver: Solver,
-        hyperprior: RateHyperprior,
         *,
         tol: float = 1e-3,
         max_solves: int = 60,
     ) -> None:
         self.solver = solver
-        self.hyperprior = hyperprior
         self.tol = tol
         self.max_solves = max_solves
 
@@ -124,6 +122,11 @@ class RateLearner:
         monitor: Monitor | None = None,
     ) -> Solution:
         """Maximise the objective of `problem` at the rate that is best for the answer."""
+        prior = problem.prior
+        if not isinstance(prior, BoundLaplace) or prior.learnt is None:
+            raise ValueError(
+                'only the rate of a Laplace prior can be learnt: bind LaplacePrior("auto").'
+            )
         told_to_stop, n_iter = False, 0
 
         def tell(progress: Progress) -> bool:
@@ -148,7 +151,7 @@ class RateLearner:
             log_rate = wanted
             n_iter += solution.n_iter
             solution = self.solver.solve(
-                replace(problem, laplace_rate=math.exp(log_rate)),
+                replace(problem, prior=prior.with_rate(math.exp(log_rate))),
                 warm_start=WarmStart(solution.active, solution.log_lam),
                 monitor=listener,
             )
@@ -164,19 +167,21 @@ class RateLearner:
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
         known = statistics(problem, fit)
         quality = known.q[moments.usable] ** 2 / solution.noise_variance
-        return math.log(best_rate(known.s[moments.usable], quality, self.hyperprior))
+        assert problem.prior.learnt is not None
+        return math.log(best_rate(known.s[moments.usable], quality, problem.prior.learnt))
 
 
-def with_learnt_rate(solver: Solver, rate: float | RateHyperprior) -> Solver:
-    """Return the solver, or for a rate that is not a number one that learns it.
+def with_learnt_rate(solver: Solver, prior: Prior) -> Solver:
+    """Return the solver, or for a Laplace prior whose rate is to be learnt one that learns it.
 
     Examples
     --------
-    >>> from relvec.priors import RateHyperprior
+    >>> from relvec.priors import LaplacePrior
     >>> from relvec.solvers import SequentialSolver, with_learnt_rate
-    >>> with_learnt_rate(SequentialSolver(), 2.0)
+    >>> with_learnt_rate(SequentialSolver(), LaplacePrior(2.0))
     SequentialSolver()
-    >>> type(with_learnt_rate(SequentialSolver(), RateHyperprior())).__name__
+    >>> type(with_learnt_rate(SequentialSolver(), LaplacePrior())).__name__
     'RateLearner'
     """
-    return RateLearner(solver, rate) if isinstance(rate, RateHyperprior) else solver
+    is_learnt = isinstance(prior, LaplacePrior) and prior.rate == "auto"
+    return RateLearner(solver) if is_learnt else solver

@@ -22,7 +22,7 @@ from relvec._linalg import (
     solve_upper_rows,
 )
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import best_precision, gaussian_objective, removal_loss
+from relvec.evidence import entry_penalty, gaussian_objective, removal_loss
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
@@ -44,7 +44,7 @@ class Fit(NamedTuple):
     gamma: Vector
     """Well-determinedness ``1 - lam S_ii`` of each weight."""
     shrunk: Vector
-    """Diagonal of ``P = S G S``."""
+    """Diagonal of ``Q``, see `relvec.evidence.penalised_shrinkage`; zero without a penalty."""
     quadratic: float
     """``R = t' K^-1 t``."""
 
@@ -80,18 +80,18 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     # Each form of gamma is accurate where the other one cancels.
     gamma = np.where(share < 0.5, 1.0 - share, np.einsum("ij,ij->i", covariance, gram))
     gamma = np.clip(gamma, 0.0, 1.0)
-    others = covariance**2 @ lam - share * covariance.diagonal()
-    shrunk = np.maximum(covariance.diagonal() * gamma - others, 0.0)
+    shrunk = np.zeros(len(lam))
+    prior = problem.prior.take(active)
+    if prior.is_penalised:
+        others = covariance**2 @ (prior.penalty * lam)
+        others -= prior.penalty * share * covariance.diagonal()
+        shrunk = prior.penalty * covariance.diagonal() * gamma - others
+        if isinstance(prior.penalty, float):
+            shrunk = np.maximum(shrunk, 0.0)  # only several penalties can make it negative
     whitened = solve_lower(factor, correlation)
     quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
     mean = solve_cholesky(factor, correlation)
     return Fit(active, lam, factor, covariance, mean, gamma, shrunk, quadratic)
-
-
-def rates(problem: Problem, active: IndexArray) -> Vector:
-    """Rate of the Gamma density of each unit-norm precision: raw ones are norm^2 larger."""
-    rate = problem.hyperprior.rate
-    return rate * problem.moments.column_norm[active] ** 2 if rate else np.zeros(len(active))
 
 
 def bounded_noise(problem: Problem, noise: float) -> float:
@@ -104,35 +104,27 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 def best_noise(problem: Problem, fit: Fit) -> float:
     """Noise variance that maximises the objective for fixed ``lam``, in closed form."""
-    hyper = problem.hyperprior
-    numerator = fit.quadratic + 2 * rates(problem, fit.active) @ fit.lam + 2 * hyper.noise_rate
-    count = problem.moments.n_effective + 2 * hyper.shape * len(fit.lam) + 2 * hyper.noise_shape
-    return bounded_noise(problem, float(numerator) / count)
+    count, ss = problem.prior.take(fit.active).noise_counts(fit.lam)
+    return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
 
 def assess(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
-    hyper, moments = problem.hyperprior, problem.moments
-    log_det = log_det_cholesky(fit.factor) - float(np.log(fit.lam).sum())
-    value = gaussian_objective(moments.n_effective, fit.quadratic, log_det, noise)
-    value -= problem.smoothness * float(fit.gamma.sum())
-    value -= 0.5 * problem.laplace_rate * float((1.0 / fit.lam).sum())
+    prior, log_lam = problem.prior.take(fit.active), np.log(fit.lam)
+    log_det = log_det_cholesky(fit.factor) - float(log_lam.sum())
+    value = gaussian_objective(problem.moments.n_effective, fit.quadratic, log_det, noise)
+    value -= float((prior.penalty * fit.gamma).sum())
+    value += float(prior.log_density(log_lam, noise).sum())
     value -= float(problem.min_gain[fit.active].sum())
-    if hyper.rate:
-        alpha = fit.lam / noise
-        log_raw = np.log(alpha) + 2.0 * np.log(moments.column_norm[fit.active])
-        value += float(np.sum(hyper.shape * log_raw - rates(problem, fit.active) * alpha))
-    value -= hyper.noise_shape * float(np.log(noise)) + hyper.noise_rate / noise
+    value += prior.noise.log_density(noise)
     return State(fit, noise, float(value))
 
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     """Differentiate the objective in the log precisions; zero where a bound holds them."""
-    hyper = problem.hyperprior
-    determined = fit.gamma + 2.0 * problem.smoothness * fit.lam * fit.shrunk
+    determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
-    slope += hyper.shape - rates(problem, fit.active) * fit.lam / noise
-    slope += 0.5 * problem.laplace_rate / fit.lam
+    slope += problem.prior.take(fit.active).slopes(np.log(fit.lam), noise)[0]
     outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
     return np.where(outward, 0.0, slope)
 
@@ -144,8 +136,8 @@ class Statistics(NamedTuple):
     """Sparsity ``phi' K^-1 phi``."""
     q: Vector
     """Quality ``phi' K^-1 t``."""
-    p: Vector
-    """``phi' K^-2 phi``, which the price of degrees of freedom needs."""
+    w: Vector | None
+    """See `relvec.evidence.entry_penalty`; None without a penalty."""
     quadratic: Vector
     """``R = t' K^-1 t``."""
 
@@ -154,35 +146,46 @@ def statistics(problem: Problem, fit: Fit) -> Statistics:
     """Compute the statistics of all atoms, in the model or not."""
     moments = problem.moments
     s, q = np.ones(moments.n_atoms), moments.correlation.copy()
-    p, quadratic = s.copy(), np.full(moments.n_atoms, fit.quadratic)
+    prior, quadratic = problem.prior, np.full(moments.n_atoms, fit.quadratic)
+    w = s * prior.penalty if prior.is_penalised else None
     if len(fit.active):
         rows = np.ascontiguousarray(moments.rows(fit.active))
         solved = solve_lower_rows(fit.factor, rows)
         s -= np.einsum("ij,ij->j", solved, solved)
         q -= fit.mean @ rows
-        p = s - fit.lam @ solve_upper_rows(fit.factor, solved) ** 2
-        # In the model: (s, q, p) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
+        if prior.is_penalised:
+            back = solve_upper_rows(fit.factor, solved)
+            w = entry_penalty(prior.penalty, fit.active, s, fit.lam, back)
+        # In the model: (s, q, w) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
         variance = fit.covariance.diagonal()
         s[fit.active] = fit.gamma / variance
         q[fit.active] = fit.mean / variance
-        p[fit.active] = fit.shrunk / variance**2
+        if w is not None:
+            w[fit.active] = fit.shrunk / variance**2
         quadratic[fit.active] += fit.mean**2 / variance
-    return Statistics(np.maximum(s, 1e-300), q, np.maximum(p, 0.0), quadratic)
+    if w is not None and isinstance(prior.penalty, float):
+        w = np.maximum(w, 0.0)
+    return Statistics(np.maximum(s, 1e-300), q, w, quadratic)
 
 
-def worth(problem: Problem, fit: Fit, known: Statistics) -> Vector:
-    """Compute what each active atom brings to the objective, the noise free to follow."""
-    hyper, active = problem.hyperprior, fit.active
+def worth(
+    problem: Problem, fit: Fit, known: Statistics, noise_variance: float | None = None
+) -> Vector:
+    """Compute what each active atom brings to the objective, the noise free to follow.
+
+    Or held, as the problem says or at `noise_variance`.
+    """
+    held = problem.noise_variance if noise_variance is None else noise_variance
+    active, prior = fit.active, problem.prior.take(fit.active)
     value = removal_loss(
         known.s[active],
         fit.lam,
-        np.maximum(known.quadratic[active] + 2 * hyper.noise_rate, 1e-300),
-        max(fit.quadratic + 2 * hyper.noise_rate, 1e-300),
-        known.p[active],
-        problem.moments.n_effective + 2 * hyper.noise_shape,
-        problem.smoothness,
-        problem.noise_variance,
-        problem.laplace_rate,
+        np.maximum(known.quadratic[active] + 2 * prior.noise.rate, 1e-300),
+        max(fit.quadratic + 2 * prior.noise.rate, 1e-300),
+        None if known.w is None else known.w[active],
+        problem.moments.n_effective + 2 * prior.noise.shape,
+        held,
+        prior.log_density(np.log(fit.lam), held) if prior.has_density else None,
     )
     return value - problem.min_gain[active]
 
@@ -192,16 +195,16 @@ def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
 
     Minus infinity where the best ``lam`` is infinite or the atom is unusable.
     """
-    hyper, moments = problem.hyperprior, problem.moments
-    gain, lam = best_precision(
+    prior, moments = problem.prior, problem.moments
+    if not prior.is_removable:  # every atom is in the model
+        return np.full(moments.n_atoms, -np.inf), np.ones(moments.n_atoms)
+    gain, lam = prior.best(
         known.s,
         known.q,
-        known.p,
-        np.maximum(known.quadratic + 2 * hyper.noise_rate, 1e-300),
-        moments.n_effective + 2 * hyper.noise_shape,
-        problem.smoothness,
+        known.w,
+        np.maximum(known.quadratic + 2 * prior.noise.rate, 1e-300),
+        moments.n_effective + 2 * prior.noise.shape,
         problem.noise_variance,
-        problem.laplace_rate,
     )
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
@@ -229,13 +232,13 @@ def trivial(problem: Problem) -> Solution | None:
 
     A constant target with a free noise has noise variance zero and unbounded evidence.
     """
-    moments, hyper, noise = problem.moments, problem.hyperprior, problem.noise_variance
+    moments, prior, noise = problem.moments, problem.prior, problem.noise_variance
     if (
         moments.usable.any()
         and moments.n_effective > 0
         and (
             moments.target_ss > 0
-            or (hyper.rate > 0 and (noise is not None or hyper.noise_rate > 0))
+            or (not prior.is_removable and (noise is not None or prior.noise.rate > 0))
         )
     ):
         return None
@@ -253,7 +256,7 @@ def trivial(problem: Problem) -> Solution | None:
         n_iter=0,
         converged=True,
         certificate=certificate,
-        laplace_rate=problem.laplace_rate,
+        laplace_rate=problem.prior.rate,
     )
 
 
@@ -310,5 +313,5 @@ def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution
         ),
         saturated=saturated,
         trace=outcome.trace,
-        laplace_rate=problem.laplace_rate,
+        laplace_rate=problem.prior.rate,
     )

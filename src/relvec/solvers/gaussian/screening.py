@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import best_precision
+from relvec.evidence import entry_penalty
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, Objective
 
@@ -18,30 +18,33 @@ class Screen(NamedTuple):
 
     s: Vector
     q: Vector
-    p: Vector | None
+    w: Vector | None
+    """As in `relvec.evidence.entry_penalty`; None without a penalty."""
     solved: Matrix
     """``L^-1 G[active, :]``."""
 
 
 def screen(problem: Problem, active: IndexArray, maximum: Maximum | None) -> Screen:
-    """Compute s, q and p of all atoms from one triangular solve: no drift, O(M k^2)."""
+    """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
     if maximum is None or not len(active):
         ones = np.ones(moments.n_atoms)
-        return Screen(ones, moments.correlation, ones, np.empty((0, moments.n_atoms)))
+        w = ones * problem.prior.penalty if problem.prior.is_penalised else None
+        return Screen(ones, moments.correlation, w, np.empty((0, moments.n_atoms)))
     solved = solve_lower_rows(maximum.point.factor, moments.rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
     q = moments.correlation - maximum.point.whitened @ solved
-    p = None
-    if problem.smoothness:
+    w = None
+    if problem.prior.is_penalised:
         back = solve_upper_rows(maximum.point.factor, solved)
-        p = s - maximum.point.lam @ (back * back)
-    return Screen(s, q, p, solved)
+        w = entry_penalty(problem.prior.penalty, active, s, maximum.point.lam, back)
+    return Screen(s, q, w, solved)
 
 
 def pick(
     problem: Problem,
     objective: Objective,
+    active: IndexArray,
     maximum: Maximum | None,
     seen: Screen,
     pool: IndexArray,
@@ -49,7 +52,8 @@ def pick(
     size: int,
 ) -> tuple[IndexArray, Vector]:
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
-    n, _, c, noise, rate = objective
+    n, _, _, noise = objective
+    prior, c = problem.prior.take(pool), problem.prior.penalty
     quadratic = objective.target_ss if maximum is None else maximum.point.quadratic
     floor = problem.moments.resolution[pool]
     cross = problem.moments.gram(pool)
@@ -57,11 +61,14 @@ def pick(
     solved = seen.solved[:, pool]
     if len(solved):
         cross = cross - solved.T @ solved
-    if c:
-        cross2 = cross
+    if prior.is_penalised:
+        # w of pairs: that of an atom on its diagonal
+        pair = c if isinstance(c, float) else 0.5 * np.add.outer(c[pool], c[pool])
+        cross2 = pair * cross
         if maximum is not None and len(solved):
             back = solve_upper_rows(maximum.point.factor, np.ascontiguousarray(solved))
-            cross2 = cross - back.T @ (maximum.point.lam[:, None] * back)
+            weight = maximum.point.lam * (c if isinstance(c, float) else c[active])
+            cross2 = cross2 - back.T @ (weight[:, None] * back)
     q = seen.q[pool]
     free = np.ones(len(pool), dtype=bool)
     chosen: list[int] = []
@@ -69,15 +76,13 @@ def pick(
     while len(chosen) < size:
         s = cross.diagonal()
         admissible = free & (s > floor)
-        gain, lam = best_precision(
+        gain, lam = prior.best(
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
             None if cross2 is None else cross2.diagonal(),
             quadratic,
             n,
-            c,
             noise,
-            rate,
         )
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - price))

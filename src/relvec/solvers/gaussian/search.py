@@ -80,7 +80,7 @@ class SequentialSolver(BaseEstimator):
         check_choice("effort", self.effort, EFFORTS)
         tol = check_positive("tol", self.tol)
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
-        if problem.hyperprior.shape or problem.hyperprior.rate:
+        if not problem.prior.is_removable:
             raise ValueError(
                 "A Gamma prior with positive shape or rate gives an atom that is switched off "
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
@@ -188,7 +188,7 @@ class _Search:
     def rearrange(self, states: list[State], count: int) -> list[State]:
         """Shift, swap and merge atoms of the best of several end states."""
         # Without a price on degrees of freedom many atoms are near ties, not worth the time.
-        limit = MAX_ATOMS if self.problem.smoothness else FEW_ATOMS
+        limit = MAX_ATOMS if self.problem.prior.is_penalised else FEW_ATOMS
         label = "atoms moved"
 
         def again(start: State) -> State:
@@ -277,7 +277,7 @@ class _Search:
 
     def _hand_over(self, best: State, n_rounds: int) -> State:
         """Refit the parts of a union in turn, each to what the others leave, if that helps."""
-        effort = self.effort if self.problem.smoothness else "fast"
+        effort = self.effort if self.problem.prior.is_penalised else "fast"
         for _ in range(n_rounds):
             before = best.objective
             for part in self.problem.moments.parts:

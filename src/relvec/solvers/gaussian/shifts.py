@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import gradient_and_hessian
+from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.moments.base import Moments
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import COPY_TOLERANCE
@@ -67,16 +67,20 @@ def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shi
     block, correlation = moments.gram(pool), moments.correlation[pool]
     here, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
     present, _, curvature = _evaluate(
-        block[np.ix_(here, here)][None], correlation[here][None], state.theta[None], objective
+        block[np.ix_(here, here)][None],
+        correlation[here][None],
+        state.theta[None],
+        objective.take(state.active[None]),
     )
     if not np.isfinite(present[0]):
         return Shifts(sets[:0], theta[:0], np.empty(0))
     gram = block[local[:, :, None], local[:, None, :]]
+    objectives = objective.take(sets)
     best = np.full(len(sets), np.inf)
     trial = theta
     inverse = np.linalg.inv(curvature)
     for _ in range(CHORD_STEPS + 1):
-        cost, gradient, _ = _evaluate(gram, correlation[local], trial, objective)
+        cost, gradient, _ = _evaluate(gram, correlation[local], trial, objectives)
         better = cost < best
         best = np.where(better, cost, best)
         theta = np.where(better[:, None], trial, theta)
@@ -125,7 +129,8 @@ def _evaluate(
     gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective
 ) -> tuple[Vector, Matrix, Matrix]:
     """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
-    n, target_ss, c, noise, rate = objective
+    n, target_ss, prior, noise = objective
+    c = prior.penalty
     lam = np.exp(theta)
     size = theta.shape[1]
     diagonal = np.arange(size)
@@ -142,23 +147,18 @@ def _evaluate(
     cost = fit + log_det - theta.sum(axis=1)
     share = lam * covariance[:, diagonal, diagonal]
     gradient = weight[:, None] * lam * mean**2 + share - 1.0
-    if c:
-        shrunk = share - lam * np.einsum("nij,nj->ni", covariance**2, lam)
-        gradient -= 2.0 * c * shrunk
-        cost += 2.0 * c * (1.0 - share).sum(axis=1)
-    if rate:
-        gradient -= rate / lam
-        cost += rate * (1.0 / lam).sum(axis=1)
+    shrunk, slopes = None, None
+    if prior.is_penalised:
+        gradient -= 2.0 * (c * share - lam * np.einsum("nij,nj->ni", covariance**2, c * lam))
+        cost += 2.0 * (c * (1.0 - share)).sum(axis=1)
+        shrunk = penalised_shrinkage(c if isinstance(c, float) else c[0], covariance[0], lam[0])
+    if prior.has_density:
+        cost -= 2.0 * prior.log_density(theta, noise).sum(axis=1)
+        first, second = prior.slopes(theta, noise)
+        gradient -= 2.0 * first
+        slopes = first[0], second[0]
     _, hessian = gradient_and_hessian(
-        covariance[0],
-        mean[0],
-        lam[0],
-        covariance[0] - (covariance[0] * lam[0]) @ covariance[0],
-        float(quadratic[0]),
-        n,
-        c,
-        noise,
-        rate,
+        covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes
     )
     hessian.flat[:: size + 1] += STIFFENING * np.abs(hessian.diagonal()) + 1e-6
     defined &= np.isfinite(gradient).all(axis=1)

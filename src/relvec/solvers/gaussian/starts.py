@@ -48,7 +48,8 @@ def ridge(problem: Problem) -> Ridge:
     usable = np.flatnonzero(moments.usable)
     if len(usable) > RIDGE_ATOMS:
         usable = usable[np.linspace(0, len(usable) - 1, RIDGE_ATOMS).astype(np.intp)]
-    n, target_ss, _, _, rate = objective_of(problem, None)
+    n, target_ss, _, _ = objective_of(problem, None)
+    prior = problem.prior.take(usable)
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     projections = (vectors.T @ moments.correlation[usable]) ** 2
@@ -58,14 +59,19 @@ def ridge(problem: Problem) -> Ridge:
     quadratic = np.maximum(target_ss - (projections / shifted).sum(axis=1), 1e-10 * target_ss)
     log_det = np.log(shifted).sum(axis=1) - len(usable) * grid
     cost = n * np.log(quadratic) + log_det
-    if rate:
-        cost += rate * len(usable) * np.exp(-grid)
+    density = np.zeros(len(grid))
+    if prior.has_density and prior.is_removable:
+        noise = problem.noise_variance
+        log_lam = np.repeat(grid[:, None], len(usable), axis=1)
+        density = prior.log_density(log_lam, noise).sum(axis=1)
+        cost -= 2.0 * density
     best = int(np.argmin(cost))
     value = gaussian_objective(n, float(quadratic[best]), float(log_det[best]), None)
-    if problem.smoothness:
-        value -= problem.smoothness * float((eigenvalues / shifted[best]).sum())
-    if rate:
-        value -= 0.5 * rate * len(usable) * float(np.exp(-grid[best]))
+    if prior.is_penalised:
+        share = eigenvalues / shifted[best]
+        degrees = share if isinstance(prior.penalty, float) else vectors**2 @ share
+        value -= float((prior.penalty * degrees).sum())
+    value += float(density[best])
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
@@ -76,11 +82,11 @@ def dense_start(problem: Problem, atoms: IndexArray, log_lam: Vector | float) ->
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
     for _ in range(SWEEPS):
-        point = evaluate(gram, correlation, theta, objective)
+        point = evaluate(gram, correlation, theta, objective.take(active))
         if point is None:
             theta = theta + 0.5
             continue
-        update = mackay_update(point, objective)
+        update = mackay_update(point, theta, objective.take(active))
         kept = update < np.log(PRUNE_LAM)
         if not kept.any():
             kept[np.argmin(update)] = True
@@ -94,25 +100,27 @@ def dense_start(problem: Problem, atoms: IndexArray, log_lam: Vector | float) ->
     return State(active, theta)
 
 
-def mackay_update(point: Point, objective: Objective) -> Vector:
-    """MacKay's fixed point for ``log lam``, smoothness or Laplace prior included."""
-    n, _, c, noise, rate = objective
+def mackay_update(point: Point, theta: Vector, objective: Objective) -> Vector:
+    """MacKay's fixed point for ``log lam``, the prior included."""
+    n, _, prior, noise = objective
+    c = prior.penalty
     mean = solve_lower(point.factor, point.whitened, transposed=True)
-    if c:
+    if prior.is_penalised:
         covariance = inverse_from_cholesky(point.factor)
         diagonal = covariance.diagonal()
-        shrunk = diagonal - np.einsum("ij,j,ij->i", covariance, point.lam, covariance)
-        extra = 2.0 * c * point.lam * np.maximum(shrunk, 0.0)
+        shrunk = c * diagonal - np.einsum("ij,j,ij->i", covariance, c * point.lam, covariance)
+        extra = 2.0 * point.lam * np.maximum(shrunk, 0.0)
     else:
         diagonal, extra = inverse_diagonal_from_cholesky(point.factor), 0.0
     determined = np.clip(1.0 - point.lam * diagonal, 1e-15, 1.0) + extra
     variance = point.quadratic / n if noise is None else noise
-    if rate:  # the positive root of mean^2 / variance lam^2 - determined lam - rate
-        determined = 0.5 * (
-            determined + np.sqrt(determined**2 + 4.0 * rate * mean * mean / variance)
-        )
+    square = mean * mean
+    if prior.has_density:  # the positive root of square / variance lam^2 - determined lam - inverse
+        count, scale, inverse = prior.fixed_point(theta, variance)
+        determined, square = determined + count, square + scale * variance
+        determined = 0.5 * (determined + np.sqrt(determined**2 + 4.0 * inverse * square / variance))
     with np.errstate(divide="ignore"):
-        return np.log(determined * variance / (mean * mean))
+        return np.log(determined * variance / square)
 
 
 def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:

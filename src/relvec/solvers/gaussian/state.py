@@ -55,7 +55,7 @@ class State(NamedTuple):
             saturated=self.saturated,
             trace=self.trace if trace is None else trace,
             candidates=candidates,
-            laplace_rate=problem.laplace_rate,
+            laplace_rate=problem.prior.rate,
         )
 
 
@@ -78,19 +78,18 @@ def empty_state(problem: Problem, noise_variance: float | None) -> State:
 
 def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
     """Collect the constants of the objective, the noise prior and the noise floor included."""
-    hyper = problem.hyperprior
+    noise = problem.prior.noise
     return Objective(
-        problem.moments.n_effective + 2.0 * hyper.noise_shape,
-        problem.moments.target_ss * (1.0 + NOISE_FLOOR) + 2.0 * hyper.noise_rate,
-        problem.smoothness,
+        problem.moments.n_effective + 2.0 * noise.shape,
+        problem.moments.target_ss * (1.0 + NOISE_FLOOR) + 2.0 * noise.rate,
+        problem.prior,
         noise_variance,
-        problem.laplace_rate,
     )
 
 
 def noise_prior_constant(problem: Problem) -> float:
     """What the objective lacks when a Gamma prior of the noise is folded into N and t't."""
-    return problem.hyperprior.noise_shape * math.log(2.0 * math.pi)
+    return problem.prior.noise.shape * math.log(2.0 * math.pi)
 
 
 def max_active(problem: Problem) -> int:

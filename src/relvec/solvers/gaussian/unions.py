@@ -41,7 +41,7 @@ def leftover(problem: Problem, part: Part, state: State) -> Problem | None:
         moments.gram(state.active),
         moments.correlation[state.active],
         state.theta,
-        objective_of(problem, None),
+        objective_of(problem, None).take(state.active),
     )
     if point is None or not others.any():
         return None

@@ -13,10 +13,11 @@ import numpy as np
 from relvec._linalg import inverse_from_cholesky
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.evidence import best_precision, gaussian_objective
+from relvec.evidence import gaussian_objective
 from relvec.likelihoods.bernoulli import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
+from relvec.priors import BoundSmoothness
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Maximum, Objective, evaluate
@@ -84,7 +85,8 @@ def propose(
     statistics = SufficientStatistics(len(working))
     statistics.update(atoms, block.regression.target, block.regression.curvature)
     moments = statistics.moments(centre=block.centre)
-    problem = Problem(moments, min_gain=min_gain, smoothness=block.smoothness, noise_variance=1.0)
+    prior = BoundSmoothness(block.smoothness)
+    problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
     inside = np.searchsorted(working, block.active)
     norms = 2.0 * np.log(moments.column_norm)
     start = State(inside, block.log_precision - norms[inside])
@@ -100,14 +102,14 @@ def propose(
 def _value(problem: Problem, state: State) -> float:
     """Objective of a regression at some precisions."""
     objective, active = objective_of(problem, 1.0), state.active
-    moments, c = problem.moments, problem.smoothness
+    moments = problem.moments
     point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
     if point is None:
         return -np.inf
     value = gaussian_objective(objective.n_effective, point.quadratic, point.log_det, 1.0)
-    if c:
+    if problem.prior.is_penalised:
         share = point.lam * inverse_from_cholesky(point.factor).diagonal()
-        value -= c * float((1.0 - share).sum())
+        value -= float((problem.prior.penalty * (1.0 - share)).sum())
     return value - float(problem.min_gain[active].sum())
 
 
@@ -134,8 +136,9 @@ def look(
         dictionary, response, curvature, centre=block.centre, active=block.active
     )
     active, c = block.active, block.smoothness
+    prior = BoundSmoothness(c)
     theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
-    objective = Objective(moments.n_effective, moments.target_ss, c, 1.0)
+    objective = Objective(moments.n_effective, moments.target_ss, prior, 1.0)
     maximum, quadratic = None, moments.target_ss
     if len(active):
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
@@ -143,7 +146,7 @@ def look(
             return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
         maximum = Maximum(theta, np.arange(len(active)), point, None, None, 0, True, 0.0)
         quadratic = point.quadratic
-    seen = screen(Problem(moments, smoothness=c, noise_variance=1.0), active, maximum)
+    seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, maximum)
     admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
     admissible[active] = False
     if block.signs is not None:
@@ -155,8 +158,8 @@ def look(
         bound_s, bound_r = (x[index, None] / norm[:, None] ** 2 for x in block.bound)
         gain, log_unit = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
     else:
-        p = None if seen.p is None else seen.p[index]
-        gain, lam = best_precision(s, q, p, quadratic, moments.n_effective, c, 1.0)
+        w = None if seen.w is None else seen.w[index]
+        gain, lam = prior.best(s, q, w, quadratic, moments.n_effective, 1.0)
         log_unit = np.log(np.maximum(lam, 1e-300))
     net = gain - np.maximum(min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]

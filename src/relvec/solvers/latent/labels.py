@@ -17,7 +17,7 @@ from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.laplace.binary import Labels, Mode, bound_degrees, bound_entry, find_mode
 from relvec.likelihoods.bernoulli import WorkingResponse
-from relvec.priors.base import GammaHyperprior
+from relvec.priors import BoundFlat, BoundPrior
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 
@@ -105,12 +105,11 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
     labels: AnyLabels
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
-    smoothness: float = 0.0
-    """Price ``c`` of one effective degree of freedom."""
+    prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
+    """What the prior adds to the log evidence: one penalty for all atoms, or Gamma densities."""
     is_prior: bool = True
     """Whether degrees of freedom are counted at the largest curvature, which makes the price a
     prior, or at the curvature of the model itself."""
-    hyperprior: GammaHyperprior = GammaHyperprior()
     largest_logit: float = 100.0
     """Bound on the prior standard deviation of what one atom adds to a logit, over the
     training rows. Separable classes would ask for more and more."""
@@ -119,6 +118,16 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         """Give every atom its price."""
         prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.dictionary.shape[1],))
         object.__setattr__(self, "min_gain", prices)
+
+    @property
+    def smoothness(self) -> float:
+        """Penalty ``c`` on one effective degree of freedom."""
+        if np.ndim(self.prior.penalty):
+            raise ValueError(
+                "There is only one penalty on degrees of freedom here, for all atoms; penalties by "
+                "group are for regressors. Use SmoothnessPrior without by."
+            )
+        return float(self.prior.penalty)
 
     n_blocks = 1
     """Number of logits that atoms may enter."""
@@ -173,10 +182,8 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         objective = mode.log_evidence - self.price(active)
         if self.smoothness:
             objective -= self.smoothness * self.degrees(mode)
-        shape, rate = self.hyperprior.shape, self.hyperprior.rate
-        if shape or rate:
-            objective += shape * float(log_precision.sum())
-            objective -= rate * float(np.exp(log_precision).sum())
+        if self.prior.has_density:
+            objective += float(self.prior.log_density(log_precision, 1.0).sum())
         if self.is_wrong(active, mode).any() or self.is_vague(mode):
             objective = -np.inf
         return EvidenceState(active, log_precision, mode, objective)
@@ -224,9 +231,8 @@ class EvidenceProblem(ABC, Generic[AnyLabels, AnyMode]):
         result = mode.gradient(0.0 if self.is_prior else c, exact=exact)
         if c and self.is_prior:
             result = result + c * self.bound_degrees(mode)[1]
-        shape, rate = self.hyperprior.shape, self.hyperprior.rate
-        if shape or rate:
-            result = result + shape - rate * mode.precision[: mode.n_atoms]
+        if self.prior.has_density:
+            result = result + self.prior.slopes(np.log(mode.precision[: mode.n_atoms]), 1.0)[0]
         return result
 
     def least_log_precision(self, atoms: Matrix) -> Vector:
@@ -373,9 +379,9 @@ class LabelSolver(Protocol):
         ...
 
 
-def refuse_gamma(hyperprior: GammaHyperprior) -> None:
+def refuse_gamma(prior: BoundPrior) -> None:
     """Raise if a prior on precisions forbids to switch atoms off."""
-    if hyperprior.shape or hyperprior.rate:
+    if not prior.is_removable:
         raise ValueError(
             "A Gamma prior with positive shape or rate gives an atom that is switched off "
             "(infinite precision) zero or infinite density, so atoms cannot be added or "

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import IndexArray, Vector
+from relvec.priors import BoundFlat
 from relvec.solvers.base import Monitor
 from relvec.solvers.latent.labels import listening, refuse_gamma
 from relvec.solvers.latent.softmax_problem import SoftmaxProblem, SoftmaxSolution
@@ -56,12 +57,12 @@ class SoftmaxSolver(BaseEstimator):
         """
         tol = check_positive("tol", self.tol)
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
-        refuse_gamma(problem.hyperprior)
+        refuse_gamma(problem.prior)
         monitor = listening(monitor)
         if problem.smoothness and warm_start is None:
             # under a price single atoms are hard to find; the free model finds them
             flat = SoftmaxSolver(tol=10.0 * tol, max_iter=max_iter)
-            state = flat.solve(replace(problem, smoothness=0.0), monitor=monitor).state
+            state = flat.solve(replace(problem, prior=BoundFlat()), monitor=monitor).state
             warm_start = state.active, state.log_precision
         kind = SharedSearch if problem.shared else PairSearch
         search = kind(problem, tol, max_iter, monitor, warm_start)

@@ -7,57 +7,7 @@ from typing import Any, Protocol
 from relvec._typing import IndexArray, Matrix
 from relvec.dictionaries.base import Dictionary
 
-__all__ = ["KernelDictionary", "LazyDictionary"]
-
-
-class BlockEvaluator(Protocol):
-    """What computes blocks of a matrix: `relvec.kernels.KernelEvaluator`, for one."""
-
-    shape: tuple[int, int]
-
-    def columns(self, index: IndexArray) -> Matrix:
-        """Return the columns `index`, in Fortran order."""
-
-    def rows(self, start: int, stop: int) -> Matrix:
-        """Return the rows ``start:stop``."""
-
-
-class KernelDictionary(Dictionary):
-    """One atom per kernel centre, evaluated on demand.
-
-    Nothing of size (n_samples, n_atoms) is kept: memory is that of the block asked for.
-
-    Parameters
-    ----------
-    evaluator : KernelEvaluator
-        Computes columns and rows of the kernel matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.dictionaries import KernelDictionary
-    >>> from relvec.kernels import KernelEvaluator
-    >>> X = np.linspace(0, 1, 5)[:, np.newaxis]
-    >>> KernelDictionary(KernelEvaluator(RBF(), X, X)).shape
-    (5, 5)
-    """
-
-    def __init__(self, evaluator: BlockEvaluator) -> None:
-        self.evaluator = evaluator
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of samples and number of atoms."""
-        return self.evaluator.shape
-
-    def columns(self, index: IndexArray) -> Matrix:
-        """Evaluate the atoms `index` at every sample."""
-        return self.evaluator.columns(index)
-
-    def rows(self, start: int, stop: int) -> Matrix:
-        """Evaluate every atom at the samples ``start:stop``."""
-        return self.evaluator.rows(start, stop)
+__all__ = ["LazyDictionary"]
 
 
 class EvaluableAtoms(Protocol):

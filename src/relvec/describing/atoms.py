@@ -12,20 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.bases import BoundBasis
+from relvec.describing.models import predictor, seen_by
+from relvec.describing.names import names_of
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._scales import _the_kernel
-from relvec.evidence import best_precision, removal_loss
+from relvec.estimators._inputs import read_weight
+from relvec.estimators._plan import RegressionPlan
+from relvec.estimators._scales import find_kernel
+from relvec.evidence import removal_loss
 from relvec.moments import moments_of
-from relvec.plotting._estimators import predictor, seen_by
-from relvec.plotting._features import names_of
+from relvec.priors import BoundPrior, BoundSmoothness
+from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 
 __all__ = ["AtomEvidence", "atoms_of"]
-
-ROWS_COMPARED = 50
-SAME_FIT = 1e-4
-"""Relative difference of what the noise is made of that rounding explains."""
 
 
 @dataclass(frozen=True)
@@ -131,16 +131,18 @@ class AtomEvidence:
             lam,
             explained,
             0.0,
-            np.asarray(self.spent),
+            np.asarray(self.price * self.spent) if priced else None,
             1.0,
-            self.price if priced else 0.0,
             1.0,
-            self.rate if priced else 0.0,
+            -0.5 * self.rate / lam if priced else None,
         )
 
     def _best(self) -> tuple[float, float]:
-        s, q, p = np.array([[self.sparsity], [self.quality], [self.spent]])
-        (gain,), (best,) = best_precision(s, q, p, 0.0, 1.0, self.price, 1.0, self.rate)
+        s, q, w = np.array([[self.sparsity], [self.quality], [self.price * self.spent]])
+        prior: BoundPrior = BoundLaplace(self.rate)
+        if self.price:
+            prior = BoundSmoothness(self.price)
+        (gain,), (best,) = prior.best(s, q, w, 0.0, 1.0, 1.0)
         return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
 
 
@@ -170,9 +172,11 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             "model for each."
         )
     inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
-    weight = model._checked_weight(sample_weight, inputs)
-    bound = _bound(model, inputs, weight)
-    problem, fit = _conditioned(model, bound, inputs, np.asarray(y, dtype=np.float64), weight)
+    weight = read_weight(sample_weight, inputs)
+    plan = model._resolve()
+    bound = _bound(model, plan, inputs, weight)
+    target = np.asarray(y, dtype=np.float64)
+    problem, fit = _conditioned(model, plan, bound, inputs, target, weight)
     known = reference.statistics(problem, fit)
     noise = problem.noise_variance
     assert noise is not None
@@ -188,15 +192,19 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
         raise ValueError(
             f"candidate {unusable[0]} is constant over the rows, so nothing can be said of it."
         )
+    price = np.broadcast_to(problem.prior.penalty, scale.shape)
+    spent = np.ones(len(scale))
+    if known.w is not None:
+        spent = known.w / np.where(price > 0.0, price, 1.0)
     names = bound.atoms.take(chosen).names(names_of(estimator, int(model.n_features_in_)))
     return [
         AtomEvidence(
             name,
             sparsity=float(known.s[i] * scale[i]),
             quality=float(known.q[i] * math.sqrt(scale[i] / noise)),
-            spent=float(known.p[i] * scale[i]),
-            price=problem.smoothness,
-            rate=float(problem.laplace_rate * scale[i]),
+            spent=float(spent[i] * scale[i]),
+            price=float(price[i]),
+            rate=float(problem.prior.rate * scale[i]),
             entry_price=float(problem.min_gain[i]),
             precision=float(lam[i] * scale[i]),
             across=float(across[i]),
@@ -205,35 +213,33 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
     ]
 
 
-def _bound(model: Any, X: Any, weight: Vector | None) -> BoundBasis:
+def _bound(model: Any, plan: RegressionPlan, X: Any, weight: Vector | None) -> BoundBasis:
     """All candidates, with the kernel that was learnt."""
-    basis = model._resolve_basis()
-    learnt = getattr(model, "learnt_scales_", None)
-    if learnt is not None:
-        basis = _the_kernel(basis, model._scale_learner(basis))._replace(learnt=learnt).basis
-    bound: BoundBasis = model._bind(basis, X, weight)
-    return bound
+    basis, learnt = plan.basis, getattr(model, "learnt_scales_", None)
+    if learnt is not None and plan.learner is not None:
+        basis = find_kernel(basis, plan.learner)._replace(learnt=learnt).basis
+    return plan.bind(basis, X, weight)
 
 
 def _conditioned(
-    model: Any, bound: BoundBasis, X: Any, y: Any, weight: Vector | None
+    model: Any, plan: RegressionPlan, bound: BoundBasis, X: Any, y: Any, weight: Vector | None
 ) -> tuple[Problem, reference.Fit]:
     """The problem that the model solved, its noise held, and its solution."""
     (output,) = model.outputs_
     if y.shape not in ((len(X),), (len(X), 1)):
         raise ValueError(f"X and y must have the same rows; got {len(X)} and shape {y.shape}.")
-    (moments,) = moments_of(
-        bound.dictionary, y.reshape(-1, 1), weight, centre=bool(model.fit_intercept)
-    )
-    problem, _ = model._problem(moments, bound)
-    if problem.hyperprior.shape or problem.hyperprior.rate:
+    (moments,) = moments_of(bound.dictionary, y.reshape(-1, 1), weight, centre=plan.fit_intercept)
+    problem = plan.problem(moments, bound)
+    if not problem.prior.is_removable:
         raise ValueError(
             "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
             'Use prior="flat", "laplace", or one that prices degrees of freedom.'
         )
-    solution, some = output.solution, X[:ROWS_COMPARED]
+    solution, some = output.solution, X[:50]
     problem = replace(
-        problem, noise_variance=solution.noise_variance, laplace_rate=solution.laplace_rate
+        problem,
+        noise_variance=solution.noise_variance,
+        prior=problem.prior.with_rate(solution.laplace_rate),
     )
     is_same = moments.n_atoms == model.n_atoms_ and np.array_equal(
         bound.atoms.take(output.active).at(some), output.atoms.at(some)
@@ -241,7 +247,8 @@ def _conditioned(
     if is_same:
         fit = reference.condition(problem, output.active, np.exp(solution.log_lam))
         expected = output.posterior.quadratic
-        is_same = abs(fit.quadratic - expected) <= SAME_FIT * abs(expected)
+        # up to what rounding explains
+        is_same = abs(fit.quadratic - expected) <= 1e-4 * abs(expected)
     if not is_same:
         raise ValueError(
             "X and y must be the rows that the model was fitted to, with their weights: these "
@@ -258,8 +265,8 @@ def _chosen(problem: Problem, fit: reference.Fit, known: reference.Statistics) -
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)
     is_out[fit.active] = False
     assert problem.noise_variance is not None
-    above = known.q**2 / problem.noise_variance - 2.0 * problem.smoothness * known.p
-    nearest = np.where(is_out, (above - problem.laplace_rate) / known.s, -np.inf).argmax()
+    ratio = problem.prior.entry_ratio(known.s, known.q, known.w, problem.noise_variance)
+    nearest = np.where(is_out, ratio, -np.inf).argmax()
     found = [*kept, nearest] if is_out.any() else [*kept]
     if not found:
         raise ValueError("The model has no atom that varies: there is nothing to draw.")

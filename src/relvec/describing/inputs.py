@@ -1,4 +1,4 @@
-"""Inputs along a line through the data: one varies, the others stay at their medians."""
+"""Inputs to ask a model about: along a line through the data, or over a grid of two of them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relvec._typing import Matrix, Vector
-from relvec.plotting._features import check_names
+from relvec.describing.names import check_names
 
 __all__ = [
+    "InputGrid",
     "InputSlice",
     "column_of",
+    "grid_over",
     "like_table",
     "numbers_of",
     "slice_along",
     "span_of",
     "table_names",
 ]
-
-MARGIN = 0.1
-"""Drawn beyond the inputs, as a share of their range."""
 
 
 class InputSlice(NamedTuple):
@@ -31,6 +30,44 @@ class InputSlice(NamedTuple):
     """Of the input that varies."""
     X: Any
     """All inputs, in the container that was given."""
+
+
+class InputGrid(NamedTuple):
+    """Where to ask a model, to draw it over one input or two."""
+
+    axes: list[Vector]
+    """Values of each input."""
+    points: Matrix
+    """All combinations, of shape (n_points, n_features)."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values there are of the last input, ..., of the first."""
+        return tuple(len(axis) for axis in reversed(self.axes))
+
+
+def grid_over(inputs: Matrix, count: int, margin: float = 0.1) -> InputGrid:
+    """Return a grid over the range of each input, and a little more.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_samples, n_features)
+        Best one or two.
+    count : int
+        Values along each.
+    margin : float, default=0.1
+        As in `span_of`.
+
+    Examples
+    --------
+    >>> grid = grid_over(np.array([[0.0, 5.0], [1.0, 7.0]]), 3, margin=0.0)
+    >>> [axis.tolist() for axis in grid.axes]
+    [[0.0, 0.5, 1.0], [5.0, 6.0, 7.0]]
+    >>> grid.points[:2].tolist(), grid.shape
+    ([[0.0, 5.0], [0.5, 5.0]], (3, 3))
+    """
+    axes = [np.linspace(*span_of(column, margin), count) for column in inputs.T]
+    return InputGrid(axes, np.column_stack([axis.ravel() for axis in np.meshgrid(*axes)]))
 
 
 def numbers_of(X: Any, what: str = "X") -> Matrix:
@@ -90,8 +127,15 @@ def like_table(rows: Matrix, X: Any) -> Any:
     return type(X)(dict(zip(list(X.columns), rows.T, strict=True)))
 
 
-def span_of(values: Vector, margin: float = MARGIN) -> tuple[float, float]:
+def span_of(values: Vector, margin: float = 0.1) -> tuple[float, float]:
     """Ends of what is drawn of an input: its range and a little more; gaps do not count.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        Of the input.
+    margin : float, default=0.1
+        Share of the range that is drawn beyond each end.
 
     Examples
     --------

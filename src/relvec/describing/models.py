@@ -1,4 +1,4 @@
-"""What pictures ask of fitted estimators: their names, and where their atoms are."""
+"""What is asked of fitted estimators: which step predicts, what it sees, where its atoms are."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._typing import Matrix
 
 __all__ = [
+    "attribute_of",
     "centers_of",
     "check_classifier",
     "check_labels",
-    "label_name",
     "named",
     "predictor",
     "seen_by",
@@ -71,11 +71,6 @@ def check_labels(y: np.ndarray, classes: Any) -> None:
         raise ValueError(f"y holds labels that the model does not know: {unknown}.")
 
 
-def label_name(label: Any) -> str:
-    """What to call a class in a legend: its own name, or "class 1" for a number."""
-    return str(label) if isinstance(label, str) else f"class {label}"
-
-
 def centers_of(estimator: Any) -> Matrix | None:
     """Where the relevant kernels are, in the units of the inputs; None if that is not known."""
     centers = getattr(getattr(predictor(estimator), "atoms_", None), "centers", None)
@@ -100,3 +95,27 @@ def seen_by(estimator: Any, X: Any) -> Any:
 def predictor(estimator: Any) -> Any:
     """Return the step of a pipeline that predicts."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def attribute_of(estimator: Any, attribute: str, display: str, content: str) -> Any:
+    """Return a fitted attribute of an estimator or of the last step of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Where to look.
+    attribute : str
+        Name of what is needed.
+    display : str
+        Who needs it, for the error.
+    content : str
+        What it holds, for the error.
+    """
+    model = predictor(estimator)
+    if hasattr(model, attribute):
+        return getattr(model, attribute)
+    check_is_fitted(estimator)
+    raise TypeError(
+        f"{display} needs an estimator that learns how much each input matters and keeps "
+        f"{content} in {attribute}; {type(model).__name__} has no such attribute."
+    )

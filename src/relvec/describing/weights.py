@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Vector
-from relvec.plotting._estimators import label_name, predictor
-from relvec.plotting._features import names_of
+from relvec.describing.models import predictor
+from relvec.describing.names import label_name, names_of
 
 __all__ = ["Weights", "weights_of"]
 

@@ -1,0 +1,43 @@
+"""What a model answers: means, and standard deviations where it has any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._typing import Vector
+from relvec.describing.models import predictor
+
+__all__ = ["predicted"]
+
+
+def predicted(estimator: Any, X: Any, display: str) -> tuple[Vector, Vector | None, Vector | None]:
+    """Mean, standard deviation of a target and of the function; None for what is not known."""
+    check_is_fitted(estimator)
+    if is_classifier(estimator):
+        raise TypeError(
+            f"{display} draws models that predict numbers; {type(predictor(estimator)).__name__} "
+            "predicts classes. Use DecisionSurfaceDisplay, LogOddsDisplay or ReliabilityDisplay."
+        )
+    mean, std, function_std = _answers(estimator, X)
+    if mean.ndim != 1:
+        raise ValueError(
+            f"{display} draws one target; the model has {mean.shape[1]}. Fit one model for each, "
+            "or use from_predictions."
+        )
+    return mean, std, function_std
+
+
+def _answers(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
+    try:
+        mean, std = estimator.predict(X, return_std=True)
+    except TypeError:  # a regressor without error bars
+        return np.asarray(estimator.predict(X)), None, None
+    try:
+        function_std = estimator.predict(X, return_std=True, include_noise=False)[1]
+    except TypeError:  # one that does not tell noise and doubt apart
+        function_std = None
+    return np.asarray(mean), np.asarray(std), function_std

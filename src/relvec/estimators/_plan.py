@@ -1,0 +1,250 @@
+"""What a fit does, resolved once: below this line no estimator is known.
+
+An estimator turns its options into a plan; the plan learns scales, fits and scores. Trials of
+several scales and cross-validation use the same plan with other rows.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from relvec._linalg import fitting_threads
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import Basis, BoundBasis
+from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
+from relvec.estimators._refine import measure_scales, refine_scales
+from relvec.estimators._scale_choice import choose_scales
+from relvec.estimators._scales import ScaledBasis, learn_scales
+from relvec.learning import ScaleLearner
+from relvec.moments import Moments, moments_of
+from relvec.priors import Prior
+from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
+from relvec.solvers.gaussian.state import objective_of
+
+__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of"]
+
+AnyFit = TypeVar("AnyFit")
+
+
+class Data(NamedTuple):
+    """Validated rows."""
+
+    X: Any
+    targets: Matrix
+    """One column for each output, or indicators of classes."""
+    weight: Vector | None
+    groups: IndexArray
+    """Class of each row; all zero in regression."""
+
+    def at(self, rows: IndexArray) -> Data:
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Data(self.X[rows], self.targets[rows], weight, self.groups[rows])
+
+
+@dataclass(frozen=True)
+class PlanTuning:
+    """Numbers of a fit that are not options."""
+
+    compared_rows: int = 1000
+    """Rows on which sparse models decide between proposals of scales: enough to tell kinds of
+    scales apart, at a fraction of the cost of a fit to many rows."""
+    folds: int = 5
+    """Folds of the cross-validation that decides where inputs were chosen from many."""
+    localised_gain: float = 1e-3
+    """Least gain of an atom whose entry is free but for a tolerance: kernels overlap, so a useful
+    one may gain next to nothing by itself."""
+    joint_steps: int = 3
+    """Steps of precisions and scales in one round of refinement. Few on purpose: pushed to its
+    end, the evidence of a sparse model overfits scales."""
+    worthwhile: float = 0.01
+    """Rise of the objective, in nats, that is worth another fit."""
+    overruling_gain: float = 2.0
+    """Log evidence, besides its penalty, for which the sparse model takes in an input that the
+    process left out: it has seen the targets once already."""
+    weighed_inputs: int = 200
+    """Inputs that are weighed against each other at once; among more, only those in the model."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan(ABC, Generic[AnyFit]):
+    """The options of a fit as objects."""
+
+    basis: Basis
+    prior: Prior
+    solver: Any
+    learner: ScaleLearner | None
+    """Who learns the scales of inputs; None if they are given."""
+    min_gain: float | None
+    """Log prior odds against every atom; None for a default by kind of atom."""
+    error_bars: str
+    low_memory: bool | None
+    """Whether to store no dictionary; None to decide by its size."""
+    random_state: Any
+    monitor: Monitor | None
+    charges_min_gain: bool = True
+    """Whether the solver knows penalties of single atoms."""
+    tuning: PlanTuning = PlanTuning()
+
+    def run(self, data: Data) -> AnyFit:
+        """Fit the basis as it is, or with the scales that are learnt for it."""
+        if self.learner is None:
+            return self.fit(self.basis, data)
+        scaled, fit = choose_scales(self, self.learn(data), data)
+        return self.finish_scales(scaled, fit, data)
+
+    def learn(self, data: Data) -> list[ScaledBasis]:
+        """Return the basis with the scales that come into question."""
+        assert self.learner is not None
+        return learn_scales(self.learner, self.basis, data.X, data.targets, data.weight)
+
+    @abstractmethod
+    def fit(self, basis: Basis, data: Data) -> AnyFit:
+        """Fit a basis to some rows."""
+
+    @abstractmethod
+    def score(self, fit: AnyFit, data: Data) -> float:
+        """Mean log probability that a fit gives to the targets of other rows."""
+
+    @abstractmethod
+    def finish_scales(self, scaled: ScaledBasis, fit: AnyFit, data: Data) -> AnyFit:
+        """Say with a fit which scales it has."""
+
+    def bind(self, basis: Basis, X: Any, weight: Vector | None) -> BoundBasis:
+        """Return the dictionary of a basis at some rows."""
+        random_state = check_random_state(self.random_state)
+        return basis.bind(X, sample_weight=weight, random_state=random_state)
+
+    def inclusion_penalties(self, bound: BoundBasis, smoothness: float) -> Vector:
+        """Log-evidence each atom must bring: `min_gain`, or a default by kind of atom.
+
+        A null column raises the evidence with probability 0.32. Prior odds of one to the number of
+        columns against each make the expected number of false ones small; a smoothness prior
+        penalises them already.
+        """
+        localised = bound.is_localised
+        if self.min_gain is not None:
+            return np.full(len(localised), self.min_gain)
+        if not self.charges_min_gain:
+            return np.zeros(len(localised))
+        explicit = free = self.tuning.localised_gain
+        if not smoothness:
+            explicit = max(math.log(max(int(np.count_nonzero(~localised)), 1)), free)
+        return np.where(localised, free, explicit)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RegressionPlan(Plan[RegressionFit]):
+    """A fit with Gaussian noise."""
+
+    solver: Solver
+    fit_intercept: bool
+    noise_variance: float | None
+    """Held noise variance; None to estimate it."""
+    previous: tuple[FittedOutput, ...] = ()
+    """Outputs of an earlier fit to continue from."""
+    propagate: bool | None = None
+    """Whether error bars contain what is not known of the scales; None if that is not asked."""
+
+    def fit(self, basis: Basis, data: Data) -> RegressionFit:
+        """Fit every target on the shared dictionary."""
+        bound = self.bind(basis, data.X, data.weight)
+        outputs, objectives = [], []
+        with fitting_threads(float(math.prod(bound.dictionary.shape))):
+            all_moments = moments_of(
+                bound.dictionary,
+                data.targets,
+                data.weight,
+                centre=self.fit_intercept,
+                low_memory=self.low_memory,
+            )
+            previous = self.previous if len(self.previous) == len(all_moments) else ()
+            for number, moments in enumerate(all_moments):
+                if data.weight is not None:
+                    # a row of no weight must not lend its atom either (precomputed kernels)
+                    rows = bound.source_row
+                    moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
+                problem = self.problem(moments, bound)
+                warm_start = _warm_start(previous[number], bound, data.X) if previous else None
+                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                objective = objective_of(problem, problem.noise_variance)
+                objectives.append(
+                    objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+                )
+                outputs.append(
+                    finish_output(
+                        problem,
+                        solution,
+                        bound,
+                        data.X,
+                        data.targets[:, number],
+                        data.weight,
+                        has_intercept=self.fit_intercept,
+                        error_bars=self.error_bars,
+                    )
+                )
+        n_fetched = all_moments[0].n_fetched
+        return RegressionFit(bound, tuple(outputs), tuple(objectives), n_fetched)
+
+    def problem(self, moments: Moments, bound: BoundBasis) -> Problem:
+        """Return what the solver is given of one target."""
+        n_samples = moments.n_effective + float(self.fit_intercept)
+        prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
+        penalties = self.inclusion_penalties(bound, prior.is_penalised)
+        if (
+            self.min_gain is None and prior.is_penalised
+        ):  # orthonormal atoms need no tolerance: no search
+            if moments.is_orthonormal:
+                penalties[:] = 0.0
+            for part in moments.parts:
+                if part.is_orthonormal:
+                    penalties[part.atoms] = 0.0
+        return Problem(
+            moments=moments,
+            min_gain=penalties,
+            prior=prior,
+            noise_variance=self.noise_variance,
+        )
+
+    def score(self, fit: RegressionFit, data: Data) -> float:
+        """Mean log density of the targets of other rows, over all outputs."""
+        densities = [
+            output.predict_target(data.X).log_density(target)
+            for output, target in zip(fit.outputs, data.targets.T, strict=True)
+        ]
+        return float(np.average(sum(densities), weights=data.weight))
+
+    def finish_scales(self, scaled: ScaledBasis, fit: RegressionFit, data: Data) -> RegressionFit:
+        """Refine the scales with the evidence of the sparse model, if the learner is to."""
+        cold = replace(self, previous=())
+        refined = refine_scales(cold, replace(fit, scaled=scaled), data)
+        if self.propagate is None:
+            return refined
+        return measure_scales(refined, data, propagate=self.propagate, centre=self.fit_intercept)
+
+
+def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | None:
+    """Continue from an earlier fit if it speaks of the same atoms."""
+    active = output.active
+    if not len(active) or active[-1] >= bound.dictionary.shape[1]:
+        return None
+    rows = slice(0, min(X.shape[0], 50))  # a few tell other kernels and other inputs
+    before, now = output.atoms.at(X[rows]), bound.atoms.take(active).at(X[rows])
+    return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
+
+
+def monitor_of(estimator: Any, context: Any) -> Monitor:
+    """Return a monitor that calls scikit-learn's callbacks after every step."""
+
+    def tell(progress: Progress) -> bool:
+        task = context.subcontext(task_name=progress.stage)
+        task.call_on_fit_task_begin(estimator=estimator)
+        return bool(task.call_on_fit_task_end(estimator=estimator))
+
+    return tell

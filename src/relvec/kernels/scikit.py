@@ -1,0 +1,192 @@
+"""What the library knows of scikit-learn's kernels: one class each that answers in their place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    CompoundKernel,
+    ConstantKernel,
+    DotProduct,
+    Exponentiation,
+    ExpSineSquared,
+    Matern,
+    PairwiseKernel,
+    Product,
+    RationalQuadratic,
+    Sum,
+    WhiteKernel,
+)
+
+from relvec._typing import Matrix
+from relvec.kernels.definition import KernelProfile, answer_of, define
+from relvec.kernels.evaluate import GaussianDictionary, kernel_block
+
+__all__: list[str] = []
+
+
+class _OfDistance:
+    """A function of the distance in units of a length scale."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    @property
+    def measure(self) -> str | None:
+        """With a length scale for each input no closed form is known."""
+        return "squared" if np.size(self.kernel.length_scale) == 1 else None
+
+
+class _Gaussian(_OfDistance):
+    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+        return E * kernel_block(self.kernel, X, Z) * (-0.5 / self.kernel.length_scale**2)
+
+    def profile(self) -> KernelProfile:
+        factor = 1.0 / np.asarray(self.kernel.length_scale)
+        return KernelProfile("RBF", "squared", _gaussian, factor)
+
+
+class _RationalQuadratic(_OfDistance):
+    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+        alpha = self.kernel.alpha
+        unit = 1.0 / (2.0 * alpha * self.kernel.length_scale**2)
+        base = 1.0 + unit * cdist(X, Z, "sqeuclidean")
+        result: Matrix = E * (-alpha * unit) * base ** (-alpha - 1.0)
+        return result
+
+    def profile(self) -> KernelProfile:
+        alpha = float(self.kernel.alpha)
+        return KernelProfile(
+            f"rational quadratic alpha={alpha:g}",
+            "squared",
+            lambda t, f: f.power(1.0 + t / (2.0 * alpha), -alpha),
+            1.0 / self.kernel.length_scale,
+        )
+
+
+class _Matern(_OfDistance):
+    @property
+    def measure(self) -> str | None:
+        return super().measure if self.kernel.nu in _MATERN else None
+
+    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
+        length, nu = self.kernel.length_scale, self.kernel.nu
+        if nu == math.inf:
+            return E * kernel_block(self.kernel, X, Z) * (-0.5 / length**2)
+        distance = cdist(X / length, Z / length)
+        if nu == 0.5:
+            slope = np.exp(-distance) / np.maximum(2.0 * distance, 1e-150)
+            slope[distance == 0.0] = 0.0  # where all differences are zero as well
+        elif nu == 1.5:
+            slope = 1.5 * np.exp(-math.sqrt(3.0) * distance)
+        else:
+            far = math.sqrt(5.0) * distance
+            slope = (5.0 / 6.0) * (1.0 + far) * np.exp(-far)
+        result: Matrix = E * slope / -(length**2)
+        return result
+
+    def profile(self) -> KernelProfile | None:
+        kernel = self.kernel
+        if kernel.nu not in _MATERN:
+            return None
+        name, factor = f"Matern nu={kernel.nu}", 1.0 / np.asarray(kernel.length_scale)
+        return KernelProfile(name, "squared", _MATERN[kernel.nu], factor)
+
+
+class _DotProduct:
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def profile(self) -> KernelProfile:
+        bias = float(self.kernel.sigma_0) ** 2
+        return KernelProfile("dot product", "product", lambda t, f: t + bias)
+
+
+class _Product:
+    """A constant times a kernel is that kernel with another variance."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def profile(self) -> KernelProfile | None:
+        parts = self.kernel.k1, self.kernel.k2
+        for constant, other in (parts, parts[::-1]):
+            if type(constant) is ConstantKernel:
+                profile = answer_of(other, "profile")
+                inner = None if profile is None else profile()
+                variance = float(constant.constant_value)
+                return None if inner is None else replace(inner, variance=variance * inner.variance)
+        return None
+
+
+def _gaussian(t: Any, f: Any) -> Any:
+    return f.exp(-0.5 * t)
+
+
+def _exponential(t: Any, f: Any) -> Any:
+    return f.exp(-f.sqrt(t))
+
+
+def _matern32(t: Any, f: Any) -> Any:
+    distance = f.sqrt(3.0 * t)
+    return (1.0 + distance) * f.exp(-distance)
+
+
+def _matern52(t: Any, f: Any) -> Any:
+    distance = f.sqrt(5.0 * t)
+    return (1.0 + distance + (5.0 / 3.0) * t) * f.exp(-distance)
+
+
+_MATERN = {0.5: _exponential, 1.5: _matern32, 2.5: _matern52, math.inf: _gaussian}
+
+# Kernels with a length scale get the one for which gamma means the same as in
+# exp(-gamma |x - z|^2).
+define(
+    RBF,
+    names={"rbf": lambda gamma, degree, coef0: RBF(1.0 / math.sqrt(2.0 * gamma))},
+    aliases={"gauss": "rbf", "gaussian": "rbf", "squared_exponential": "rbf"},
+    decays=True,
+    learns_scales=True,
+    dictionary=GaussianDictionary,
+    answers=_Gaussian,
+)
+define(
+    Matern,
+    names={
+        "matern32": lambda gamma, degree, coef0: Matern(1.0 / math.sqrt(2.0 * gamma), nu=1.5),
+        "matern52": lambda gamma, degree, coef0: Matern(1.0 / math.sqrt(2.0 * gamma), nu=2.5),
+    },
+    aliases={"matern": "matern52"},
+    decays=True,
+    learns_scales=True,
+    answers=_Matern,
+)
+define(
+    RationalQuadratic,
+    names={
+        "rational_quadratic": lambda gamma, degree, coef0: RationalQuadratic(
+            1.0 / math.sqrt(2.0 * gamma)
+        )
+    },
+    aliases={"rq": "rational_quadratic"},
+    decays=True,
+    learns_scales=True,
+    answers=_RationalQuadratic,
+)
+define(DotProduct, answers=_DotProduct)
+define(Product, answers=_Product)
+for kind in (
+    CompoundKernel,
+    ConstantKernel,
+    Exponentiation,
+    ExpSineSquared,
+    PairwiseKernel,
+    Sum,
+    WhiteKernel,
+):
+    define(kind)
