@@ -10,10 +10,6 @@ from relvec._typing import Matrix
 from relvec.kernels import KernelLike, kernel_block, kernel_dictionary
 from relvec.testing._claims import default_inputs, require, require_close
 
-GRADIENT_TOLERANCE = 1e-6
-"""Allowed relative difference of gradients: central differences with a step of 1e-5 are good
-to about 1e-10, less what cancellation costs."""
-
 
 def check_kernel(kernel: KernelLike, X: Matrix | None = None) -> None:
     """Check that a kernel can be evaluated in blocks, copied and differentiated.
@@ -97,5 +93,6 @@ def _check_kernel_gradient(kernel: Kernel, X: Matrix, name: str) -> None:
             gradient[:, :, number],
             (above - below) / (2 * step),
             f"the gradient of {name} with respect to theta[{number}] is not its derivative",
-            GRADIENT_TOLERANCE,
+            # central differences are good to about 1e-10, less what cancellation costs
+            tolerance=1e-6,
         )
