@@ -29,7 +29,7 @@ from relvec import (
 from relvec.bases import LinearBasis
 from relvec.reporting import make_report
 from relvec.reporting.evidence import evidence_facts
-from relvec.reporting.findings import _of_intervals, find
+from relvec.reporting.findings import about_intervals, find
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
@@ -332,10 +332,10 @@ def test_error_bars_that_are_right_at_95_percent_only_are_told():
     small = rng.random(1000) < 0.9
     errors = np.where(small, 0.1, 2.4) * rng.normal(size=1000)
     judged = Sample("new", False, errors, np.arange(1000), np.zeros(1000), np.full(1000, 1.0))
-    (found,) = _of_intervals(judged)
+    (found,) = about_intervals(judged)
     assert not found.is_good
     assert "but 50 % intervals 9" in found.words
     assert "most errors are smaller" in found.words
     normal = dataclasses.replace(judged, y=rng.normal(size=1000))
-    (found,) = _of_intervals(normal)
+    (found,) = about_intervals(normal)
     assert found.is_good
