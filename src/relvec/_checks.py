@@ -179,10 +179,10 @@ def _refuse_words(array: np.ndarray) -> None:
                 if not isinstance(value, str):
                     return
                 raise ValueError(
-                    f"X must hold numbers for this model; row {row} holds the text {value!r}. Use "
-                    "a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a function "
-                    "k(X, Z), or turn texts into numbers first, for example by scikit-learn's "
-                    "TfidfVectorizer or OneHotEncoder."
+                    f"X must hold numbers for this model; row {row} holds the text {str(value)!r}. "
+                    "Use a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a "
+                    "function k(X, Z), or turn texts into numbers first, for example by "
+                    "scikit-learn's TfidfVectorizer or OneHotEncoder."
                 ) from None
 
 

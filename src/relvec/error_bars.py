@@ -190,14 +190,15 @@ def fit_novelty(
     kernel: KernelLike,
     X: Matrix,
     atoms: Atoms,
-    target: Vector,
+    target: Vector | None,
     sample_weight: Vector | None,
     posterior: Posterior,
     amplitude: float,
 ) -> Novelty | None:
     """Choose pivots from the training inputs, and an offset where they cannot cover them.
 
-    Returns None where `kernel` is not a covariance.
+    Returns None where `kernel` is not a covariance. Without `target` all of these inputs count as
+    known.
     """
     inputs, rows = _looked_at(X, sample_weight)
     noise_share = posterior.noise_variance / amplitude
@@ -209,6 +210,8 @@ def fit_novelty(
     novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
     if pivots.unexplained < tolerance:
         return novelty
+    if target is None:
+        return replace(novelty, offset=min(pivots.unexplained, 0.99))
     # In many dimensions few pivots cannot cover the training inputs, which then look novel
     # themselves. How much of that is real is what best predicts the training targets, each
     # from the others.

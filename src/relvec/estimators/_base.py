@@ -80,7 +80,8 @@ class BaseSparseBayesRegressor(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Sparse matrices are accepted by `LinearBasis`.
+            Inputs. Sparse matrices are accepted by `LinearBasis`; texts and other objects, also
+            as a list, by kernels and functions of such.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets. Several outputs are fitted one by one and share the dictionary.
         sample_weight : array-like of shape (n_samples,), optional
@@ -117,19 +118,23 @@ class BaseSparseBayesRegressor(
         fit = plan.run(Data(X, y.reshape(len(y), -1), weight, groups))
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._expose(fit, plan, is_single=y.ndim == 1)
+        self._warn(fit, plan, stacklevel=4)
+        return self
+
+    def _warn(self, fit: RegressionFit, plan: RegressionPlan, *, stacklevel: int) -> None:
+        """Say what is wrong with a fit, and what to do."""
+        name = type(self).__name__
         if plan.noise_variance is None and fit.outputs[0].posterior.n_effective < 1.0:
             warnings.warn(
-                f"{type(self).__name__} cannot estimate the noise from so few samples: the error "
-                "bars say nothing. Give noise_variance, or more data.",
+                f"{name} cannot estimate the noise from so few samples: the error bars say "
+                "nothing. Give noise_variance, or more data.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
         for output in fit.outputs:
-            reason = _weakness(output, plan, is_watched=has_callbacks)
+            reason = _weakness(output, plan, is_watched=plan.monitor is not None)
             if reason is not None:
-                message = f"{type(self).__name__} {reason}"
-                warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        return self
+                warnings.warn(f"{name} {reason}", ConvergenceWarning, stacklevel=stacklevel)
 
     def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
         """Set the public attributes; those of several outputs refer to the union of atoms."""

@@ -60,7 +60,8 @@ class BaseSparseBayesClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Sparse matrices are accepted by `LinearBasis`.
+            Inputs. Sparse matrices are accepted by `LinearBasis`; texts and other objects, also
+            as a list, by kernels and functions of such.
         y : array-like of shape (n_samples,)
             Class labels, two or more different ones: numbers, booleans or strings.
         sample_weight : array-like of shape (n_samples,), optional

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -155,7 +156,6 @@ class RegressionPlan(Plan[RegressionFit]):
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit every target on the shared dictionary."""
         bound = self.bind(basis, data.X, data.weight)
-        outputs, objectives = [], []
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = moments_of(
                 bound.dictionary,
@@ -164,31 +164,44 @@ class RegressionPlan(Plan[RegressionFit]):
                 centre=self.fit_intercept,
                 low_memory=self.low_memory,
             )
-            previous = self.previous if len(self.previous) == len(all_moments) else ()
-            for number, moments in enumerate(all_moments):
-                if data.weight is not None:
-                    # a row of no weight must not lend its atom either (precomputed kernels)
-                    rows = bound.source_row
+            if data.weight is not None:
+                # a row of no weight must not lend its atom either (precomputed kernels)
+                rows = bound.source_row
+                for moments in all_moments:
                     moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
-                problem = self.problem(moments, bound)
-                warm_start = _warm_start(previous[number], bound, data.X) if previous else None
-                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
-                objective = objective_of(problem, problem.noise_variance)
-                objectives.append(
-                    objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+            return self.fit_moments(bound, all_moments, data.X, data.targets.T, data.weight)
+
+    def fit_moments(
+        self,
+        bound: BoundBasis,
+        all_moments: Sequence[Moments],
+        X: Any,
+        targets: Iterable[Vector | None],
+        weight: Vector | None = None,
+    ) -> RegressionFit:
+        """Fit every target to its moments; `targets` are None where the rows are not at hand."""
+        outputs, objectives = [], []
+        previous = self.previous if len(self.previous) == len(all_moments) else ()
+        for number, (moments, target) in enumerate(zip(all_moments, targets, strict=True)):
+            problem = self.problem(moments, bound)
+            warm_start = _warm_start(previous[number], bound, X) if previous else None
+            solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+            objective = objective_of(problem, problem.noise_variance)
+            objectives.append(
+                objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+            )
+            outputs.append(
+                finish_output(
+                    problem,
+                    solution,
+                    bound,
+                    X,
+                    target,
+                    weight,
+                    has_intercept=self.fit_intercept,
+                    error_bars=self.error_bars,
                 )
-                outputs.append(
-                    finish_output(
-                        problem,
-                        solution,
-                        bound,
-                        data.X,
-                        data.targets[:, number],
-                        data.weight,
-                        has_intercept=self.fit_intercept,
-                        error_bars=self.error_bars,
-                    )
-                )
+            )
         n_fetched = all_moments[0].n_fetched
         return RegressionFit(bound, tuple(outputs), tuple(objectives), n_fetched)
 
