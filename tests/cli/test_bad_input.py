@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from relvec.cli.limits import Limits
+
 
 @pytest.fixture
 def fit(refused, tmp_path):
@@ -272,16 +274,14 @@ def test_wrong_delimiter_at_prediction(refused, folder, tmp_path):
 
 
 @pytest.mark.parametrize("block", [7, 1000])
-def test_text_among_numbers_is_found_by_row_and_value(
-    refused, folder, tmp_path, monkeypatch, block
-):
-    monkeypatch.setattr("relvec.cli.predicting.BLOCK", block)
+def test_text_among_numbers_is_found_by_row_and_value(refused, folder, tmp_path, block):
     ages = pl.read_csv(folder / "new.csv")["age"].cast(pl.String).to_list()
     ages[16] = "old"
     table = pl.read_csv(folder / "new.csv").with_columns(age=pl.Series(ages))
     table.write_csv(tmp_path / "new.csv")
     output = tmp_path / "out.csv"
-    sentence = refused("predict", folder / "houses.relvec", tmp_path / "new.csv", "-o", output)
+    arguments = ["predict", folder / "houses.relvec", tmp_path / "new.csv", "-o", output]
+    sentence = refused(*arguments, obj=Limits(block_rows=block))
     assert "Column 'age' must hold numbers, but row 17 has 'old'" in sentence
     assert not output.exists()
     assert [each.name for each in tmp_path.iterdir()] == ["new.csv"]

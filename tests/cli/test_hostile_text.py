@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from relvec.cli import predicting
+from relvec.cli.limits import Limits
 from relvec.cli.talk import Talk, visible
 
 NUMBERS = [f"{i},{i * i % 7}.5,{2 * i}.25" for i in range(40)]
@@ -144,20 +144,20 @@ def test_many_columns_do_not_flood_the_screen(cli, tmp_path):
 
 
 @pytest.fixture
-def lines_of(cli, fit_model, tmp_path, monkeypatch):
+def lines_of(cli, fit_model, tmp_path):
     """Predict JSON lines in blocks of ten, with the columns they came with."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=(30, 2))
     train = pl.DataFrame({"a": values[:, 0], "b": values[:, 1], "y": values[:, 0] + 0.5})
     train.write_csv(tmp_path / "train.csv")
     fit_model(tmp_path / "train.csv", "y", tmp_path / "m.relvec")
-    monkeypatch.setattr(predicting, "BLOCK", 10)
 
     def run(make, name):
         rows = [make(i, float(values[i, 0]), float(values[i, 1])) for i in range(30)]
         source = tmp_path / "new.jsonl"
         source.write_text("\n".join(map(json.dumps, rows)))
-        result = cli("predict", tmp_path / "m.relvec", source, "--keep", "-o", tmp_path / name)
+        arguments = ["predict", tmp_path / "m.relvec", source, "--keep", "-o", tmp_path / name]
+        result = cli(*arguments, obj=Limits(block_rows=10))
         assert result.exit_code == 0, result.output
         return result, values
 

@@ -15,6 +15,7 @@ import pytest
 import relvec.io
 from relvec import RVMRegressor
 from relvec.cli.demonstrating import COMMANDS
+from relvec.cli.limits import Limits
 from relvec.cli.talk import run
 
 # inspect
@@ -83,14 +84,12 @@ def test_compare_classes(cli, folder):
         assert words in result.stdout
 
 
-def test_compare_says_if_the_process_sees_some_rows_only(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("relvec.cli.peers.GP_ROWS", 20)
+def test_compare_says_if_the_process_sees_some_rows_only(cli, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
     pl.DataFrame({"x": x, "y": np.sin(x)}).write_csv(tmp_path / "t.csv")
-    result = cli(
-        "compare", tmp_path / "t.csv", "-t", "y", "--folds", "2", "--model", "gp", "--json"
-    )
+    options = ["--folds", "2", "--model", "gp", "--json"]
+    result = cli("compare", tmp_path / "t.csv", "-t", "y", *options, obj=Limits(gp_rows=20))
     answer = json.loads(result.stdout)
     assert answer["models"]["gp"]["size"] == 20.0
     assert "fitted to 20 of 30 rows" in answer["notes"][0]

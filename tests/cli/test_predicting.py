@@ -13,14 +13,15 @@ import pytest
 
 import relvec.io
 from relvec import RVMClassifier, RVMRegressor
+from relvec.cli.limits import Limits
 
 
 @pytest.fixture
 def predicted(cli, folder):
     """Predict a table with the model of houses; the answer as a table."""
 
-    def run(table, *options, model="houses"):
-        result = cli("predict", folder / f"{model}.relvec", table, *options)
+    def run(table, *options, model="houses", **more):
+        result = cli("predict", folder / f"{model}.relvec", table, *options, **more)
         assert result.exit_code == 0, result.output
         return pl.read_csv(io.StringIO(result.stdout))
 
@@ -49,11 +50,11 @@ def test_the_answer_is_that_of_the_model(predicted, folder, expected):
 
 @pytest.mark.parametrize("block", [1, 7, 60])
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
-def test_blocks_do_not_matter(predicted, folder, tmp_path, monkeypatch, expected, block, suffix):
-    monkeypatch.setattr("relvec.cli.predicting.BLOCK", block)
+def test_blocks_do_not_matter(predicted, folder, tmp_path, expected, block, suffix):
     table, path = pl.read_csv(folder / "new.csv"), tmp_path / f"new.{suffix}"
     getattr(table, f"write_{'ndjson' if suffix == 'jsonl' else suffix}")(path)
-    assert np.allclose(predicted(path)["price_predicted"], expected[0])
+    answer = predicted(path, obj=Limits(block_rows=block))
+    assert np.allclose(answer["price_predicted"], expected[0])
 
 
 def test_columns_are_found_by_name_in_any_order(predicted, folder, tmp_path, expected):
@@ -216,9 +217,9 @@ def test_a_model_that_knows_names_wants_them(cli, refused, tmp_path):
 # scores
 
 
-def test_score(cli, folder, expected, monkeypatch):
-    monkeypatch.setattr("relvec.cli.predicting.BLOCK", 7)
-    result = cli("score", folder / "houses.relvec", folder / "new.csv", "--json")
+def test_score(cli, folder, expected):
+    arguments = ["score", folder / "houses.relvec", folder / "new.csv", "--json"]
+    result = cli(*arguments, obj=Limits(block_rows=7))
     scores = json.loads(result.stdout)["scores"]
     truth = pl.read_csv(folder / "new.csv")["price"].to_numpy()
     mean, std = expected

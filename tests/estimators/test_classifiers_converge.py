@@ -12,7 +12,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis
 from relvec.datasets import make_snake
-from relvec.laplace.binary import Labels, find_mode
+from relvec.laplace import find_mode
+from relvec.likelihoods import Bernoulli
 
 SNAKES = {
     "narrow": (100, KernelBasis(gamma=4.0)),
@@ -143,12 +144,13 @@ def test_exact_end_is_a_maximum(seed):
     """Neither a small change of a precision nor a weak new atom raises the evidence."""
     X, y = make_snake(80, random_state=seed)
     model = RVMClassifier(gamma=1.0, solver="exact").fit(X, y)
-    labels = Labels(y.astype(float), None, np.full(80, model.intercept_[0]), False)
+    labels = Bernoulli().bind(y, offset=model.intercept_[0])
     atoms = rbf_kernel(X, gamma=1.0)
     active, log_precision = model.relevance_, np.log(model.weight_precision_[0])
 
     def evidence(index, values):
-        return find_mode(atoms[:, index], values, labels, tol=1e-14).log_evidence
+        mode = find_mode(atoms[:, index], values, labels, has_intercept=False, tol=1e-14)
+        return mode.log_evidence
 
     best = evidence(active, log_precision)
     assert best == pytest.approx(model.log_evidence_, abs=1e-4)

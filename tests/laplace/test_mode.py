@@ -8,11 +8,11 @@ from scipy.integrate import dblquad, quad
 from scipy.special import softmax
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.binary import Labels, bound_degrees, bound_entry, find_mode
-from relvec.laplace.pair_design import PairCurvature, PairDesign
-from relvec.laplace.softmax import ClassLabels, bound_curvature, find_softmax_mode
-from relvec.likelihoods.bernoulli import log_likelihood
-from relvec.likelihoods.softmax import mean_probabilities
+from relvec.laplace import find_mode
+from relvec.laplace.hessian import SingleDesign
+from relvec.laplace.pairs import PairDesign, PairHessian, PairPosterior
+from relvec.likelihoods import Bernoulli, Softmax
+from relvec.solvers.latent.vague import averaged_log_density
 from tests.helpers_labels import dense_softmax_evidence, softmax_effects
 
 FORMS = [(intercept, weighted) for intercept in (True, False) for weighted in (True, False)]
@@ -24,7 +24,7 @@ def binary(seed=0, n=40, k=4, *, intercept=True, weighted=False, offset=True):
     target = (rng.random(n) < 0.6).astype(float)
     weight = rng.uniform(0.3, 2.0, n) if weighted else None
     given = rng.normal(size=n) if offset else None
-    return atoms, rng.normal(size=k), Labels(target, weight, given, intercept)
+    return atoms, rng.normal(size=k), Bernoulli().bind(target, weight, given)
 
 
 def several(seed=0, n=40, sizes=(2, 0, 3), *, intercept=True, weighted=False, offset=True):
@@ -33,8 +33,20 @@ def several(seed=0, n=40, sizes=(2, 0, 3), *, intercept=True, weighted=False, of
     target = rng.integers(0, len(sizes), n)
     weight = rng.uniform(0.3, 2.0, n) if weighted else None
     given = rng.normal(size=(n, len(sizes))) if offset else None
-    labels = ClassLabels(target, len(sizes), weight, given, intercept)
+    labels = Softmax(len(sizes)).bind(target, weight, given)
     return columns, sizes, rng.normal(size=sum(sizes)), labels
+
+
+def softmax_mode(columns, sizes, theta, labels, start=None, *, intercept=True):
+    return find_mode(columns, theta, labels, start, has_intercept=intercept, sizes=sizes)
+
+
+def reference(mode, labels):
+    return mode.design.reference_hessian(labels, mode.precision)
+
+
+def posterior_of(mode):
+    return PairPosterior.of(mode.design, mode.hessian, mode.weights)
 
 
 def differences(function, theta, step=1e-4):
@@ -48,7 +60,7 @@ def differences(function, theta, step=1e-4):
 @pytest.mark.parametrize(("intercept", "weighted"), FORMS)
 def test_binary_mode_and_evidence_against_dense_formulas(intercept, weighted):
     atoms, theta, labels = binary(intercept=intercept, weighted=weighted)
-    mode = find_mode(atoms, theta, labels)
+    mode = find_mode(atoms, theta, labels, has_intercept=intercept)
     contrast = np.array([[0.0], [1.0]]) if intercept else np.empty((2, 0))
     effects = softmax_effects(atoms, (0, 4), contrast)
     precision = np.append(np.exp(theta), [0.0] * intercept)
@@ -67,58 +79,68 @@ def test_binary_gradient_against_differences(intercept, weighted, c):
     atoms, theta, labels = binary(intercept=intercept, weighted=weighted)
 
     def value(theta):
-        mode = find_mode(atoms, theta, labels)
-        return mode.log_evidence - c * mode.degrees
+        mode = find_mode(atoms, theta, labels, has_intercept=intercept)
+        return mode.log_evidence - c * mode.hessian.degrees
 
-    found = find_mode(atoms, theta, labels).gradient(c, exact=True)
+    found = find_mode(atoms, theta, labels, has_intercept=intercept).gradient(labels, c, exact=True)
     np.testing.assert_allclose(found, differences(value, theta), atol=2e-6)
 
 
 @pytest.mark.parametrize(("intercept", "weighted"), FORMS)
-def test_bound_degrees_and_what_an_atom_adds(intercept, weighted):
+def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
     atoms, theta, labels = binary(intercept=intercept, weighted=weighted, k=5)
     precision = np.exp(theta)
-    value, slope = bound_degrees(atoms, precision, labels.weight, intercept)
 
-    def degrees(theta):
-        return bound_degrees(atoms, np.exp(theta), labels.weight, intercept)[0]
+    def hessian(columns, precision):
+        design = SingleDesign(columns, has_intercept=intercept)
+        return design.reference_hessian(labels, np.append(precision, [0.0] * intercept))
 
-    np.testing.assert_allclose(-slope, differences(degrees, theta), atol=1e-7)
+    whole = hessian(atoms, precision)
+    slopes = differences(lambda theta: hessian(atoms, np.exp(theta)).degrees, theta)
+    np.testing.assert_allclose(-whole.degrees_slope(1.0), slopes, atol=1e-7)
+    charge = np.array([0.3, 1.0, 0.0, 2.0, 0.5])
+    slopes = differences(
+        lambda theta: charge @ hessian(atoms, np.exp(theta)).degrees_of_atoms, theta
+    )
+    np.testing.assert_allclose(-whole.degrees_slope(charge), slopes, atol=1e-7)
     rows = 0.25 * (np.ones(len(atoms)) if labels.weight is None else labels.weight)
     centred = atoms - rows @ atoms / rows.sum() if intercept else atoms
     gram = centred.T @ (rows[:, None] * centred)
     dense = np.trace(np.linalg.solve(gram + np.diag(precision), gram))
-    assert value == pytest.approx(dense, rel=1e-9)
-    s, r = bound_entry(
-        DenseDictionary(atoms), atoms[:, :4], precision[:4], labels.weight, intercept
-    )
-    without = bound_degrees(atoms[:, :4], precision[:4], labels.weight, intercept)[0]
-    assert value - without == pytest.approx(r[4] / (precision[4] + s[4]), rel=1e-8)
+    assert whole.degrees == pytest.approx(dense, rel=1e-9)
+    part = hessian(atoms[:, :4], precision[:4])
+    _, s, r = part.entry(DenseDictionary(atoms), (1.0, 1.0))
+    added = r[4, 0] / (precision[4] + s[4, 0])
+    assert whole.degrees - part.degrees == pytest.approx(added, rel=1e-8)
+    _, s, r = part.entry(DenseDictionary(atoms), (charge, charge[:4]))
+    added = r[4, 0] / (precision[4] + s[4, 0])
+    charged = charge @ whole.degrees_of_atoms - charge[:4] @ part.degrees_of_atoms
+    assert charged == pytest.approx(added, rel=1e-8)
 
 
 def test_binary_evidence_is_near_the_integral():
     rng = np.random.default_rng(3)
     x = rng.normal(size=30)
     target = (rng.random(30) < 1 / (1 + np.exp(-x))).astype(float)
-    labels = Labels(target)
+    labels = Bernoulli().bind(target)
     mode = find_mode(x[:, None], np.array([0.3]), labels)
     alpha = np.exp(0.3)
 
     def density(w, b):
         prior = np.sqrt(alpha / (2 * np.pi)) * np.exp(-0.5 * alpha * w * w)
-        return prior * np.exp(log_likelihood(x * w + b, target) - mode.log_evidence)
+        return prior * np.exp(labels.total_log_density(x * w + b) - mode.log_evidence)
 
     integral = dblquad(density, -5, 5, -8, 8, epsabs=1e-5)[0]
     assert np.log(integral) == pytest.approx(0.0, abs=0.05)
 
 
 def test_mode_of_nothing_and_of_one_class():
-    empty = find_mode(np.empty((6, 0)), np.empty(0), Labels(np.array([0.0, 1, 0, 0, 1, 0])))
+    empty = find_mode(np.empty((6, 0)), np.empty(0), Bernoulli().bind([0, 1, 0, 0, 1, 0]))
     assert empty.weights[0] == pytest.approx(np.log(0.5), abs=1e-6)
-    alone = find_mode(np.empty((6, 0)), np.empty(0), Labels(np.ones(6)))
+    alone = find_mode(np.empty((6, 0)), np.empty(0), Bernoulli().bind(np.ones(6)))
     assert np.isfinite(alone.log_evidence)
     bare = find_mode(
-        np.empty((4, 0)), np.empty(0), Labels(np.array([0.0, 1, 1, 0]), has_intercept=False)
+        np.empty((4, 0)), np.empty(0), Bernoulli().bind([0, 1, 1, 0]), has_intercept=False
     )
     assert bare.log_evidence == pytest.approx(4 * np.log(0.5))
 
@@ -127,8 +149,8 @@ def test_step_limit_leaves_a_consistent_mode():
     atoms, theta, labels = binary()
     cut = find_mode(atoms, theta, labels, max_steps=1)
     assert cut.n_steps == 1
-    expected = cut.curvature @ np.square(cut.atoms)
-    np.testing.assert_allclose(1.0 / cut.scale**2 - cut.precision, expected, rtol=1e-9)
+    expected = cut.hessian.rows @ np.square(cut.design.columns)
+    np.testing.assert_allclose(1.0 / cut.hessian.scale**2 - cut.precision, expected, rtol=1e-9)
 
 
 # ------------------------------------------------------------------ several classes
@@ -137,12 +159,12 @@ def test_step_limit_leaves_a_consistent_mode():
 @pytest.mark.parametrize(("intercept", "weighted"), FORMS)
 def test_softmax_mode_and_evidence_against_dense_formulas(intercept, weighted):
     columns, sizes, theta, labels = several(intercept=intercept, weighted=weighted)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
-    design = mode.curvature.design
+    mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
+    design = mode.design
     effects = softmax_effects(columns, sizes, design.contrast)
     precision = np.append(np.exp(theta), [0.0] * (2 * intercept))
     value, weights, covariance = dense_softmax_evidence(
-        effects, labels.target, precision, labels.weight, labels.offset
+        effects, labels.classes, precision, labels.weight, labels.offset
     )
     assert mode.log_evidence == pytest.approx(value, abs=1e-6)
     np.testing.assert_allclose(mode.weights, weights, atol=1e-5)
@@ -155,19 +177,21 @@ def test_softmax_gradient_against_differences(intercept, weighted, c):
     columns, sizes, theta, labels = several(intercept=intercept, weighted=weighted)
 
     def value(theta):
-        mode = find_softmax_mode(columns, sizes, theta, labels)
-        return mode.log_evidence - c * mode.degrees
+        mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
+        return mode.log_evidence - c * mode.hessian.degrees
 
-    mode = find_softmax_mode(columns, sizes, theta, labels)
-    np.testing.assert_allclose(mode.gradient(c, exact=True), differences(value, theta), atol=2e-6)
+    mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
+    np.testing.assert_allclose(
+        mode.gradient(labels, c, exact=True), differences(value, theta), atol=2e-6
+    )
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_fixed_curvature_gradient_is_that_of_the_quadratic_model(intercept):
     columns, sizes, theta, labels = several(intercept=intercept)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
+    mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     n = len(theta)
-    data = mode.curvature
+    data = mode
     gram = np.linalg.inv(mode.covariance) - np.diag(mode.precision)
     target = gram @ mode.weights + mode.precision * mode.weights
 
@@ -179,15 +203,15 @@ def test_fixed_curvature_gradient_is_that_of_the_quadratic_model(intercept):
         return fit + 0.5 * theta.sum() - 0.5 * np.linalg.slogdet(hessian)[1]
 
     np.testing.assert_allclose(
-        mode.gradient(0.0, exact=False), differences(value, theta), atol=1e-6
+        mode.gradient(labels, exact=False), differences(value, theta), atol=1e-6
     )
 
 
 def test_softmax_bound_is_bohnings():
     columns, sizes, theta, labels = several(weighted=True)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
-    bound = bound_curvature(mode)
-    effects = softmax_effects(columns, sizes, mode.curvature.design.contrast)
+    mode = softmax_mode(columns, sizes, theta, labels)
+    bound = reference(mode, labels)
+    effects = softmax_effects(columns, sizes, mode.design.contrast)
     fixed = 0.5 * (np.eye(3) - 1.0 / 3.0)
     gram = np.einsum("n,nki,kl,nlj->ij", labels.weight, effects, fixed, effects)
     hessian = gram + np.diag(mode.precision)
@@ -197,9 +221,9 @@ def test_softmax_bound_is_bohnings():
     assert bound.degrees == pytest.approx(own)
 
     def degrees(theta):
-        return bound_curvature(find_softmax_mode(columns, sizes, theta, labels)).degrees
+        return reference(softmax_mode(columns, sizes, theta, labels), labels).degrees
 
-    np.testing.assert_allclose(-bound.degrees_slope, differences(degrees, theta), atol=1e-7)
+    np.testing.assert_allclose(-bound.degrees_slope(1.0), differences(degrees, theta), atol=1e-7)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -207,19 +231,19 @@ def test_softmax_bound_is_bohnings():
 def test_entry_statistics_against_the_larger_model(intercept, sizes):
     rng = np.random.default_rng(5)
     columns, sizes, theta, labels = several(sizes=sizes, intercept=intercept, weighted=True)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
-    curvature = mode.curvature
+    mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
+    curvature = mode.hessian
     fresh = rng.normal(size=(len(columns), 2))
-    s, r = curvature.entry(DenseDictionary(fresh), degrees=True)
+    _, s, r = curvature.entry(DenseDictionary(fresh), (1.0, 1.0))
     assert r is not None
     for k in range(3):
         where = sum(sizes[: k + 1])
         grown = tuple(size + (j == k) for j, size in enumerate(sizes))
-        design = PairDesign.of(
+        design = PairDesign(
             np.insert(columns, where, fresh[:, 1], axis=1), grown, has_intercept=intercept
         )
         for alpha in (0.3, 5.0):
-            larger = PairCurvature(
+            larger = PairHessian(
                 design,
                 curvature.probability,
                 labels.weight,
@@ -234,8 +258,8 @@ def test_softmax_evidence_is_near_the_integral():
     rng = np.random.default_rng(4)
     x = rng.normal(size=25)
     target = rng.integers(0, 3, 25)
-    labels = ClassLabels(target, 3, has_intercept=False)
-    mode = find_softmax_mode(x[:, None], (0, 1, 0), np.array([0.2]), labels)
+    labels = Softmax(3).bind(target)
+    mode = softmax_mode(x[:, None], (0, 1, 0), np.array([0.2]), labels, intercept=False)
     alpha = np.exp(0.2)
 
     def density(w):
@@ -251,27 +275,27 @@ def test_softmax_evidence_is_near_the_integral():
 def test_two_softmax_classes_are_the_binary_model():
     atoms, theta, labels = binary(offset=False, weighted=True)
     mode = find_mode(atoms, theta, labels)
-    classes = ClassLabels(labels.target.astype(np.intp), 2, labels.weight)
-    same = find_softmax_mode(atoms, (0, 4), theta, classes)
+    classes = Softmax(2).bind(labels.target, labels.weight)
+    same = softmax_mode(atoms, (0, 4), theta, classes)
     # the one contrast is the logit over the square root of two
     assert same.log_evidence == pytest.approx(mode.log_evidence - 0.5 * np.log(2.0), abs=1e-8)
     np.testing.assert_allclose(same.weights[:4], mode.weights[:4], atol=1e-6)
-    np.testing.assert_allclose(same.logits[:, 1] - same.logits[:, 0], mode.logit, atol=1e-6)
+    np.testing.assert_allclose(same.latent[:, 1] - same.latent[:, 0], mode.latent, atol=1e-6)
     np.testing.assert_allclose(
-        same.gradient(0.5, exact=True), mode.gradient(0.5, exact=True), atol=1e-6
+        same.gradient(classes, 0.5, exact=True), mode.gradient(labels, 0.5, exact=True), atol=1e-6
     )
-    value, slope = bound_degrees(atoms, np.exp(theta), labels.weight, True)
-    assert bound_curvature(same).degrees == pytest.approx(value, rel=1e-6)
-    np.testing.assert_allclose(bound_curvature(same).degrees_slope, slope, atol=1e-7)
+    one, two = reference(mode, labels), reference(same, classes)
+    assert two.degrees == pytest.approx(one.degrees, rel=1e-6)
+    np.testing.assert_allclose(two.degrees_slope(1.0), one.degrees_slope(1.0), atol=1e-7)
 
 
 def test_class_without_rows_is_regular():
     columns, sizes, theta, _ = several(n=20)
-    labels = ClassLabels(np.arange(20) % 2, 3)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
+    labels = Softmax(3).bind(np.arange(20) % 2)
+    mode = softmax_mode(columns, sizes, theta, labels)
     assert np.isfinite(mode.log_evidence)
     assert np.isfinite(mode.covariance).all()
-    again = find_softmax_mode(columns, sizes, theta, labels, mode.weights)
+    again = softmax_mode(columns, sizes, theta, labels, mode.weights)
     assert again.log_evidence == pytest.approx(mode.log_evidence, abs=1e-6)
 
 
@@ -280,52 +304,38 @@ def test_class_without_rows_is_regular():
 
 def test_softmax_posterior_predicts_like_its_mode():
     columns, sizes, theta, labels = several(offset=False)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
-    posterior = mode.posterior()
+    mode = softmax_mode(columns, sizes, theta, labels)
+    posterior = posterior_of(mode)
     by_class = [columns[:, :2], columns[:, :0], columns[:, 2:]]
-    np.testing.assert_allclose(posterior.logits(by_class), mode.logits, atol=1e-12)
+    np.testing.assert_allclose(posterior.latent(by_class), mode.latent, atol=1e-12)
     assert posterior.intercepts.sum() == pytest.approx(0.0, abs=1e-12)
     assert [len(w) for w in posterior.coefficients] == [2, 0, 3]
-    np.testing.assert_allclose(posterior.plug_in(by_class).sum(axis=1), 1.0)
     # the joint distribution of all weights, brute force
     draws = np.random.default_rng(0).multivariate_normal(mode.weights, mode.covariance, 40_000)
-    design = mode.curvature.design
-    many = design.logits(draws.T)
-    mean, covariance = posterior.logit_moments(by_class)
-    np.testing.assert_allclose(mean, mode.logits, atol=1e-12)
+    many = mode.design.latent(draws.T)
+    mean, covariance = posterior.moments(by_class)
+    np.testing.assert_allclose(mean, mode.latent, atol=1e-12)
     np.testing.assert_allclose(covariance[7], np.cov(many[:, 7].T), rtol=0.05, atol=0.02)
-    found = posterior.probabilities(by_class, 256)
-    np.testing.assert_allclose(found, mean_probabilities(many), atol=0.01)
-
-
-def test_probabilities_do_not_depend_on_the_size_of_blocks(monkeypatch):
-    columns, sizes, theta, labels = several(offset=False)
-    posterior = find_softmax_mode(columns, sizes, theta, labels).posterior()
-    by_class = [columns[:, :2], columns[:, :0], columns[:, 2:]]
-    whole = posterior.probabilities(by_class, 32)
-    monkeypatch.setattr("relvec.laplace.softmax.BLOCK_ENTRIES", 500)
-    parts = posterior.probabilities(by_class, 32)
-    np.testing.assert_allclose(parts, whole, rtol=1e-12)
+    found = Softmax(3, n_points=256).predict(mean, covariance).mean
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found, softmax(many, axis=-1).mean(axis=0), atol=0.01)
 
 
 def test_wrong_atoms_are_refused():
     columns, sizes, theta, labels = several(offset=False)
-    posterior = find_softmax_mode(columns, sizes, theta, labels).posterior()
+    posterior = posterior_of(softmax_mode(columns, sizes, theta, labels))
     with pytest.raises(ValueError, match="must hold .2, 0, 3. columns"):
-        posterior.logits([columns, columns, columns])
+        posterior.latent([columns, columns, columns])
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_averaged_log_likelihood_against_draws(intercept):
+def test_averaged_log_density_against_draws(intercept):
     columns, sizes, theta, labels = several(intercept=intercept, weighted=True)
-    mode = find_softmax_mode(columns, sizes, theta, labels)
+    mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     rng = np.random.default_rng(0)
     draws = rng.multivariate_normal(mode.weights, mode.covariance, size=20_000)
-    logits = mode.curvature.design.logits(draws.T)
-    if labels.offset is not None:
-        logits = logits + labels.offset
-    chance = softmax(logits, axis=-1)[:, np.arange(len(labels.target)), labels.target]
+    logits = mode.design.latent(draws.T) + labels.given
+    chance = softmax(logits, axis=-1)[:, np.arange(len(labels.target)), labels.classes]
     expected = labels.weight @ np.log(chance.mean(axis=0))
-    found = mode.averaged_log_likelihood(labels)
-    assert found == pytest.approx(expected, rel=0.05)
-    assert labels.null_log_likelihood() < 0.0
+    assert averaged_log_density(mode, labels) == pytest.approx(expected, rel=0.05)
+    assert labels.null_log_density < 0.0

@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from relvec.likelihoods import bernoulli
-from relvec.likelihoods import softmax as several
+from relvec.likelihoods import Bernoulli, Softmax
+from relvec.likelihoods.bernoulli import moderate
+from relvec.likelihoods.softmax import probabilities
 
 
 def test_bernoulli_working_response_is_the_second_order_expansion():
     rng = np.random.default_rng(0)
     logit, target = rng.normal(size=7), np.array([0.0, 1, 1, 0, 1, 0, 1])
     weight = rng.uniform(0.5, 2.0, 7)
-    curvature, response = bernoulli.working_response(logit, target, weight)
+    labels = Bernoulli().bind(target, weight)
+    ((curvature, response),) = labels.responses(logit)
     step = 1e-4
 
     def value(shift):
-        return bernoulli.log_likelihood(logit + shift, target, weight)
+        return labels.total_log_density(logit + shift)
 
     for n in range(7):
         unit = step * np.eye(7)[n]
@@ -30,8 +32,8 @@ def test_bernoulli_working_response_is_the_second_order_expansion():
 
 def test_saturated_labels_stay_finite():
     logit = np.array([-1e4, 1e4])
-    assert bernoulli.log_likelihood(logit, np.array([0.0, 1.0])) == 0.0
-    curvature, response = bernoulli.working_response(logit, np.array([1.0, 0.0]))
+    assert Bernoulli().bind([0, 1]).total_log_density(logit) == 0.0
+    ((curvature, response),) = Bernoulli().bind([1, 0]).responses(logit)
     assert np.isfinite(response).all()
     assert (curvature > 0).all()
 
@@ -40,7 +42,7 @@ def test_moderated_probability_against_quadrature():
     points, weights = np.polynomial.hermite_e.hermegauss(80)
     for mean, variance in [(0.5, 0.3), (2.0, 4.0), (-3.0, 10.0)]:
         exact = weights @ expit(mean + np.sqrt(variance) * points) / weights.sum()
-        found = expit(bernoulli.moderate(np.array([mean]), np.array([variance])))[0]
+        found = expit(moderate(np.array([mean]), np.array([variance])))[0]
         assert found == pytest.approx(exact, abs=0.02)
 
 
@@ -50,23 +52,20 @@ def test_softmax_against_scipy():
     target = rng.integers(0, 4, 9)
     weight = rng.uniform(0.0, 2.0, 9)
     expected = softmax(logits, axis=1)
-    np.testing.assert_allclose(several.probabilities(logits), expected, rtol=1e-13)
+    np.testing.assert_allclose(probabilities(logits), expected, rtol=1e-13)
     each = np.log(expected[np.arange(9), target])
-    assert several.log_likelihood(logits, target) == pytest.approx(each.sum())
-    assert several.log_likelihood(logits, target, weight) == pytest.approx(weight @ each)
-    draws = rng.normal(size=(5, 9, 4))
-    np.testing.assert_allclose(
-        several.mean_probabilities(draws), softmax(draws, axis=-1).mean(axis=0), rtol=1e-12
-    )
+    assert Softmax(4).bind(target).total_log_density(logits) == pytest.approx(each.sum())
+    assert Softmax(4).bind(target, weight).total_log_density(logits) == pytest.approx(weight @ each)
 
 
 def test_softmax_of_huge_logits_is_finite():
     logits = np.array([[1e5, 0.0, -1e5], [-1e5, -1e5, -1e5]])
-    found = several.probabilities(logits)
+    found = probabilities(logits)
     np.testing.assert_allclose(found, [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]])
-    assert several.log_likelihood(logits, np.array([1, 2])) == pytest.approx(-1e5 - np.log(3.0))
-    assert (several.curving_probabilities(logits) > 0).all()
-    np.testing.assert_allclose(several.curving_probabilities(logits).sum(axis=1), 1.0)
+    labels = Softmax(3).bind([1, 2])
+    assert labels.total_log_density(logits) == pytest.approx(-1e5 - np.log(3.0))
+    assert (labels.curving(logits) > 0).all()
+    np.testing.assert_allclose(labels.curving(logits).sum(axis=1), 1.0)
 
 
 def test_class_responses_expand_the_softmax_in_one_logit():
@@ -74,13 +73,12 @@ def test_class_responses_expand_the_softmax_in_one_logit():
     logits, target = rng.normal(size=(6, 3)), rng.integers(0, 3, 6)
     weight = rng.uniform(0.5, 2.0, 6)
     step = 1e-4
-    for k, (curvature, response) in enumerate(several.class_responses(logits, target, weight)):
+    labels = Softmax(3).bind(target, weight)
+    for k, (curvature, response) in enumerate(labels.responses(logits)):
         for n in range(6):
             shift = np.zeros((6, 3))
             shift[n, k] = step
-            values = [
-                several.log_likelihood(logits + sign * shift, target, weight) for sign in (-1, 0, 1)
-            ]
+            values = [labels.total_log_density(logits + sign * shift) for sign in (-1, 0, 1)]
             slope = (values[2] - values[0]) / (2 * step)
             bend = (values[2] - 2 * values[1] + values[0]) / step**2
             assert curvature[n] == pytest.approx(-bend, abs=1e-6)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.binary import Labels
+from relvec.likelihoods import Bernoulli
 from relvec.published.laplace_fixed_point import LaplaceFixedPointSolver
-from relvec.solvers.latent.labels import LabelProblem
-from relvec.solvers.latent.laplace import LaplaceSolver
+from relvec.solvers import LaplaceSolver, LatentProblem
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
@@ -17,7 +16,7 @@ UPDATES = ["mackay", "em"]
 
 
 def problem_of(Phi, t, **kwargs):
-    return LabelProblem(DenseDictionary(Phi), Labels(t), **with_prior(kwargs))
+    return LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **with_prior(kwargs))
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -41,7 +40,7 @@ def test_agrees_roughly_with_the_default_solver(seed):
     reference = LaplaceFixedPointSolver().solve(problem)
     default = LaplaceSolver().solve(problem)
     assert reference.state.objective == pytest.approx(default.state.objective, abs=6.0)
-    ours, theirs = default.state.mode.logit, reference.state.mode.logit
+    ours, theirs = default.state.mode.latent, reference.state.mode.latent
     assert ((ours > 0) == (theirs > 0)).mean() > 0.93
 
 
@@ -74,7 +73,7 @@ def test_gamma_prior_is_in_the_objective_and_its_gradient():
         up, down = (
             problem.evaluate(active, theta + x, Phi[:, active]).objective for x in (unit, -unit)
         )
-        slope = problem.gradient(state.mode, exact=True)[i]
+        slope = problem.gradient(state, exact=True)[i]
         assert slope == pytest.approx((up - down) / 2e-4, abs=1e-5)
 
 

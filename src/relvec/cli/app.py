@@ -11,6 +11,7 @@ import typer
 
 import relvec
 from relvec.cli import commands
+from relvec.cli.limits import GIVEN, LIMITS
 
 __all__ = ["COMMANDS", "app"]
 
@@ -47,6 +48,7 @@ def _say_version(wanted: bool) -> None:
 
 @app.callback()
 def relvec_command(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -59,3 +61,4 @@ def relvec_command(
     Tables are csv, tsv, parquet, jsonl, npy or npz files; "-" is the standard input. Data go to
     the standard output and all talk to the standard error. Try: relvec demo
     """
+    GIVEN.set(context.obj or LIMITS)

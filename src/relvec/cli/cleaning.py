@@ -67,16 +67,20 @@ def denoise_command(talk: Talk, request: DenoiseRequest) -> None:
     if talk.as_json:
         talk.answer(facts, list)
     elif request.output not in (None, "-") and not talk.quiet:
-        of = f"standard deviation; {unit}" if unit else "standard deviation"
-        lines = [] if by_column else [("signal", name) for name in levels]
-        lines += [
-            (f"noise of {name}" if by_column else "noise", f"{_shown(level)} ({of})")
-            for name, level in levels.items()
-        ]
-        talk.answer(facts, lambda: [pairs([*lines, ("saved", str(request.output))])])
+        talk.answer(facts, lambda: [pairs(_lines(facts, by_column=by_column))])
     else:
         for name, level in levels.items():
             talk.note(f"Noise of {name}: {_shown(level)} (standard deviation).")
+
+
+def _lines(facts: dict[str, Any], *, by_column: bool) -> list[tuple[str, str]]:
+    """The screen: what the signal is, its noise, and where the answer is."""
+    levels, unit = facts["noise_std"], facts["unit"]
+    of = f"standard deviation; {unit}" if unit else "standard deviation"
+    lines = [] if by_column else [("signal", name) for name in levels]
+    for name, level in levels.items():
+        lines.append((f"noise of {name}" if by_column else "noise", f"{_shown(level)} ({of})"))
+    return [*lines, ("saved", str(facts["output"]))]
 
 
 def _shown(level: Any) -> str:
@@ -152,19 +156,10 @@ def _clean_signal(
     talk: Talk, request: DenoiseRequest, source: Source
 ) -> tuple[dict[str, Any], str]:
     """Denoise an array, a sound or an image."""
-    if source.path == "-":
-        raise UsageError(f"{source.format} is read from files only; name one.")
-    if request.output in (None, "-"):
-        raise UsageError(f"Name the file to write with -o; {source.format} does not go to stdout.")
+    kind = _kind_of_output(request, source)
     assert request.output is not None
-    if request.columns:
-        raise UsageError(f"--column is for tables; {source.name} is a {source.format} file.")
-    as_table = (*STREAMED, "parquet") if source.format == "wav" else ()
-    kind = format_of(request.output, (source.format, "npy", "npz", *as_table))
-    if request.std and kind not in ("npz", *as_table):
-        places = "a .npz or .csv file" if as_table else "a .npz file"
-        raise UsageError(f"--std has no place in this kind of file; write to {places} with -o.")
-    writer = TableWriter(request.output) if kind in as_table else None
+    is_table = kind in (*STREAMED, "parquet")
+    writer = TableWriter(request.output) if is_table else None
     signal = read_signal(source)
     with talk.progress("denoising", None) as advance:
         denoiser = _denoiser(request, advance, signal.channel_axis)
@@ -183,6 +178,22 @@ def _clean_signal(
         else:
             signal.write(denoiser.signal_, temporary, request.output)
     return {signal.what: denoiser.noise_std_}, signal.unit
+
+
+def _kind_of_output(request: DenoiseRequest, source: Source) -> str:
+    """Format of what is written, if a signal of this kind can be."""
+    if source.path == "-":
+        raise UsageError(f"{source.format} is read from files only; name one.")
+    if request.output is None or request.output == "-":
+        raise UsageError(f"Name the file to write with -o; {source.format} does not go to stdout.")
+    if request.columns:
+        raise UsageError(f"--column is for tables; {source.name} is a {source.format} file.")
+    as_table = (*STREAMED, "parquet") if source.format == "wav" else ()
+    kind = format_of(request.output, (source.format, "npy", "npz", *as_table))
+    if request.std and kind not in ("npz", *as_table):
+        places = "a .npz or .csv file" if as_table else "a .npz file"
+        raise UsageError(f"--std has no place in this kind of file; write to {places} with -o.")
+    return kind
 
 
 def _sound_table(denoiser: SmoothDenoiser, signal: Signal, *, with_std: bool) -> pl.DataFrame:

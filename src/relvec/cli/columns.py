@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relvec.cli.errors import CommandError, listed, suggestion
+from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source, delimiter_hint
 
 __all__ = ["find_column", "split_names"]
-
-SHOWN_COLUMNS = 10
-"""Names of columns that a sentence lists."""
 
 
 def find_column(name: str, columns: Sequence[str], source: Source, *, role: str) -> None:
@@ -34,10 +32,11 @@ def find_column(name: str, columns: Sequence[str], source: Source, *, role: str)
 
 def _with_last(columns: Sequence[str]) -> str:
     """Names of columns, of many the first few and the last, which often is the target."""
-    if len(columns) <= SHOWN_COLUMNS:
-        return listed(columns, SHOWN_COLUMNS)
-    left = len(columns) - SHOWN_COLUMNS
-    first = listed(columns[: SHOWN_COLUMNS - 1], SHOWN_COLUMNS)
+    shown = LIMITS.shown_columns
+    if len(columns) <= shown:
+        return listed(columns, shown)
+    left = len(columns) - shown
+    first = listed(columns[: shown - 1], shown)
     return f"{first}, {left} more, and {columns[-1]!r}"
 
 

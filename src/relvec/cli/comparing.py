@@ -14,6 +14,7 @@ from relvec.cli.columns import split_names
 from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.errors import UsageError, suggestion
+from relvec.cli.limits import Limits
 from relvec.cli.problem import Problem, state_problem
 from relvec.cli.reading import read_blocks
 from relvec.cli.screens.fit import MEANINGS
@@ -57,13 +58,7 @@ def compare_command(
 ) -> None:
     """Cross-validate all models, and list them by their error."""
     check_folds(n_folds)
-    names = split_names(names, MENU)
-    for name in names:
-        if name not in MENU:
-            raise UsageError(
-                f"--model {name} is not known; it can be {', '.join(MENU)}."
-                + suggestion(name, MENU)
-            )
+    names = _known(names)
     problem = state_problem(
         draw_rows(read_blocks(source), source, target=target, max_rows=max_rows, seed=seed),
         source,
@@ -73,19 +68,8 @@ def compare_command(
         drop=drop,
     )
     folds = make_folds(problem, n_folds, seed)
-    wanted = tuple(dict.fromkeys(names)) or MENU
-    if "svm" in wanted and _smallest_class(problem, folds) < 2:
-        wanted = tuple(name for name in wanted if name != "svm")
-        talk.note(
-            "The support vector machine is left out: its probabilities need two rows of every "
-            "class in each fold."
-        )
-    if "gp" in wanted and len(folds[0][0]) > peers.GP_ROWS:
-        talk.note(
-            f"The Gaussian process is fitted to {peers.GP_ROWS} of {len(folds[0][0])} rows, drawn "
-            "by chance: its cost is the cube of their number."
-        )
-    candidates = {name: _pipeline(name, problem, seed) for name in wanted}
+    wanted = _possible(names or MENU, problem, folds, talk)
+    candidates = {name: _pipeline(name, problem, seed, talk.limits) for name in wanted}
     candidates["none"] = build_pipeline(
         problem.columns,
         problem.n_rows,
@@ -113,6 +97,36 @@ def compare_command(
     talk.answer(facts, lambda: _screen(facts))
 
 
+def _known(names: Sequence[str]) -> list[str]:
+    """Models that were asked for, each once."""
+    found = split_names(names, MENU)
+    for name in found:
+        if name not in MENU:
+            raise UsageError(
+                f"--model {name} is not known; it can be {', '.join(MENU)}."
+                + suggestion(name, MENU)
+            )
+    return list(dict.fromkeys(found))
+
+
+def _possible(names: Sequence[str], problem: Problem, folds: Folds, talk: Talk) -> list[str]:
+    """Models that can be fitted to all folds; what cannot, or not to all rows, is said."""
+    wanted = list(names)
+    n_rows, most = len(folds[0][0]), talk.limits.gp_rows
+    if "svm" in wanted and _smallest_class(problem, folds) < 2:
+        wanted.remove("svm")
+        talk.note(
+            "The support vector machine is left out: its probabilities need two rows of every "
+            "class in each fold."
+        )
+    if "gp" in wanted and n_rows > most:
+        talk.note(
+            f"The Gaussian process is fitted to {most} of {n_rows} rows, drawn "
+            "by chance: its cost is the cube of their number."
+        )
+    return wanted
+
+
 def _smallest_class(problem: Problem, folds: Folds) -> float:
     """Rows of the rarest class that a fold learns from."""
     if problem.task == "regression":
@@ -120,11 +134,11 @@ def _smallest_class(problem: Problem, folds: Folds) -> float:
     return min(np.unique(problem.target[train], return_counts=True)[1].min() for train, _ in folds)
 
 
-def _pipeline(name: str, problem: Problem, seed: int) -> Any:
+def _pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> Any:
     if name in models.MODELS:
         steps = [models.make_model(name, problem.task, problem.n_rows, seed)]
     else:
-        steps = peers.PEERS[name](problem.task, seed)
+        steps = peers.PEERS[name](problem.task, seed, limits)
     return build_pipeline(problem.columns, problem.n_rows, *steps)
 
 

@@ -12,14 +12,11 @@ from relvec.cli.chance import stream
 from relvec.cli.columns import find_column
 from relvec.cli.errors import CommandError, UsageError
 from relvec.cli.kinds import as_levels
+from relvec.cli.limits import LIMITS
 from relvec.cli.reading import join_blocks
 from relvec.cli.sources import Source
 
-__all__ = ["MAX_ROWS", "Rows", "draw_rows"]
-
-MAX_ROWS = 50_000
-"""Rows a model is fitted to, if not told otherwise; of more, so many are drawn by chance."""
-MIN_ROWS = 5
+__all__ = ["Rows", "draw_rows"]
 
 
 class Rows(NamedTuple):
@@ -82,7 +79,7 @@ def draw_rows(
     source: Source,
     *,
     target: str,
-    max_rows: int = MAX_ROWS,
+    max_rows: int = LIMITS.max_rows,
     seed: int = 0,
 ) -> Rows:
     """Keep of a table at most so many rows of known target, drawn by chance.
@@ -100,8 +97,10 @@ def draw_rows(
     seed : int
         Of the draw.
     """
-    if max_rows < 0 or 0 < max_rows < MIN_ROWS:
-        raise UsageError(f"--max-rows must be 0, for all, or at least {MIN_ROWS}; got {max_rows}.")
+    if max_rows < 0 or 0 < max_rows < LIMITS.min_rows:
+        raise UsageError(
+            f"--max-rows must be 0, for all, or at least {LIMITS.min_rows}; got {max_rows}."
+        )
     draw = _Draw(max_rows or np.iinfo(np.int64).max // 2, seed)
     n_read = 0
     for block in blocks:
@@ -110,9 +109,9 @@ def draw_rows(
         draw.add(block.filter(known), n_read + 1 + known.arg_true().to_numpy().astype(np.int64))
         n_read += len(block)
     draw.thin()
-    if draw.n_seen < MIN_ROWS:
+    if draw.n_seen < LIMITS.min_rows:
         raise CommandError(
             f"{source.name} has {draw.n_seen} {'row' if draw.n_seen == 1 else 'rows'} with a "
-            f"known '{target}'; at least {MIN_ROWS} are needed to learn from."
+            f"known '{target}'; at least {LIMITS.min_rows} are needed to learn from."
         )
     return Rows(join_blocks(draw.blocks), np.concatenate(draw.places), n_read, draw.n_seen)

@@ -6,7 +6,8 @@ its estimators, and takes any data frame with the right column names.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -15,20 +16,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from relvec.cli.kinds import Column
+from relvec.cli.limits import LIMITS
 
 __all__ = [
-    "RARE_ROWS",
-    "RARE_SHARE",
     "build_encoder",
     "build_pipeline",
     "encoded_columns",
     "input_rules",
     "pooled_levels",
 ]
-
-RARE_SHARE = 0.01
-RARE_ROWS = 3
-"""Levels in fewer rows than these, whichever is more, are pooled."""
 
 
 def build_encoder(columns: list[Column], n_rows: int) -> ColumnTransformer:
@@ -49,7 +45,8 @@ def build_encoder(columns: list[Column], n_rows: int) -> ColumnTransformer:
     """
     numbers = [column.name for column in columns if column.kind != "level"]
     levels = [column.name for column in columns if column.kind == "level"]
-    rare: float | int = RARE_SHARE if n_rows * RARE_SHARE >= RARE_ROWS else RARE_ROWS
+    share, fewest = LIMITS.rare_share, LIMITS.rare_rows
+    rare: float | int = share if n_rows * share >= fewest else fewest
     parts: list[tuple[str, Any, list[str]]] = []
     if numbers:
         imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
@@ -78,18 +75,7 @@ def encoded_columns(encoder: ColumnTransformer) -> list[tuple[str, str]]:
     >>> encoded_columns(encoder)
     [('town', 'town = A'), ('town', 'town is rare')]
     """
-    seen: list[tuple[str, str]] = []
-    for kind, part, names in encoder.transformers_:
-        if kind == "numbers":
-            seen += [(name, name) for name in names]
-            marked = part.indicator_.features_ if part.indicator_ is not None else []
-            seen += [(names[i], f"{names[i]} is missing") for i in marked]
-        elif kind == "levels":
-            rare = getattr(part, "infrequent_categories_", None) or [None] * len(names)
-            for name, levels, pooled in zip(names, part.categories_, rare, strict=True):
-                seen += [(name, _level_name(name, level)) for level in _others(levels, pooled)]
-                seen += [(name, f"{name} is rare")] if pooled is not None else []
-    return seen
+    return [(each.variable, each.name) for each in _inputs(encoder)]
 
 
 def input_rules(encoder: ColumnTransformer, columns: list[Column]) -> list[str]:
@@ -108,37 +94,66 @@ def input_rules(encoder: ColumnTransformer, columns: list[Column]) -> list[str]:
     1 if it is 'A', else 0
     1 if it is one of 'B', else 0
     """
-    rules: list[str] = []
     made_as = {column.name: column.made_as for column in columns}
-    for kind, part, names in encoder.transformers_:
-        if kind == "numbers":
-            fill = part.statistics_.tolist()
-            rules += [
-                f"{made_as.get(name) or 'the number'}; {value!r} if it is missing"
-                for name, value in zip(names, fill, strict=True)
-            ]
-            marked = part.indicator_.features_ if part.indicator_ is not None else []
-            rules += ["1 if it is missing, else 0"] * len(marked)
-        elif kind == "levels":
-            rare = getattr(part, "infrequent_categories_", None) or [None] * len(names)
-            for levels, pooled in zip(part.categories_, rare, strict=True):
-                rules += [f"1 if it is {_level_text(e)}, else 0" for e in _others(levels, pooled)]
-                if pooled is not None:
-                    texts = ", ".join(map(_level_text, pooled))
-                    rules.append(f"1 if it is one of {texts}, else 0")
-    return rules
+    return [
+        f"{made_as.get(each.name) or 'the number'}; {each.fill!r} if it is missing"
+        if each.fill is not None
+        else f"1 if it is {each.marks}, else 0"
+        for each in _inputs(encoder)
+    ]
 
 
 def pooled_levels(encoder: ColumnTransformer) -> dict[str, list[str]]:
     """Levels that share one column because they are rare, by variable."""
-    found: dict[str, list[str]] = {}
+    return {
+        name: ["(missing)" if each is None else str(each) for each in pooled]
+        for kind, part, names in encoder.transformers_
+        if kind == "levels"
+        for name, _, pooled in _level_groups(part, names)
+        if pooled is not None
+    }
+
+
+class _Input(NamedTuple):
+    """A column that the model sees."""
+
+    variable: str
+    name: str
+    marks: str = ""
+    """What it says of the variable, if it is 1 or 0."""
+    fill: float | None = None
+    """What stands for a missing number, if it is one."""
+
+
+def _inputs(encoder: ColumnTransformer) -> Iterator[_Input]:
+    """What the model sees, in its order."""
+    of = {"numbers": _number_inputs, "levels": _level_inputs}
     for kind, part, names in encoder.transformers_:
-        if kind == "levels":
-            rare = getattr(part, "infrequent_categories_", None) or []
-            for name, pooled in zip(names, rare, strict=False):
-                if pooled is not None:
-                    found[name] = ["(missing)" if each is None else str(each) for each in pooled]
-    return found
+        if kind in of:
+            yield from of[kind](part, names)
+
+
+def _number_inputs(part: SimpleImputer, names: list[str]) -> Iterator[_Input]:
+    for name, fill in zip(names, part.statistics_.tolist(), strict=True):
+        yield _Input(name, name, fill=fill)
+    marked = part.indicator_.features_ if part.indicator_ is not None else []
+    for i in marked:
+        yield _Input(names[i], f"{names[i]} is missing", "missing")
+
+
+def _level_inputs(part: OneHotEncoder, names: list[str]) -> Iterator[_Input]:
+    for name, levels, pooled in _level_groups(part, names):
+        for level in _others(levels, pooled):
+            yield _Input(name, _level_name(name, level), _level_text(level))
+        if pooled is not None:
+            texts = ", ".join(map(_level_text, pooled))
+            yield _Input(name, f"{name} is rare", f"one of {texts}")
+
+
+def _level_groups(part: OneHotEncoder, names: list[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Name, levels and those of them that are pooled, for each variable."""
+    rare = getattr(part, "infrequent_categories_", None) or [None] * len(names)
+    return zip(names, part.categories_, rare, strict=True)
 
 
 def _others(levels: np.ndarray, pooled: np.ndarray | None) -> list[Any]:

@@ -12,10 +12,10 @@ from sklearn.pipeline import Pipeline
 
 import relvec
 from relvec.cli import models
-from relvec.cli.drawing import MAX_ROWS, draw_rows
+from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline, pooled_levels
 from relvec.cli.errors import UsageError, listed
-from relvec.cli.kinds import MAX_LEVELS
+from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import save_model
 from relvec.cli.problem import Problem, state_problem
 from relvec.cli.reading import read_blocks
@@ -48,8 +48,8 @@ class FitRequest:
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
-    max_levels: int = MAX_LEVELS
-    max_rows: int = MAX_ROWS
+    max_levels: int = LIMITS.max_levels
+    max_rows: int = LIMITS.max_rows
     folds: int = 5
     with_cv: bool = True
     seed: int = 0
@@ -90,9 +90,9 @@ def fit_command(talk: Talk, request: FitRequest) -> None:
         categorical=request.categorical,
         max_levels=request.max_levels,
     )
-    if problem.n_rows > models.MANY_ROWS:
+    if problem.n_rows > LIMITS.many_rows:
         talk.note(
-            f"With {problem.n_rows} rows, kernels are centred on {models.N_CENTRES} of them, "
+            f"With {problem.n_rows} rows, kernels are centred on {LIMITS.n_centres} of them, "
             "spread over the data."
         )
     facts: dict[str, Any] = {"source": request.source, "relvec": relvec.__version__}
@@ -156,12 +156,7 @@ def _fit_problem(
                 relevance_for=names,
                 seed=request.seed,
             )
-            facts["model"] = chosen = _best(outcomes, names)
-            facts["cross_validation"] = {
-                "folds": len(folds),
-                "models": {name: outcome.summary() for name, outcome in outcomes.items()},
-            }
-            facts["relevance"] = outcomes[chosen].mean_relevance()
+            facts |= _of_outcomes(outcomes, names, len(folds))
         pipeline = ours[facts["model"]].fit(problem.table, problem.target)
         advance(1)
     if not folds:
@@ -169,14 +164,32 @@ def _fit_problem(
         facts["relevance"] = dict(sorted(rises.items(), key=lambda item: -item[1]))
     for name, levels in pooled_levels(pipeline[0]).items():
         talk.note(f"Rare levels of '{name}' are taken together: {listed(levels)}.")
-    model = pipeline[-1]
-    facts["vectors"] = len(model.relevance_)
+    facts |= _of_model(pipeline[-1], problem)
+    _warn_in_words(facts, problem, talk)
+    return pipeline, facts
+
+
+def _of_outcomes(
+    outcomes: dict[str, Outcome], names: Sequence[str], n_folds: int
+) -> dict[str, Any]:
+    """What cross-validation says: which model is best, how good all are, what matters."""
+    chosen = _best(outcomes, names)
+    summaries = {name: outcome.summary() for name, outcome in outcomes.items()}
+    return {
+        "model": chosen,
+        "cross_validation": {"folds": n_folds, "models": summaries},
+        "relevance": outcomes[chosen].mean_relevance(),
+    }
+
+
+def _of_model(model: Any, problem: Problem) -> dict[str, Any]:
+    """What the fitted model says of itself."""
+    facts: dict[str, Any] = {"vectors": len(model.relevance_)}
     if hasattr(model, "relevance_vectors_"):
         facts["vector_rows"] = problem.places[model.relevance_].tolist()
     if problem.task == "regression":
         facts["noise_std"] = float(model.noise_variance_) ** 0.5
-    _warn_in_words(facts, problem, talk)
-    return pipeline, facts
+    return facts
 
 
 def _best(outcomes: dict[str, Outcome], names: Sequence[str]) -> str:
@@ -216,6 +229,11 @@ def _warn_in_words(facts: dict[str, Any], problem: Problem, talk: Talk) -> None:
         talk.note(
             f"On these data {linear} has the smaller error; relvec compare shows more models."
         )
+    _warn_of_error_bars(ours, talk)
+
+
+def _warn_of_error_bars(ours: dict[str, Any], talk: Talk) -> None:
+    """Say if the model is surer than it is right."""
     if "coverage" in ours and ours["coverage"]["mean"] < 0.88:
         talk.note(
             f"Only {ours['coverage']['mean']:.0%} of rows it had not seen lie in their 95 % "

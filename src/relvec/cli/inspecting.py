@@ -15,9 +15,6 @@ from relvec.cli.talk import Talk, screen_width
 
 __all__ = ["input_names", "inspect_command", "vector_table"]
 
-MARGIN = 3
-"""Blanks between columns of a table."""
-
 
 def inspect_command(talk: Talk, path: str, *, with_vectors: bool) -> None:
     """Show what a file says of itself, and the model in it."""
@@ -54,13 +51,13 @@ def fitted_facts(model: Any) -> dict[str, Any]:
 def input_names(stored: StoredModel) -> list[str]:
     """What the model itself sees, in words."""
     if stored.takes_tables:
-        made_as = {each.name: f"{each.name} ({each.made_as})" for each in stored.columns}
-        dates = {each.name for each in stored.columns if each.made_as}
+        dates = {each.name: each.made_as for each in stored.columns if each.made_as}
         seen = [name for _, name in encoded_columns(stored.pipeline[0])]
-        return [made_as[name] if name in dates else name for name in seen]
+        return [f"{name} ({dates[name]})" if name in dates else name for name in seen]
     names = getattr(stored.pipeline, "feature_names_in_", None)
-    count = stored.model.n_features_in_
-    return [f"x{i}" for i in range(count)] if names is None else [str(name) for name in names]
+    if names is None:
+        names = [f"x{i}" for i in range(stored.model.n_features_in_)]
+    return [str(name) for name in names]
 
 
 def vector_table(stored: StoredModel) -> dict[str, Any]:
@@ -123,7 +120,8 @@ def _vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]:
         name: [each if isinstance(each, str) else figure(float(each), 4) for each in values]
         for name, values in columns.items()
     }
-    widths = [max(map(len, [name, *values])) + MARGIN for name, values in cells.items()]
+    # three blanks between columns of a table
+    widths = [max(map(len, [name, *values])) + 3 for name, values in cells.items()]
     n_shown = max(2, int(np.searchsorted(np.cumsum(widths), screen_width(), side="right")))
     names = list(cells)[:n_shown]
     words = [_meaning_of_weights(stored)]

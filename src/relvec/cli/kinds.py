@@ -7,13 +7,16 @@ many kinds and numbers with a few texts among them are left out, each with a sen
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from relvec.cli.dates import as_days, day_of, days_until, holds_moments
 from relvec.cli.errors import CommandError
+from relvec.cli.limits import LIMITS
 
 __all__ = [
     "Column",
@@ -28,15 +31,6 @@ __all__ = [
 
 MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "?")
 """Texts that stand for a missing value."""
-
-MAX_LEVELS = 30
-"""Different texts beyond which a column is left out."""
-
-FEW = 0.1
-"""Share of texts among numbers up to which they are taken for mistakes, not for levels."""
-
-LARGEST = 1e100
-"""Numbers beyond stand for missing values too, as infinity does."""
 
 ID_NAMES = ("id", "uuid", "guid", "index", "rowid", "row_id", "row")
 WHOLE = r"^(-?[0-9]+)\.0*$"
@@ -118,7 +112,9 @@ def as_numbers(series: pl.Series) -> tuple[pl.Series, int | None]:
     else:
         numbers = pl.repeat(None, len(series), dtype=pl.Float64, eager=True)
         bad = series.is_not_null()
-    numbers = numbers.set(numbers.is_nan() | (numbers.abs() > LARGEST), None).alias(series.name)
+    numbers = numbers.set(numbers.is_nan() | (numbers.abs() > LIMITS.largest), None).alias(
+        series.name
+    )
     return numbers, bad.arg_true().item(0) if bad.any() else None
 
 
@@ -156,7 +152,7 @@ def as_levels(series: pl.Series, *, fold_truth: bool = True) -> pl.Series:
 def describe_column(
     series: pl.Series,
     *,
-    max_levels: int = MAX_LEVELS,
+    max_levels: int = LIMITS.max_levels,
     as_level: bool = False,
     is_wanted: bool = False,
 ) -> Column | Dropped:
@@ -179,42 +175,121 @@ def describe_column(
         return Dropped(name, "it holds times without dates; make numbers of them to use it")
     if dtype in (pl.List, pl.Struct, pl.Object, pl.Binary, pl.Array):
         return Dropped(name, "it holds lists or objects, not single values")
-    numbers, bad = as_numbers(series)
-    is_number = bad is None and dtype != pl.Boolean and not as_level
-    values = numbers if is_number else as_levels(series)
-    n_missing = values.null_count()
-    present = values.drop_nulls()
-    if not len(present):
-        why = "all its values are missing"
-        is_empty = not is_number or as_levels(series).null_count() == len(series)
-        return Dropped(name, why if is_empty else f"{why}, infinite or beyond {LARGEST:g}")
-    n_different = present.n_unique()
-    if n_different == 1 and not n_missing:
-        return Dropped(name, f"it has the same value in all rows ({_shown(present.item(0))})")
-    if is_number and not n_missing and _spread(numbers) < 1.0 / LARGEST:
-        return Dropped(name, f"its values differ by less than {1.0 / LARGEST:g}")
-    if is_number:
-        if not is_wanted and _counts_rows(numbers, name):
-            return Dropped(
-                name, "it numbers the rows, which says nothing about new ones (--features keeps it)"
-            )
-        return Column(name, "number", n_missing=n_missing)
-    if not as_level and _share(present.str.contains(DATE)) > 1.0 - FEW:
-        return _describe_dates(series)
-    misspelt = "" if as_level else nearly_numbers(series, bad, at_most=FEW)
-    if misspelt:
-        choices = f"--drop '{name}' leaves it out, --categorical '{name}' takes all for levels"
-        return Dropped(name, f"{misspelt}. {choices}", is_mistake=True)
-    if n_different > max_levels:
-        misspelt = nearly_numbers(series, bad)
-        if n_different == len(present) and not misspelt:
-            return Dropped(name, f"all its {n_different} texts differ, as names and identifiers do")
-        hint = misspelt or "--max-levels changes that"
-        return Dropped(
-            name, f"it has {n_different} different texts (at most {max_levels} are used; {hint})"
-        )
-    counts = present.value_counts(sort=True)
-    return Column(name, "level", [str(each) for each in counts[name].to_list()], n_missing)
+    view = _View.of(series, max_levels=max_levels, as_level=as_level, is_wanted=is_wanted)
+    return next(answer for rule in _RULES if (answer := rule(view)) is not None)
+
+
+@dataclass(frozen=True)
+class _View:
+    """A column of single values, as the rules that tell kinds apart look at it."""
+
+    series: pl.Series
+    max_levels: int
+    as_level: bool
+    is_wanted: bool
+    bad: int | None
+    """The first row that is no number."""
+    is_number: bool
+    values: pl.Series
+    """Numbers or levels, null where missing."""
+
+    @classmethod
+    def of(cls, series: pl.Series, *, as_level: bool, **asked: Any) -> _View:
+        numbers, bad = as_numbers(series)
+        is_number = bad is None and series.dtype != pl.Boolean and not as_level
+        values = numbers if is_number else as_levels(series)
+        return cls(series, as_level=as_level, bad=bad, is_number=is_number, values=values, **asked)
+
+    @property
+    def name(self) -> str:
+        return self.series.name
+
+    @property
+    def n_missing(self) -> int:
+        return self.values.null_count()
+
+    @cached_property
+    def present(self) -> pl.Series:
+        return self.values.drop_nulls()
+
+    @cached_property
+    def n_different(self) -> int:
+        return self.present.n_unique()
+
+
+def _without_values(view: _View) -> Dropped | None:
+    if len(view.present):
+        return None
+    why = "all its values are missing"
+    is_empty = not view.is_number or as_levels(view.series).null_count() == len(view.series)
+    return Dropped(view.name, why if is_empty else f"{why}, infinite or beyond {LIMITS.largest:g}")
+
+
+def _constant(view: _View) -> Dropped | None:
+    if view.n_missing:  # where a value is known may say something
+        return None
+    if view.n_different == 1:
+        value = _shown(view.present.item(0))
+        return Dropped(view.name, f"it has the same value in all rows ({value})")
+    least = 1.0 / LIMITS.largest
+    if view.is_number and _spread(view.values) < least:
+        return Dropped(view.name, f"its values differ by less than {least:g}")
+    return None
+
+
+def _numbers(view: _View) -> Column | Dropped | None:
+    if not view.is_number:
+        return None
+    if not view.is_wanted and _counts_rows(view.values, view.name):
+        why = "it numbers the rows, which says nothing about new ones (--features keeps it)"
+        return Dropped(view.name, why)
+    return Column(view.name, "number", n_missing=view.n_missing)
+
+
+def _dates_as_text(view: _View) -> Column | Dropped | None:
+    if view.as_level or _share(view.present.str.contains(DATE)) <= 1.0 - LIMITS.few_texts:
+        return None
+    return _describe_dates(view.series)
+
+
+def _misspelt_numbers(view: _View) -> Dropped | None:
+    misspelt = nearly_numbers(view.series, view.bad, at_most=LIMITS.few_texts)
+    if view.as_level or not misspelt:
+        return None
+    name = view.name
+    choices = f"--drop '{name}' leaves it out, --categorical '{name}' takes all for levels"
+    return Dropped(name, f"{misspelt}. {choices}", is_mistake=True)
+
+
+def _too_many_texts(view: _View) -> Dropped | None:
+    n_different = view.n_different
+    if n_different <= view.max_levels:
+        return None
+    misspelt = nearly_numbers(view.series, view.bad)
+    if n_different == len(view.present) and not misspelt:
+        why = f"all its {n_different} texts differ, as names and identifiers do"
+        return Dropped(view.name, why)
+    hint = misspelt or "--max-levels changes that"
+    why = f"it has {n_different} different texts (at most {view.max_levels} are used; {hint})"
+    return Dropped(view.name, why)
+
+
+def _levels(view: _View) -> Column:
+    counts = view.present.value_counts(sort=True)
+    levels = [str(each) for each in counts[view.name].to_list()]
+    return Column(view.name, "level", levels, view.n_missing)
+
+
+_RULES: tuple[Callable[[_View], Column | Dropped | None], ...] = (
+    _without_values,
+    _constant,
+    _numbers,
+    _dates_as_text,
+    _misspelt_numbers,
+    _too_many_texts,
+    _levels,
+)
+"""Asked in this order until one has an answer; the last always has."""
 
 
 def _describe_dates(series: pl.Series) -> Column | Dropped:

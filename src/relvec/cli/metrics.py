@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COVERAGE", "Prediction", "measure", "predict_table"]
-
-COVERAGE = 0.95
-"""Of the intervals that are checked."""
-
-LEAST_PROBABILITY = 1e-15
-"""Keeps the log loss of a sure mistake finite."""
+__all__ = ["Prediction", "measure", "predict_table"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +66,7 @@ def _of_numbers(target: np.ndarray, said: Prediction) -> dict[str, float]:
         z = residual / said.std
         density = -0.5 * z**2 - np.log(said.std) - 0.5 * np.log(2.0 * np.pi)
         figures["log_density"] = float(np.mean(density))
-        figures["coverage"] = float(np.mean(np.abs(z) <= _quantile(COVERAGE)))
+        figures["coverage"] = float(np.mean(np.abs(z) <= _quantile(0.95)))
     return figures
 
 
@@ -88,11 +82,12 @@ def _of_classes(target: np.ndarray, said: Prediction) -> dict[str, float]:
     where = {label: i for i, label in enumerate(said.classes.tolist())}
     column = np.array([where.get(label, -1) for label in target.tolist()])
     # a class that was not seen in training was given no probability at all
+    # and the log loss of a sure mistake stays finite
     given = np.where(column >= 0, said.proba[np.arange(len(target)), column], 0.0)
     right = said.labels == target
     return {
         "error": float(np.mean(~right)),
-        "log_loss": float(-np.mean(np.log(np.maximum(given, LEAST_PROBABILITY)))),
+        "log_loss": float(-np.mean(np.log(np.maximum(given, 1e-15)))),
         "accuracy": float(np.mean(right)),
         "confidence": float(np.mean(said.proba.max(axis=1))),
     }

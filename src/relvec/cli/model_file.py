@@ -91,20 +91,23 @@ def match_columns(
     needed = [column.name for column in stored.columns]
     absent = [name for name in needed if name not in names]
     if absent:
-        spare = [name for name in names if name not in needed]
-        hints = "".join(
-            f" For '{name}': {hint.strip()}" for name in absent if (hint := suggestion(name, spare))
-        )
-        if len(names) == 1 and len(needed) > 1:
-            hints = " Only one column was found: is the delimiter right? See --delimiter."
         raise CommandError(
             f"{where} lacks {len(absent)} of the {len(needed)} columns that "
-            f"'{Path(stored.path).name}' needs: {listed(absent)}.{hints}"
+            f"'{Path(stored.path).name}' needs: {listed(absent)}.{_hints(absent, names, needed)}"
         )
     extra = [name for name in names if name not in needed and name != stored.target]
     if extra:
         talk.note(f"Not used by the model: {listed(extra)}.")
     return stored.columns
+
+
+def _hints(absent: list[str], names: Sequence[str], needed: list[str]) -> str:
+    """What columns that are not there may be called, or why there are so few."""
+    if len(names) == 1 and len(needed) > 1:
+        return " Only one column was found: is the delimiter right? See --delimiter."
+    spare = [name for name in names if name not in needed]
+    found = {name: suggestion(name, spare).strip() for name in absent}
+    return "".join(f" For '{name}': {hint}" for name, hint in found.items() if hint)
 
 
 def _by_position(stored: StoredModel, names: Sequence[str], where: str) -> list[Column]:

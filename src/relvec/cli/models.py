@@ -6,13 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from relvec.cli.errors import UsageError, suggestion
+from relvec.cli.limits import LIMITS
 
-__all__ = ["MANY_ROWS", "MODELS", "N_CENTRES", "make_model", "words_for"]
-
-MANY_ROWS = 5_000
-"""Rows beyond which kernels are centred on some of them only."""
-
-N_CENTRES = 500
+__all__ = ["MODELS", "make_model", "words_for"]
 
 
 def _rvm(task: str, **options: Any) -> Any:
@@ -70,8 +66,8 @@ def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
             + suggestion(name, ["auto", *MODELS])
         )
     options: dict[str, Any] = {"random_state": seed}
-    if n_rows > MANY_ROWS:
-        options["centers"] = N_CENTRES
+    if n_rows > LIMITS.many_rows:
+        options["centers"] = LIMITS.n_centres
     return MODELS[name][0](task, **options)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import chain
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
@@ -17,7 +18,6 @@ from relvec.cli.kinds import Column
 __all__ = ["are_of_fit", "columns_of", "what_is_wrong"]
 
 TASKS = ("regression", "classification")
-LARGEST = 1e300
 
 
 def are_of_fit(about: dict[str, Any]) -> bool:
@@ -47,36 +47,26 @@ def what_is_wrong(about: dict[str, Any], pipeline: Any) -> str:
     >>> what_is_wrong({"columns": 3, "relvec": "0.1.0", "target": "y"}, None)
     'columns'
     """
-    return next(_wrongs(about, pipeline), "")
+    return next(chain(_impossible(about), _contradictions(about, pipeline)), "")
 
 
-def _wrongs(about: dict[str, Any], pipeline: Any) -> Iterator[str]:
-    checks: dict[str, Callable[[Any], bool]] = {
-        "target": _is_text,
-        "columns": lambda value: _is_list(value, _is_column),
-        "task": lambda value: value in TASKS,
-        "model": _is_text,
-        "vectors": _is_count,
-        "rows": lambda value: isinstance(value, dict) and _is_count(value.get("used")),
-    }
-    for name, is_right in checks.items():
+def _impossible(about: dict[str, Any]) -> Iterator[str]:
+    """What nobody could have meant."""
+    for name, is_right in REQUIRED.items():
         if not is_right(about.get(name)):
             yield name
+    for name, is_right in OPTIONAL.items():
+        if name in about and not is_right(about[name]):
+            yield name
+
+
+def _contradictions(about: dict[str, Any], pipeline: Any) -> Iterator[str]:
+    """What is not so of this model."""
     is_classifier = hasattr(pipeline, "classes_")
     if (about.get("task") == "classification") != is_classifier:
         yield "task"
     if is_classifier and not _is_list(about.get("classes"), _is_text):
         yield "classes"
-    maybe: dict[str, Callable[[Any], bool]] = {
-        "noise_std": _is_number,
-        "relevance": lambda value: _is_dict(value, _is_number),
-        "cross_validation": _are_results,
-        "notes": lambda value: _is_list(value, _is_text),
-        "vector_rows": lambda value: _is_list(value, _is_count),
-    }
-    for name, is_right in maybe.items():
-        if name in about and not is_right(about[name]):
-            yield name
     if not isinstance(pipeline, Pipeline) or not isinstance(pipeline[0], ColumnTransformer):
         yield "they speak of columns, the model does not"
     elif {each.name for each in columns_of(about)} != {*pipeline.feature_names_in_}:
@@ -88,12 +78,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < LARGEST
+    return type(value) is int and 0 <= value < 1e300
 
 
 def _is_number(value: Any) -> bool:
     """Numbers, and the null that stands for what is none."""
-    return value is None or (type(value) in (int, float) and abs(value) < LARGEST)
+    return value is None or (type(value) in (int, float) and abs(value) < 1e300)
 
 
 def _is_list(value: Any, is_right: Callable[[Any], bool]) -> bool:
@@ -130,3 +120,23 @@ def _are_results(value: Any) -> bool:
         and _is_count(value.get("folds"))
         and _is_dict(value.get("models"), lambda model: _is_dict(model, is_summary))
     )
+
+
+REQUIRED: dict[str, Callable[[Any], bool]] = {
+    "target": _is_text,
+    "columns": lambda value: _is_list(value, _is_column),
+    "task": lambda value: value in TASKS,
+    "model": _is_text,
+    "vectors": _is_count,
+    "rows": lambda value: isinstance(value, dict) and _is_count(value.get("used")),
+}
+"""What the notes must say, and whether it can be."""
+
+OPTIONAL: dict[str, Callable[[Any], bool]] = {
+    "noise_std": _is_number,
+    "relevance": lambda value: _is_dict(value, _is_number),
+    "cross_validation": _are_results,
+    "notes": lambda value: _is_list(value, _is_text),
+    "vector_rows": lambda value: _is_list(value, _is_count),
+}
+"""What they may say."""

@@ -15,20 +15,22 @@ from sklearn.linear_model import RidgeCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
+from relvec.cli.limits import Limits
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.tuning import Process, Tuned, linear_steps
 
-__all__ = ["GP_ROWS", "PEERS", "ask_peer", "size_of"]
+__all__ = ["PEERS", "ask_peer", "size_of"]
 
 Grid = dict[str, list[Any]]
-GP_ROWS = 500
-"""Rows that a Gaussian process is fitted to at most: its cost is their cube."""
-
 SVM_GRID: Grid = {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": ["scale", 0.003, 0.02, 0.1, 1.0, 10.0]}
 BOOSTING_GRID: Grid = {"max_leaf_nodes": [4, 15], "learning_rate": [0.03, 0.1]}
 
 
-def _svm(task: str, seed: int) -> list[Any]:
+def _linear(task: str, seed: int, limits: Limits) -> list[Any]:
+    return linear_steps(task, seed)
+
+
+def _svm(task: str, seed: int, limits: Limits) -> list[Any]:
     if task == "classification":
         return [StandardScaler(), Tuned(SVC(), SVM_GRID, seed)]
     machine = TransformedTargetRegressor(SVR(epsilon=0.1), transformer=StandardScaler())
@@ -36,24 +38,24 @@ def _svm(task: str, seed: int) -> list[Any]:
     return [StandardScaler(), Tuned(machine, grid, seed)]
 
 
-def _process(task: str, seed: int) -> list[Any]:
+def _process(task: str, seed: int, limits: Limits) -> list[Any]:
     process = (
         GaussianProcessRegressor(normalize_y=True, random_state=seed)
         if task == "regression"
         else GaussianProcessClassifier(random_state=seed)
     )
-    return [StandardScaler(), Process(process, GP_ROWS, seed)]
+    return [StandardScaler(), Process(process, limits.gp_rows, seed)]
 
 
-def _boosting(task: str, seed: int) -> list[Any]:
+def _boosting(task: str, seed: int, limits: Limits) -> list[Any]:
     trees = (
         HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
     )
     return [Tuned(trees(random_state=seed), BOOSTING_GRID, seed)]
 
 
-PEERS: dict[str, Callable[[str, int], list[Any]]] = {
-    "ridge": linear_steps,
+PEERS: dict[str, Callable[[str, int, Limits], list[Any]]] = {
+    "ridge": _linear,
     "svm": _svm,
     "gp": _process,
     "boosting": _boosting,
@@ -102,15 +104,24 @@ def size_of(pipeline: Any) -> float:
     if isinstance(model, CalibratedClassifierCV):
         model = model.calibrated_classifiers_[0].estimator
     model = getattr(model, "regressor_", model)
-    if isinstance(model, GaussianProcessRegressor):
-        return float(len(model.X_train_))
-    if isinstance(model, GaussianProcessClassifier):
-        parts = getattr(model.base_estimator_, "estimators_", [model.base_estimator_])
-        return float(max(len(part.X_train_) for part in parts))
-    if hasattr(model, "relevance_vectors_"):
-        return float(len(model.relevance_))
-    if hasattr(model, "support_"):
-        return float(len(model.support_))
-    if hasattr(model, "_predictors"):
-        return float(sum(tree.get_n_leaf_nodes() for step in model._predictors for tree in step))
-    return float(np.count_nonzero(getattr(model, "coef_", ())))
+    return float(next(count(model) for mark, count in SIZES.items() if hasattr(model, mark)))
+
+
+def _rows_of_processes(model: Any) -> int:
+    parts = getattr(model.base_estimator_, "estimators_", [model.base_estimator_])
+    return max(len(part.X_train_) for part in parts)
+
+
+def _n_leaves(model: Any) -> int:
+    return sum(tree.get_n_leaf_nodes() for step in model._predictors for tree in step)
+
+
+SIZES: dict[str, Callable[[Any], int]] = {
+    "X_train_": lambda model: len(model.X_train_),
+    "base_estimator_": _rows_of_processes,
+    "relevance_vectors_": lambda model: len(model.relevance_),
+    "support_": lambda model: len(model.support_),
+    "_predictors": _n_leaves,
+    "__class__": lambda model: int(np.count_nonzero(getattr(model, "coef_", ()))),
+}
+"""What tells a kind of model, and what it keeps; all have the last."""

@@ -13,7 +13,7 @@ from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.kinds import Column, prepare
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.model_file import StoredModel, load_model, match_columns
-from relvec.cli.reading import BLOCK, read_blocks
+from relvec.cli.reading import read_blocks
 from relvec.cli.screens.parts import pairs
 from relvec.cli.sources import Source, find_source
 from relvec.cli.talk import Talk
@@ -77,18 +77,7 @@ def predict_command(talk: Talk, request: PredictRequest) -> None:
         delimiter=request.delimiter,
         decimal_comma=request.decimal_comma,
     )
-    if request.interval is not None and not 0.0 < request.interval < 1.0:
-        raise UsageError(
-            f"--interval must be a share strictly between 0 and 1, as 0.95; got {request.interval}."
-        )
-    writer = TableWriter(
-        request.output, request.output_format, inputs=(request.source, request.model)
-    )
-    if talk.as_json and writer.path is None:
-        raise UsageError(
-            "--json answers on the standard output, where the predictions would go: give -o, or "
-            "use --output-format jsonl instead of --json."
-        )
+    writer = _open_writer(talk, request)
     stored = load_model(request.model)
     _check_request(stored, request)
     n_rows = 0
@@ -113,6 +102,22 @@ def predict_command(talk: Talk, request: PredictRequest) -> None:
         )
 
 
+def _open_writer(talk: Talk, request: PredictRequest) -> TableWriter:
+    if request.interval is not None and not 0.0 < request.interval < 1.0:
+        raise UsageError(
+            f"--interval must be a share strictly between 0 and 1, as 0.95; got {request.interval}."
+        )
+    writer = TableWriter(
+        request.output, request.output_format, inputs=(request.source, request.model)
+    )
+    if talk.as_json and writer.path is None:
+        raise UsageError(
+            "--json answers on the standard output, where the predictions would go: give -o, or "
+            "use --output-format jsonl instead of --json."
+        )
+    return writer
+
+
 def predict_blocks(
     stored: StoredModel, source: Source, talk: Talk
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
@@ -120,7 +125,7 @@ def predict_blocks(
     surprises = Surprises()
     columns: list[Column] | None = None
     first = 1
-    for frame in read_blocks(source, BLOCK):
+    for frame in read_blocks(source, talk.limits.block_rows):
         if columns is None:
             columns = match_columns(stored, frame.columns, source.name, talk)
         table = prepare(frame, columns, first_row=first)
@@ -164,25 +169,31 @@ def _answers(
 ) -> dict[str, pl.Series]:
     """New columns by name."""
     said = ask(stored, table, with_std=request.std or request.interval is not None)
-    target = stored.target
-    if said.proba is not None:
-        assert said.classes is not None
-        columns: dict[str, Any] = {f"{target}_predicted": said.labels}
-        if request.proba:
-            columns |= {
-                f"{target}_proba_{label}": said.proba[:, i]
-                for i, label in enumerate(said.classes.tolist())
-            }
-    else:
-        columns = {f"{target}_predicted": said.mean}
-        if request.std:
-            columns[f"{target}_std"] = said.std
-        if request.interval is not None:
-            from scipy.special import ndtri
-
-            assert said.mean is not None
-            assert said.std is not None
-            reach = ndtri(0.5 * (1.0 + request.interval)) * said.std
-            columns[f"{target}_lower"] = said.mean - reach
-            columns[f"{target}_upper"] = said.mean + reach
+    of = _of_numbers if said.proba is None else _of_classes
+    columns = {f"{stored.target}_{what}": each for what, each in of(said, request).items()}
     return {name: pl.Series(name, values) for name, values in columns.items()}
+
+
+def _of_classes(said: Prediction, request: PredictRequest) -> dict[str, Any]:
+    assert said.proba is not None
+    assert said.classes is not None
+    columns: dict[str, Any] = {"predicted": said.labels}
+    if request.proba:
+        for label, proba in zip(said.classes.tolist(), said.proba.T, strict=True):
+            columns[f"proba_{label}"] = proba
+    return columns
+
+
+def _of_numbers(said: Prediction, request: PredictRequest) -> dict[str, Any]:
+    columns: dict[str, Any] = {"predicted": said.mean}
+    if request.std:
+        columns["std"] = said.std
+    if request.interval is not None:
+        from scipy.special import ndtri
+
+        assert said.mean is not None
+        assert said.std is not None
+        reach = ndtri(0.5 * (1.0 + request.interval)) * said.std
+        columns["lower"] = said.mean - reach
+        columns["upper"] = said.mean + reach
+    return columns

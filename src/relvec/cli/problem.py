@@ -13,9 +13,6 @@ from relvec.cli.columns import find_column, split_names
 from relvec.cli.drawing import Rows
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import (
-    FEW,
-    LARGEST,
-    MAX_LEVELS,
     Column,
     Dropped,
     as_levels,
@@ -25,18 +22,12 @@ from relvec.cli.kinds import (
     partly_numbers,
 )
 from relvec.cli.kinds import prepare as prepare_table
+from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source
 from relvec.cli.talk import Talk
 
 __all__ = ["Problem", "read_target", "state_problem"]
 
-CODES = 10
-"""Whole numbers of at most so many different values are taken for classes."""
-MAX_CLASSES = 100
-COPIES = 0.02
-"""Share of rows that are copies of others from which on the screen says so."""
-FEW_ROWS = 5
-"""Of a class with fewer rows than usual folds the screen says so."""
 TRUTH = ("true", "false")
 TASKS = ("auto", "regression", "classification")
 
@@ -93,7 +84,7 @@ def state_problem(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    max_levels: int = MAX_LEVELS,
+    max_levels: int = LIMITS.max_levels,
 ) -> Problem:
     """Decide what is asked; every choice that may surprise is said in a sentence."""
     frame = rows.frame
@@ -101,55 +92,86 @@ def state_problem(
         raise UsageError(
             f"--task {task} is not known; it can be {', '.join(TASKS)}." + suggestion(task, TASKS)
         )
-    features = split_names(features, frame.columns)
-    drop = split_names(drop, frame.columns)
-    categorical = split_names(categorical, frame.columns)
-    for role, names in (("feature", features), ("dropped", drop), ("categorical", categorical)):
-        for name in names:
-            find_column(name, frame.columns, source, role=role)
-    for option, names in (
-        ("--features", features),
-        ("--drop", drop),
-        ("--categorical", categorical),
-    ):
-        if target in names:
-            raise UsageError(
-                f"'{target}' is the target; it cannot be given with {option} too. --task says "
-                "whether it is a number or a class."
-            )
+    features = _named(features, "feature", "--features", target, frame, source)
+    drop = _named(drop, "dropped", "--drop", target, frame, source)
+    categorical = _named(categorical, "categorical", "--categorical", target, frame, source)
+    _say_rows(rows, target, talk)
+    task, values = _task_and_target(frame[target], task, talk)
+    wanted = [name for name in (features or frame.columns) if name not in (target, *drop)]
+    inputs = frame.select(wanted)
+    columns, dropped = _describe(inputs, [*features, *categorical], categorical, max_levels)
+    if not columns:  # one that counts up is time, if there is no other
+        columns, dropped = _describe(inputs, wanted, categorical, max_levels)
+    _say_dropped(dropped, source, talk)
+    if not columns:
+        raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
+    _say_columns(columns, frame, categorical, talk)
+    table = prepare_table(frame, columns)
+    _say_copies(table, values, talk)
+    return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.places)
+
+
+def _named(
+    names: Sequence[str],
+    role: str,
+    option: str,
+    target: str,
+    frame: pl.DataFrame,
+    source: Source,
+) -> list[str]:
+    """Columns that an option names: they are there, and none is the target."""
+    found = split_names(names, frame.columns)
+    for name in found:
+        find_column(name, frame.columns, source, role=role)
+    if target in found:
+        raise UsageError(
+            f"'{target}' is the target; it cannot be given with {option} too. --task says "
+            "whether it is a number or a class."
+        )
+    return found
+
+
+def _describe(
+    frame: pl.DataFrame, named: Sequence[str], categorical: Sequence[str], max_levels: int
+) -> tuple[list[Column], list[Dropped]]:
+    """Columns that a model can use, and those that it cannot."""
+    described = [
+        describe_column(
+            series,
+            max_levels=max_levels,
+            as_level=series.name in categorical,
+            is_wanted=series.name in named,
+        )
+        for series in frame
+    ]
+    columns = [each for each in described if isinstance(each, Column)]
+    return columns, [each for each in described if isinstance(each, Dropped)]
+
+
+def _say_rows(rows: Rows, target: str, talk: Talk) -> None:
+    """Say which rows are not used."""
     if rows.n_known < rows.n_read:
         n_missing = rows.n_read - rows.n_known
         talk.note(f"{n_missing} of {rows.n_read} rows have no '{target}' and are not used.")
-    if len(frame) < rows.n_known:
+    if len(rows.frame) < rows.n_known:
         talk.note(
-            f"Of {rows.n_known} rows, {len(frame)} drawn by chance are used; --max-rows changes "
-            "that."
+            f"Of {rows.n_known} rows, {len(rows.frame)} drawn by chance are used; --max-rows "
+            "changes that."
         )
-    task, values = _task_and_target(frame[target], task, talk)
-    wanted = [name for name in (features or frame.columns) if name != target and name not in drop]
 
-    def describe(named: Sequence[str]) -> list[Column | Dropped]:
-        return [
-            describe_column(
-                frame[name],
-                max_levels=max_levels,
-                as_level=name in categorical,
-                is_wanted=name in named,
-            )
-            for name in wanted
-        ]
 
-    described = describe([*features, *categorical])
-    if not any(isinstance(each, Column) for each in described):
-        described = describe(wanted)  # a column that counts up is time, if there is no other
-    dropped = [each for each in described if isinstance(each, Dropped)]
+def _say_dropped(dropped: list[Dropped], source: Source, talk: Talk) -> None:
+    """Say which columns are left out, or refuse a table with mistakes in one."""
     for each in dropped:
         if each.is_mistake:
             raise CommandError(f"In {source.name} c{each.sentence()[1:]}")
-    columns = [each for each in described if isinstance(each, Column)]
     talk.notes_of_many("columns are left out", [each.sentence() for each in dropped])
-    if not columns:
-        raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
+
+
+def _say_columns(
+    columns: list[Column], frame: pl.DataFrame, categorical: Sequence[str], talk: Talk
+) -> None:
+    """Say what may surprise about the columns that are used."""
     for column in columns:
         if column.kind == "date":
             talk.note(
@@ -164,9 +186,6 @@ def state_problem(
         "columns have missing values",
         [_gaps_of(column, frame[column.name]) for column in columns if column.n_missing],
     )
-    table = prepare_table(frame, columns)
-    _say_copies(table, values, talk)
-    return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.places)
 
 
 def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
@@ -177,7 +196,7 @@ def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
     whole = table.with_columns(pl.Series("", target))
     measured = any(each.dtype.is_float() and not (each % 1 == 0).all() for each in whole)
     n_copies = len(whole) - whole.n_unique()
-    if measured and n_copies >= COPIES * len(whole):
+    if measured and n_copies >= LIMITS.copies * len(whole):
         talk.note(
             f"{n_copies} of {len(whole)} rows are exact copies of others. If they are the same "
             "things twice, remove them first: errors on unseen rows come out too small."
@@ -192,7 +211,7 @@ def _gaps_of(column: Column, series: pl.Series) -> str:
         else "the median stands for them, and one more input says where"
     )
     n_beyond = column.n_missing - as_levels(series).null_count()
-    infinite = f" ({n_beyond} of them infinite or beyond {LARGEST:g})" if n_beyond else ""
+    infinite = f" ({n_beyond} of them infinite or beyond {LIMITS.largest:g})" if n_beyond else ""
     return (
         f"Column '{column.name}' misses {column.n_missing} of {len(series)} values{infinite}: "
         f"{instead}."
@@ -209,26 +228,33 @@ def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.
     if series.dtype.is_temporal():
         raise CommandError(f"The target '{name}' holds dates; numbers or classes are needed.")
     numbers, bad = as_numbers(series)
-    is_text = bad is not None or series.dtype == pl.Boolean
-    n_different = series.n_unique()
     if task == "auto":
-        misspelt = nearly_numbers(series, bad, at_most=FEW)
+        misspelt = nearly_numbers(series, bad, at_most=LIMITS.few_texts)
         if misspelt:
             raise CommandError(
                 f"The target '{name}' is not a number everywhere: {misspelt}. Add --task "
                 "classification if all are classes."
             )
-        whole = not is_text and bool((numbers.drop_nulls() % 1 == 0).all())
-        are_codes = n_different == 2 or (whole and n_different <= CODES)
-        task = "classification" if is_text or are_codes else "regression"
-        if task == "classification" and not is_text and n_different > 2:
-            talk.note(
-                f"'{name}' has {n_different} different numbers, taken for classes; if they are "
-                "quantities, add --task regression."
-            )
+        is_text = bad is not None or series.dtype == pl.Boolean
+        task = "classification" if is_text or _are_codes(series, numbers, talk) else "regression"
     if task == "regression":
         return task, _as_quantities(series, numbers, bad)
     return task, _as_classes(series, bad, talk)
+
+
+def _are_codes(series: pl.Series, numbers: pl.Series, talk: Talk) -> bool:
+    """Whether numbers are taken for classes; of more than two that is said."""
+    n_different = series.n_unique()
+    if n_different == 2:
+        return True
+    if n_different > LIMITS.codes or not (numbers.drop_nulls() % 1 == 0).all():
+        return False
+    if n_different > 2:
+        talk.note(
+            f"'{series.name}' has {n_different} different numbers, taken for classes; if they are "
+            "quantities, add --task regression."
+        )
+    return True
 
 
 def _as_classes(series: pl.Series, bad: int | None, talk: Talk) -> np.ndarray:
@@ -240,7 +266,7 @@ def _as_classes(series: pl.Series, bad: int | None, talk: Talk) -> np.ndarray:
         raise CommandError(
             f"The target '{name}' is {labels.item(0)!r} in all rows; two classes are needed."
         )
-    if n_classes == len(labels) or n_classes > MAX_CLASSES:
+    if n_classes == len(labels) or n_classes > LIMITS.max_classes:
         misspelt = nearly_numbers(series, bad)
         if misspelt:
             raise CommandError(f"The target '{name}' is not a number everywhere: {misspelt}.")
@@ -252,13 +278,13 @@ def _as_classes(series: pl.Series, bad: int | None, talk: Talk) -> np.ndarray:
             )
         raise CommandError(
             f"The target '{name}' has {n_classes} different values, such as {labels.item(0)!r}; at "
-            f"most {MAX_CLASSES} classes are possible.{quantities}"
+            f"most {LIMITS.max_classes} classes are possible.{quantities}"
         )
-    rare = counts.filter(pl.col("count") < FEW_ROWS)[name].to_list()
+    rare = counts.filter(pl.col("count") < LIMITS.few_rows)[name].to_list()
     if rare:
         talk.note(
-            f"Classes with fewer than {FEW_ROWS} rows: {listed(rare)}. Little can be learnt about "
-            "them, and the figures hardly test it."
+            f"Classes with fewer than {LIMITS.few_rows} rows: {listed(rare)}. Little can be learnt "
+            "about them, and the figures hardly test it."
         )
     return np.asarray(labels.to_list(), dtype=str)
 

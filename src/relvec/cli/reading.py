@@ -19,19 +19,15 @@ import numpy as np
 import polars as pl
 
 from relvec.cli.errors import CommandError, listed
+from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source, delimiter_hint, open_text, read_bytes
 
-__all__ = ["BLOCK", "join_blocks", "read_blocks", "read_table"]
-
-BLOCK = 20_000
-"""Rows that are in memory at a time where a file is read in blocks."""
-CELLS = 2_000_000
-"""Fields of text that are in memory at a time: fewer rows of wide tables."""
+__all__ = ["join_blocks", "read_blocks", "read_table"]
 
 
 def read_table(source: Source) -> pl.DataFrame:
     """Read a whole table."""
-    return join_blocks(list(read_blocks(source, 5 * BLOCK)))
+    return join_blocks(list(read_blocks(source, 5 * LIMITS.block_rows)))
 
 
 def join_blocks(blocks: list[pl.DataFrame]) -> pl.DataFrame:
@@ -58,7 +54,7 @@ def join_blocks(blocks: list[pl.DataFrame]) -> pl.DataFrame:
         ) from error
 
 
-def read_blocks(source: Source, rows: int = BLOCK) -> Iterator[pl.DataFrame]:
+def read_blocks(source: Source, rows: int = LIMITS.block_rows) -> Iterator[pl.DataFrame]:
     """Read a table in blocks of so many rows, all with the same columns.
 
     There is at least one block; a table without rows is an error.
@@ -111,29 +107,35 @@ def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
         if header is None:
             raise CommandError(f"{source.name} is empty.")
         names = column_names([name.strip() for name in header], source)
-        width, first = len(names), 1
-        rows = max(1, min(rows, CELLS // width))
-        short: list[int] = []
         # a blank line is nothing, except where it is the only column's missing value
-        records = (line for line in lines if line or width == 1)
-        while block := list(islice(records, rows)):
-            _check_widths(block, names, first, source)
-            short += [row for row, line in enumerate(block, start=first) if len(line) < width]
-            columns = [
-                [(line[i] or None) if i < len(line) else None for line in block]
-                for i in range(width)
-            ]
-            frame = pl.DataFrame(
-                [pl.Series(n, c, dtype=pl.String) for n, c in zip(names, columns, strict=True)]
-            )
-            first += len(block)
-            yield _with_points(frame) if source.decimal_comma else frame
+        records = (line for line in lines if line or len(names) == 1)
+        yield from _text_blocks(records, names, source, rows)
+
+
+def _text_blocks(
+    records: Iterator[list[str]], names: list[str], source: Source, rows: int
+) -> Iterator[pl.DataFrame]:
+    """Tables of text; what is missing at the end of a line is missing."""
+    width, first = len(names), 1
+    rows = max(1, min(rows, LIMITS.block_cells // width))
+    short: list[int] = []
+    while block := list(islice(records, rows)):
+        _check_widths(block, names, first, source)
+        short += [row for row, line in enumerate(block, start=first) if len(line) < width]
+        frame = pl.DataFrame([_text_column(name, block, i) for i, name in enumerate(names)])
+        first += len(block)
+        yield _with_points(frame) if source.decimal_comma else frame
     if short and width > 1:
         warnings.warn(
             f"{len(short)} rows of {source.name} have fewer fields than the header, the first of "
             f"them row {short[0]}; what they lack counts as missing.",
             stacklevel=2,
         )
+
+
+def _text_column(name: str, block: list[list[str]], place: int) -> pl.Series:
+    values = [(line[place] or None) if place < len(line) else None for line in block]
+    return pl.Series(name, values, dtype=pl.String)
 
 
 def _without_nul(text: Iterable[str], source: Source) -> Iterator[str]:
@@ -179,18 +181,8 @@ def _json_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
     with open_text(source) as text:
         lines = (line for line in text if line.strip())
         while block := list(islice(lines, rows)):
-            try:
-                frame = pl.read_ndjson(
-                    io.BytesIO("".join(block).encode()), infer_schema_length=None
-                )
-            except pl.exceptions.PolarsError as error:
-                reason = str(error).splitlines()[0]
-                raise CommandError(
-                    f"{source.name} is not JSON lines (one object per line): "
-                    f"{_first_bad_line(block, first) or reason}."
-                ) from error
+            frame = _json_table(block, first, source)
             names = names or frame.columns
-            absent = [pl.lit(None).alias(name) for name in names if name not in frame.columns]
             late = [name for name in frame.columns if name not in names]
             if late:
                 warnings.warn(
@@ -199,9 +191,26 @@ def _json_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
                     stacklevel=2,
                 )
             first += len(block)
-            yield frame.with_columns(absent).select(names)
+            yield _with_columns(frame, names)
     if not names:
         raise CommandError(f"{source.name} is empty.")
+
+
+def _with_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """These columns in this order; those that are not there are empty."""
+    absent = [pl.lit(None).alias(name) for name in names if name not in frame.columns]
+    return frame.with_columns(absent).select(names)
+
+
+def _json_table(block: list[str], first: int, source: Source) -> pl.DataFrame:
+    try:
+        return pl.read_ndjson(io.BytesIO("".join(block).encode()), infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise CommandError(
+            f"{source.name} is not JSON lines (one object per line): "
+            f"{_first_bad_line(block, first) or reason}."
+        ) from error
 
 
 def _first_bad_line(block: list[str], first: int) -> str:
@@ -266,15 +275,17 @@ def _array_columns(source: Source) -> dict[str, Any]:
         )
     columns: dict[str, Any] = {}
     for name, values in arrays.items():
-        if values.ndim == 1:
-            columns[name] = values
-        elif values.ndim == 2:
-            columns |= {f"{name.lower()}{i}": values[:, i] for i in range(values.shape[1])}
-        else:
-            raise CommandError(
-                f"The array {name!r} in {source.name} has {values.ndim} axes; a table has one or "
-                "two."
-            )
+        columns |= _columns_of(name, values, source)
     if not columns:
         raise CommandError(f"{source.name} has no arrays.")
     return columns
+
+
+def _columns_of(name: str, values: np.ndarray, source: Source) -> dict[str, Any]:
+    if values.ndim == 1:
+        return {name: values}
+    if values.ndim == 2:
+        return {f"{name.lower()}{i}": values[:, i] for i in range(values.shape[1])}
+    raise CommandError(
+        f"The array {name!r} in {source.name} has {values.ndim} axes; a table has one or two."
+    )

@@ -26,8 +26,6 @@ from relvec.reporting import make_report
 __all__ = ["ReportRequest", "report_command"]
 
 ROWS = ("auto", "training", "new")
-MANY_FOLDS = 50
-"""Folds from which on the screen says what they mean."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
     X, y = _rows_of(stored, request.source, request, talk)
     held_out = None if request.test is None else _rows_of(stored, request.test, request, talk)
     n_fits = min(request.n_folds, len(y))
-    if n_fits > MANY_FOLDS:
+    if n_fits > talk.limits.many_folds:
         talk.note(f"{n_fits} folds mean as many fits; --folds 5 or 10 would do.")
     with talk.progress("report", None) as advance:
         report = make_report(

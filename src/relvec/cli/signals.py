@@ -17,8 +17,6 @@ COLOURS = ("L", "RGB", "RGBA", "LA", "I", "I;16", "F")
 """Kinds of images that are kept; others become RGB."""
 GREY = {"1": "L", "I;16B": "I", "I;16L": "I;16"}
 """Kinds that have no colours."""
-QUALITY = 95
-"""Of jpeg files: what is saved should not bring noise of its own."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +84,7 @@ def _read_image(source: Source) -> Signal:
     pixels = np.asarray(image)
     # what is transparent stays so: it is no colour and has no noise
     has_alpha = image.mode in ("LA", "RGBA")
-    colours = pixels[..., :-1] if has_alpha else pixels
-    if image.mode == "LA":
-        colours = colours[..., 0]
+    colours = pixels[..., 0] if image.mode == "LA" else pixels[..., :-1] if has_alpha else pixels
 
     def write(values: np.ndarray, path: str, name: str) -> None:
         if format_of(name, ("image", "npy")) == "npy":
@@ -97,12 +93,17 @@ def _read_image(source: Source) -> Signal:
         painted = _like(values, pixels.dtype)
         if has_alpha and not name.lower().endswith((".jpg", ".jpeg", ".bmp")):
             painted = np.dstack([painted, pixels[..., -1]])
-        image_of.fromarray(painted).save(path, quality=QUALITY)
+        # of jpeg files: what is saved should not bring noise of its own
+        image_of.fromarray(painted).save(path, quality=95)
 
     what = f"image of {image.width} × {image.height}"
-    white = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "iu" else 0
-    unit = f"white is {white}" if 0 < white < 2**16 else ""
-    return Signal(colours, 2 if colours.ndim == 3 else None, write, what, unit)
+    return Signal(colours, 2 if colours.ndim == 3 else None, write, what, _white(pixels.dtype))
+
+
+def _white(dtype: np.dtype[Any]) -> str:
+    """Say what the brightest number is, if everyone may not know it."""
+    white = np.iinfo(dtype).max if dtype.kind in "iu" else 0
+    return f"white is {white}" if 0 < white < 2**16 else ""
 
 
 def _pillow() -> tuple[Any, Callable[[Any], Any]]:

@@ -106,23 +106,30 @@ def find_source(
             f"--format {format} is not known; it can be {', '.join(formats)}."
             + suggestion(format, formats)
         )
-    if path == "-":
-        found = format or "csv"
-    else:
-        file = Path(path)
-        if not file.exists():
-            raise CommandError(f"There is no file '{path}'." + _near(file))
-        if file.is_dir():
-            raise CommandError(f"'{path}' is a folder; a file is needed.")
-        hint = " Or name the format with --format."
-        found = format or format_of(path, formats, hint=hint)
-        if file.is_file() and file.stat().st_size == 0:
-            raise CommandError(f"'{path}' is empty (0 bytes).")
+    found = format or "csv"
+    if path != "-":
+        _check_file(path)
+        found = format or format_of(path, formats, hint=" Or name the format with --format.")
+        _check_size(path)
     separator = delimiter or ("\t" if found == "tsv" else ",")
     separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
     if len(separator) != 1:
         raise UsageError(f"--delimiter must be one character; got {delimiter!r}.")
     return Source(path, found, separator, decimal_comma)
+
+
+def _check_file(path: str) -> None:
+    file = Path(path)
+    if not file.exists():
+        raise CommandError(f"There is no file '{path}'." + _near(file))
+    if file.is_dir():
+        raise CommandError(f"'{path}' is a folder; a file is needed.")
+
+
+def _check_size(path: str) -> None:
+    file = Path(path)
+    if file.is_file() and file.stat().st_size == 0:
+        raise CommandError(f"'{path}' is empty (0 bytes).")
 
 
 def delimiter_hint(header: str, source: Source) -> str:

@@ -14,11 +14,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from relvec.cli.errors import CommandError
+from relvec.cli.limits import GIVEN, LIMITS, Limits
 
 __all__ = ["Advance", "Talk", "plain", "run", "screen_width", "visible"]
-
-MANY_NOTES = 5
-"""Sentences of one sort that are said one by one; of more, the first few and their number."""
 
 PLAINER = str.maketrans({"█": "#", "←": "<", "±": "+-", "–": "-", "─": "-", "²": "2", "×": "x"})
 """Signs of screens, and what stands for them where they are not known."""
@@ -40,6 +38,8 @@ class Talk:
         Say nothing but errors.
     as_json : bool
         Answer with one JSON object on the standard output, notes included.
+    limits : Limits, optional
+        How much the command reads, keeps and says.
 
     Attributes
     ----------
@@ -49,9 +49,12 @@ class Talk:
         Parameters that warnings of the library speak of, and what they are called here.
     """
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(
+        self, *, quiet: bool = False, as_json: bool = False, limits: Limits = LIMITS
+    ) -> None:
         self.quiet = quiet
         self.as_json = as_json
+        self.limits = limits
         self.notes: list[str] = []
         self.options: dict[str, str] = {}
 
@@ -65,7 +68,8 @@ class Talk:
 
     def notes_of_many(self, what: str, sentences: list[str]) -> None:
         """Say all sentences of one sort, or of very many the first few."""
-        shown = sentences if len(sentences) <= MANY_NOTES else sentences[: MANY_NOTES - 1]
+        many = self.limits.many_notes
+        shown = sentences if len(sentences) <= many else sentences[: many - 1]
         for sentence in shown:
             self.note(sentence)
         if len(shown) < len(sentences):
@@ -196,7 +200,7 @@ def run(
     """Do the work of a command; failures become one sentence and an exit code."""
     import typer
 
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, limits=GIVEN.get())
     try:
         with _warnings_in_words(talk):
             work(talk)
@@ -213,16 +217,22 @@ def run(
     except Exception as error:
         if debug:
             raise
-        sentence, code = _told(error)
-        _say(f"relvec: {sentence}")
-        try:
-            if as_json and sys.stdout is not None:
-                _print_json({"error": sentence})
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        except OSError:
-            _drop_output()
-        raise typer.Exit(code) from None
+        raise typer.Exit(_fail(error, as_json=as_json)) from None
+
+
+def _fail(error: Exception, *, as_json: bool) -> int:
+    """Say what went wrong; the exit code."""
+    sentence, code = _told(error)
+    _say(f"relvec: {sentence}")
+    if sys.stdout is None:
+        return code
+    try:
+        if as_json:
+            _print_json({"error": sentence})
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
+    return code
 
 
 @contextmanager

@@ -14,17 +14,10 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.preprocessing import StandardScaler
 
 from relvec.cli.chance import stream
+from relvec.cli.limits import LIMITS
 from relvec.cli.metrics import measure, predict_table
 
 __all__ = ["Process", "Tuned", "linear_steps"]
-
-SEARCH_ROWS = 1_000
-"""Rows on which parameters are searched at most; the model itself is fitted to all."""
-
-INNER_FOLDS = 5
-ARD_INPUTS = 20
-"""Inputs up to which a Gaussian process learns a length scale for each."""
-
 
 RIDGE_ALPHAS = tuple(10.0**k for k in range(-3, 5))
 LOGISTIC_GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
@@ -86,18 +79,18 @@ class Tuned(_Follower):
         """Search, then fit to all rows."""
         for_classes = is_classifier(self.model)
         counts = np.unique(y, return_counts=True)[1] if for_classes else np.array([len(y)])
-        n_folds = int(np.clip(counts.max(), 2, INNER_FOLDS))
+        n_folds = int(np.clip(counts.max(), 2, LIMITS.search_folds))
         split = (StratifiedKFold if for_classes else KFold)(
             n_folds, shuffle=True, random_state=self.seed
         )
-        rows = _some(len(X), SEARCH_ROWS, self.seed, "search")
+        rows = _some(len(X), LIMITS.search_rows, self.seed, "search")
         search = GridSearchCV(self.model, dict(self.grid), scoring=_merit, cv=split, refit=False)
         best = clone(self.model).set_params(**search.fit(X[rows], y[rows]).best_params_)
         if not for_classes:
             left = y - cross_val_predict(best, X, y, cv=split)
             self.std_ = float(np.sqrt(np.mean(left**2)))
         elif not hasattr(self.model, "predict_proba"):
-            folds = min(INNER_FOLDS, int(counts.min()))
+            folds = min(LIMITS.search_folds, int(counts.min()))
             best = CalibratedClassifierCV(best, ensemble=False, cv=folds)
         self.model_ = best.fit(X, y)
         return self
@@ -126,7 +119,7 @@ class Process(_Follower):
         """Fit to all rows, or to as many as are allowed."""
         rows = _some(len(X), self.max_rows, self.seed, "process")
         scales: list[Any] = [3.0]
-        if 1 < X.shape[1] <= ARD_INPUTS:
+        if 1 < X.shape[1] <= LIMITS.gp_scales:
             scales.append(np.full(X.shape[1], 3.0))
         fitted = [
             clone(self.model).set_params(kernel=self._kernel(each)).fit(X[rows], y[rows])

@@ -17,6 +17,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from relvec.cli.chance import stream
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.errors import UsageError
+from relvec.cli.limits import LIMITS
 from relvec.cli.metrics import Prediction, measure, predict_table
 from relvec.cli.problem import Problem
 from relvec.cli.talk import Talk
@@ -31,14 +32,6 @@ __all__ = [
 ]
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
-MANY_FITS = 100
-"""Fits of a cross-validation from which on the screen says how many there are."""
-RELEVANCE_ROWS = 500
-"""Held-out rows of a fold on which the relevance of columns is measured."""
-SHUFFLED_ROWS = 6_000
-"""Predictions of shuffled rows in a fold; the fewer its rows and columns, the more shuffles."""
-ROUNDING = 1e-9
-"""A smaller change of an error, relative to it, comes from the arithmetic alone."""
 
 
 @dataclass
@@ -66,7 +59,7 @@ class Outcome:
 def _mean_and_error(values: list[float]) -> dict[str, float]:
     mean = float(np.mean(values))
     error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
-    return {"mean": mean, "se": 0.0 if error < ROUNDING * abs(mean) else error}
+    return {"mean": mean, "se": 0.0 if error < LIMITS.rounding * abs(mean) else error}
 
 
 def check_folds(n_folds: int, otherwise: str = "") -> None:
@@ -82,7 +75,7 @@ def say_many_folds(asked: int, folds: Folds, n_fits: int, talk: Talk) -> None:
             f"There are {len(folds)} folds, not {asked}: every fold needs two rows, and classes "
             "to learn from."
         )
-    if n_fits > MANY_FITS:
+    if n_fits > talk.limits.many_fits:
         talk.note(f"These are {n_fits} fits; --folds 5 or 10 would do.")
 
 
@@ -155,14 +148,14 @@ def relevance_of(
     Of many rows some are drawn. The error is the root mean square, or for classes the log loss.
     """
     rng = stream(seed, "relevance")
-    if len(target) > RELEVANCE_ROWS:
+    if len(target) > LIMITS.relevance_rows:
         # files are often sorted: the first rows would not speak for all
-        rows = np.sort(rng.choice(len(target), RELEVANCE_ROWS, replace=False))
+        rows = np.sort(rng.choice(len(target), LIMITS.relevance_rows, replace=False))
         table, target = table[rows], target[rows]
     encoder, model = fitted[0], fitted[-1]
     inputs = encoder.transform(table)
     seen = np.array([variable for variable, _ in encoded_columns(encoder)])
-    repeats = int(np.clip(SHUFFLED_ROWS // (len(target) * len(table.columns)), 1, 10))
+    repeats = int(np.clip(LIMITS.shuffled_rows // (len(target) * len(table.columns)), 1, 10))
 
     def error() -> float:
         figures = measure(target, predict_table(model, inputs, with_std=False))
@@ -179,5 +172,5 @@ def relevance_of(
             errors.append(error())
         inputs[:, where] = kept
         rise = float(np.mean(errors)) - before
-        rises[name] = rise if abs(rise) > ROUNDING * before else 0.0
+        rises[name] = rise if abs(rise) > LIMITS.rounding * before else 0.0
     return rises

@@ -76,7 +76,5 @@ def _posteriors(model: Any, n_rows: int) -> list[Any]:
     """Posteriors that factor by target or logit; None where all logits have one together."""
     if hasattr(model, "outputs_"):
         return [output.posterior for output in model.outputs_]
-    panel: Any = getattr(model, "panel_", None)
-    one = getattr(panel, "machine", None)
-    machines = getattr(panel, "machines", ()) if one is None else [one]
-    return [machine.posterior for machine in machines] or [None] * n_rows
+    machines: Any = getattr(getattr(model, "panel_", None), "machines", ())
+    return [m.posterior for m in machines if len(m.coef) == 1] or [None] * n_rows

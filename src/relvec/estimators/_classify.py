@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,12 +32,12 @@ from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.estimators._plan import Data, PlanTuning
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, expose_scales, learn_scales
-from relvec.estimators._solvers import resolve_label_solver, resolve_softmax_solver
-from relvec.laplace.binary import Labels
-from relvec.laplace.softmax import ClassLabels
+from relvec.estimators._solvers import resolve_latent_solver
+from relvec.likelihoods import Bernoulli, BoundLikelihood, Likelihood
+from relvec.likelihoods import Softmax as SoftmaxLikelihood
 from relvec.moments import Storage
 from relvec.priors import BoundPrior, resolve_prior
-from relvec.solvers import LabelProblem, Monitor, Progress, SoftmaxProblem
+from relvec.solvers import LatentProblem, Monitor, Progress
 
 __all__ = ["BaseSparseBayesClassifier"]
 
@@ -177,38 +176,44 @@ class BaseSparseBayesClassifier(
         shift = np.zeros(dictionary.shape[1])
         if is_fitted:  # which takes up the shift
             dictionary, shift = near_zero(dictionary, weight)
+        jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
         needs_dense = resolve_prior(self.prior).keeps_all
-        if n_classes > 2 and self.multi_class != "one_vs_rest":
-            labels = ClassLabels(index, n_classes, weight, None, is_fitted)
-            if is_given:
-                given = np.tile(labels.null_intercepts(), (len(index), 1))
-                labels = replace(labels, offset=given)
-            joint = SoftmaxProblem(
-                dictionary,
-                labels,
-                shared=self.multi_class == "shared",
-                **self._terms(bound, labels),
-            )
-            together = resolve_softmax_solver(self.solver, needs_dense=needs_dense)
-            answer = together.solve(joint, monitor=monitor)
-            together_fitted = Softmax(joint, answer, bound, X, shift, error_bars=self.error_bars)
-            together_fitted.intercept_is_fitted = is_fitted
-            return together_fitted
+        solver = resolve_latent_solver(
+            self.solver, needs_dense=needs_dense, n_latent=n_classes if jointly else 1
+        )
+        kind: type[Panel] = TwoClasses if n_classes == 2 else OneVersusRest
+        recipe: Likelihood = Bernoulli()
+        targets = [index == positive for positive in range(int(n_classes == 2), n_classes)]
+        if jointly:
+            kind, recipe, targets = Softmax, SoftmaxLikelihood(n_classes), [index]
         machines = []
-        solver = resolve_label_solver(self.solver, needs_dense=needs_dense)
-        for positive in [1] if n_classes == 2 else range(n_classes):
-            target = (index == positive).astype(np.float64)
-            two = Labels(target, weight, None, is_fitted)
+        for target in targets:
+            likelihood, given = recipe.bind(target, weight), None
             if is_given:
-                two = replace(two, offset=np.full(len(target), two.null_intercept()))
-            signs = self._signs(bound, target)
-            problem = LabelProblem(dictionary, two, signs=signs, **self._terms(bound, two))
+                given = np.atleast_1d(likelihood.null_latent())
+                rows = np.tile(given, (len(index), 1)) if jointly else np.full(len(index), given)
+                likelihood = recipe.bind(target, weight, rows)
+            problem = LatentProblem(
+                dictionary,
+                likelihood,
+                is_fitted,
+                signs=None if jointly else self._signs(bound, likelihood.target),
+                shared=jointly and self.multi_class == "shared",
+                **self._terms(bound, likelihood),
+            )
             solution = solver.solve(problem, monitor=monitor)
-            machines.append(finish_machine(problem, solution, bound, X, error_bars=self.error_bars))
-        several = n_classes > 2
-        panel: Panel = OneVersusRest(machines, bound) if several else TwoClasses(machines[0])
-        panel.intercept_is_fitted = is_fitted
-        return panel
+            machines.append(
+                finish_machine(
+                    problem,
+                    solution,
+                    bound,
+                    X,
+                    shift=shift if jointly else np.zeros_like(shift),
+                    given=given,
+                    error_bars=self.error_bars,
+                )
+            )
+        return kind(machines, bound, intercept_is_fitted=is_fitted)
 
     def _signs(self, bound: BoundBasis, target: Vector) -> Vector | None:
         """Return the signs that weights must have; None if they are free."""
@@ -226,14 +231,14 @@ class BaseSparseBayesClassifier(
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
-    def _terms(self, bound: BoundBasis, labels: Labels | ClassLabels) -> dict[str, Any]:
+    def _terms(self, bound: BoundBasis, likelihood: BoundLikelihood) -> dict[str, Any]:
         """What the prior adds to the evidence."""
-        prior = resolve_prior(self.prior).bind(labels.total_weight)
+        prior = resolve_prior(self.prior).bind(likelihood.total_weight, groups=bound.groups)
         return {
-            "min_gain": self._entry_prices(bound, prior, labels.weight),
+            "min_gain": self._entry_prices(bound, prior, likelihood.weight),
             "prior": prior,
             "is_prior": self.price_curvature == "bound",
-            "largest_logit": float(self.largest_logit),
+            "largest_latent": float(self.largest_logit),
         }
 
     def _entry_prices(self, bound: BoundBasis, prior: BoundPrior, weight: Vector | None) -> Vector:
@@ -289,7 +294,7 @@ class BaseSparseBayesClassifier(
         check_options(self)
         self._resolve_learner(self._resolve_basis())
         resolve_prior(self.prior)
-        resolve_label_solver(self.solver, needs_dense=False)
+        resolve_latent_solver(self.solver, needs_dense=False)
 
     def _monitor(self, context: Any) -> Monitor | None:
         if not hasattr(self, "_skl_callbacks"):

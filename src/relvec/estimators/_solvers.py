@@ -10,18 +10,17 @@ from relvec.published import (
     TextbookSolver,
 )
 from relvec.solvers import (
-    LabelSolver,
     LaplaceSolver,
+    LatentSolver,
     OrthonormalSolver,
     SequentialSolver,
-    SoftmaxSolver,
     Solver,
 )
 
-__all__ = ["resolve_label_solver", "resolve_softmax_solver", "resolve_solver"]
+__all__ = ["resolve_latent_solver", "resolve_solver"]
 
 SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
-LABEL_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
+LATENT_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
 
 
 def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
@@ -60,59 +59,40 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
     return SequentialSolver(effort)
 
 
-def resolve_label_solver(solver: LabelSolver | str, *, needs_dense: bool) -> LabelSolver:
-    """Turn the name of a solver for two classes into the solver.
+def resolve_latent_solver(
+    solver: LatentSolver | str, *, needs_dense: bool, n_latent: int = 1
+) -> LatentSolver:
+    """Turn the name of a solver for latent functions into the solver.
 
     Parameters
     ----------
-    solver : LabelSolver or {"auto", "sequential", "exact", "mackay", "em"}
+    solver : LatentSolver or {"auto", "sequential", "exact", "mackay", "em"}
         A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
     needs_dense : bool
         Whether the prior forbids switching atoms off (a Gamma prior does).
+    n_latent : int, default=1
+        Number of latent functions in one model; "mackay" and "em" are for one.
 
     Examples
     --------
-    >>> from relvec.estimators._solvers import resolve_label_solver
-    >>> resolve_label_solver("auto", needs_dense=False)
+    >>> from relvec.estimators._solvers import resolve_latent_solver
+    >>> resolve_latent_solver("auto", needs_dense=False)
     LaplaceSolver()
     """
     if not isinstance(solver, str):
-        _check_can_solve(solver, LABEL_SOLVER_NAMES, "LaplaceSolver()")
+        _check_can_solve(solver, LATENT_SOLVER_NAMES, "LaplaceSolver()")
         return solver
-    check_choice("solver", solver, LABEL_SOLVER_NAMES)
-    if solver in ("mackay", "em") or (solver == "auto" and needs_dense):
-        return LaplaceFixedPointSolver("em" if solver == "em" else "mackay")
+    check_choice("solver", solver, LATENT_SOLVER_NAMES)
+    if solver in ("mackay", "em") or needs_dense:
+        if n_latent > 1:
+            asked = "A Gamma prior" if needs_dense else f"solver={solver!r}"
+            raise ValueError(
+                f"{asked} is for machines that tell two classes apart; with more classes use "
+                'multi_class="one_vs_rest".'
+            )
+        if solver in ("auto", "mackay", "em"):
+            return LaplaceFixedPointSolver("em" if solver == "em" else "mackay")
     return LaplaceSolver(exact=solver == "exact")
-
-
-def resolve_softmax_solver(solver: SoftmaxSolver | str, *, needs_dense: bool) -> SoftmaxSolver:
-    """Turn the name of a solver for several classes in one model into the solver.
-
-    Parameters
-    ----------
-    solver : SoftmaxSolver or {"auto", "sequential"}
-        A solver is returned as it is. Names of other solvers, which tell two classes apart, are
-        refused, and so is a prior that asks for one of them.
-    needs_dense : bool
-        Whether the prior forbids switching atoms off (a Gamma prior does).
-
-    Examples
-    --------
-    >>> from relvec.estimators._solvers import resolve_softmax_solver
-    >>> resolve_softmax_solver("auto", needs_dense=False)
-    SoftmaxSolver()
-    """
-    if not isinstance(solver, str):
-        _check_can_solve(solver, LABEL_SOLVER_NAMES, "SoftmaxSolver()")
-        return solver
-    check_choice("solver", solver, LABEL_SOLVER_NAMES)
-    if solver not in ("auto", "sequential") or needs_dense:
-        asked = "A Gamma prior" if needs_dense else f"solver={solver!r}"
-        raise ValueError(
-            f"{asked} is for machines that tell two classes apart; with more classes use "
-            'multi_class="one_vs_rest".'
-        )
-    return SoftmaxSolver()
 
 
 def _check_can_solve(solver: object, names: tuple[str, ...], example: str) -> None:

@@ -20,13 +20,11 @@ from relvec.estimators._options import (
     with_options,
 )
 from relvec.estimators._output import RegressionFit
-from relvec.estimators._panels import OneVersusRest
 from relvec.estimators._plan import RegressionPlan
 from relvec.estimators._scales import ScaledBasis, relevance_deviations, scale_directions
 from relvec.estimators._select import SelectionFront
 from relvec.learning import ScaleLearner
 from relvec.learning.label_information import label_information
-from relvec.likelihoods.bernoulli import working_response
 from relvec.solvers import Monitor
 
 __all__ = ["DRVMRegressor", "PFCVMClassifier"]
@@ -173,21 +171,19 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
         learnt = self.learnt_scales_
         kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
         curvature = np.zeros((directions.shape[1], directions.shape[1]))
-        panel: Any = self.panel_
-        machines = panel.machines if isinstance(panel, OneVersusRest) else [panel.machine]
-        for machine in machines:
+        for machine in self.panel_.machines:
             if not len(machine.active):
                 continue
-            logit = machine.logit(X)[0]
+            rows = machine.likelihood.bind(np.zeros(len(X)), weight)
             atoms: Any = machine.atoms
             curvature += label_information(
                 scaled.kernel,
                 learnt.scale[kept],
                 X[:, kept],
                 atoms.centers[:, kept],
-                machine.posterior.coef,
-                np.exp(machine.log_precision),
-                working_response(logit, np.zeros(len(X)), weight).curvature,
+                machine.coef[0],
+                machine.weight_precision[0],
+                rows.weighted(rows.curvature(machine.mean(X))),
                 directions,
                 has_intercept=self.intercept_is_fitted_,
             )

@@ -18,11 +18,12 @@ from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._machine import FittedMachine
 from relvec.estimators._output import FittedOutput
-from relvec.estimators._panels import POINTS, OneVersusRest, Softmax, TwoClasses
+from relvec.estimators._panels import Softmax
 from relvec.io.formula import Block, Cover, Doubt, Formula
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import Linear
-from relvec.laplace.softmax import _normal_points
+from relvec.laplace.pairs import PairPosterior
+from relvec.likelihoods.softmax import normal_points
 from relvec.posterior import Posterior
 
 __all__ = ["formula_of", "warn_of_rounding"]
@@ -63,13 +64,12 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     panel, classes = estimator.panel_, np.asarray(estimator.classes_)
     _check_classes(classes)
     if isinstance(panel, Softmax):
-        points = _normal_points(len(classes), POINTS)[:, : POINTS // 2]
-        block = writer.softmax(panel)
+        n_points = panel.machine.likelihood.get_params()["n_points"]
+        points = normal_points(len(classes), n_points)[:, : n_points // 2]
+        block = writer.softmax(panel.machine)
         return writer.formula([block], link="softmax", classes=classes, points=points, **common)
-    assert isinstance(panel, TwoClasses | OneVersusRest)
-    several = isinstance(panel, OneVersusRest)
-    machines = panel.machines if isinstance(panel, OneVersusRest) else [panel.machine]
-    blocks = [writer.machine(machine) for machine in machines]
+    blocks = [writer.machine(machine) for machine in panel.machines]
+    several = len(blocks) > 1
     link = "one_vs_rest" if several else "logistic"
     return writer.formula(blocks, link=link, classes=classes, **common)
 
@@ -235,25 +235,28 @@ class _Writer:
 
     def machine(self, machine: FittedMachine) -> Block:
         """One logit, in which what is not known far from the data counts unless it is given."""
-        doubt = self._doubt(machine.novelty) if machine.given is None else None
-        offset = machine.posterior.target_mean + (machine.given or 0.0)
-        return self._single(machine.atoms, machine.posterior, offset, doubt, 0.0)
+        posterior, given = machine.posterior, machine.given
+        assert isinstance(posterior, Posterior)
+        doubt = self._doubt(machine.novelty) if given is None else None
+        offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
+        return self._single(machine.atoms, posterior, offset, doubt, 0.0)
 
-    def softmax(self, panel: Softmax) -> Block:
+    def softmax(self, machine: FittedMachine) -> Block:
         """Logits of all classes; intercepts are weights of the kernel value that is always 1."""
-        posterior, places = panel.posterior, self._atoms(panel.atoms)
+        posterior, places = machine.posterior, self._atoms(machine.atoms)
+        assert isinstance(posterior, PairPosterior)
         n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
         design = np.zeros((len(posterior.sizes), n_pairs + n_contrasts))
         ends = np.cumsum([0, *posterior.sizes])
         for row in range(len(posterior.sizes)):
             design[row, ends[row] : ends[row + 1]] = 1.0
         design[:, n_pairs:] = posterior.contrast
-        atoms = np.concatenate([*panel.places, np.empty(0)]).astype(np.intp)
+        atoms = np.concatenate([*machine.places, np.empty(0)]).astype(np.intp)
         ones = np.full(n_contrasts, -1)
         return _padded(
             Block(
                 index=np.concatenate([places[atoms], ones]).astype(np.intp),
-                centre=np.append(panel.shift[atoms] / self.variance, np.zeros(n_contrasts)),
+                centre=np.append(machine.shift[atoms] / self.variance, np.zeros(n_contrasts)),
                 scale=posterior.scale * np.append(np.full(n_pairs, self.variance), ones**2),
                 weights=posterior.weights / posterior.scale,
                 design=design,
@@ -262,7 +265,7 @@ class _Writer:
                 spread=1.0,
                 constant=0.0,
                 noise=0.0,
-                doubt=None if panel.is_given else self._doubt(panel.novelty),
+                doubt=None if machine.given is not None else self._doubt(machine.novelty),
             )
         )
 

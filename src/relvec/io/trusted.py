@@ -42,7 +42,8 @@ estimators.classification.RVMClassifier estimators.classification.SparseBayesCla
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
-laplace.softmax.SoftmaxPosterior
+laplace.pairs.PairPosterior
+likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
 learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
 learning.tuning.ScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
@@ -54,7 +55,7 @@ solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
 published.laplace_fixed_point.LaplaceFixedPointSolver solvers.gaussian.orthonormal.OrthonormalSolver
 published.random_order.RandomOrderSolver solvers.gaussian.search.SequentialSolver
-solvers.latent.softmax.SoftmaxSolver published.textbook.TextbookSolver
+published.textbook.TextbookSolver
 """
 
 _RELVEC_TUPLES = """

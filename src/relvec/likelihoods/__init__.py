@@ -1,5 +1,21 @@
 """How targets arise from the function."""
 
-from relvec.likelihoods.gaussian import GaussianPrediction
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, checked_rows
+from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
+from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
+from relvec.likelihoods.poisson import Poisson
+from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
-__all__ = ["GaussianPrediction"]
+__all__ = [
+    "Bernoulli",
+    "BernoulliPrediction",
+    "BoundLikelihood",
+    "Gaussian",
+    "GaussianPrediction",
+    "Likelihood",
+    "Poisson",
+    "Prediction",
+    "Softmax",
+    "SoftmaxPrediction",
+    "checked_rows",
+]

@@ -2,46 +2,148 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit
+from sklearn.utils import check_random_state
 
-from relvec._typing import Vector
+from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
 
-__all__ = ["WorkingResponse", "log_likelihood", "moderate", "working_response"]
-
-FLATTEST = 1e-10
-"""Curvatures of saturated samples are not taken to be smaller: their working response would
-leave the range of floating-point numbers, and they carry no information anyway."""
-
-
-class WorkingResponse(NamedTuple):
-    """The quadratic approximation of the log likelihood at a logit."""
-
-    curvature: Vector
-    """Negative second derivative, times the weight of the sample."""
-    target: Vector
-    """Where the approximation has its maximum."""
-
-
-def log_likelihood(logit: Vector, target: Vector, weight: Vector | None = None) -> float:
-    """Log probability of the labels ``target`` in {0, 1}."""
-    each = target * logit - np.logaddexp(0.0, logit)
-    return float(each.sum() if weight is None else weight @ each)
-
-
-def working_response(
-    logit: Vector, target: Vector, weight: Vector | None = None
-) -> WorkingResponse:
-    """Approximate the log likelihood to second order around `logit`."""
-    probability = expit(logit)
-    curvature = np.maximum(probability * (1.0 - probability), FLATTEST)
-    response = logit + (target - probability) / curvature
-    return WorkingResponse(curvature if weight is None else weight * curvature, response)
+__all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "moderate"]
 
 
 def moderate(mean: Vector, variance: Vector) -> Vector:
     """Log odds of class 1 when the logit is normal, by the approximation of MacKay (1992)."""
     odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
     return odds
+
+
+def log_likelihood(logit: Vector, target: Vector, weight: Vector | None = None) -> float:
+    """Log probability of all labels ``target`` in {0, 1}."""
+    each = target * logit - np.logaddexp(0.0, logit)
+    return float(each.sum() if weight is None else weight @ each)
+
+
+class BernoulliPrediction(NamedTuple):
+    """Probabilities of class 1, one per row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import Bernoulli
+    >>> Bernoulli().predict(np.array([2.0]), np.array([4.0])).mean.round(3)
+    array([0.806])
+    """
+
+    log_odds: Vector
+    """Of class 1, the uncertainty of the logit taken into account."""
+
+    @property
+    def mean(self) -> Vector:
+        """Probability of class 1."""
+        result: Vector = expit(self.log_odds)
+        return result
+
+    @property
+    def variance(self) -> Vector:
+        """Variance of a label in {0, 1}."""
+        result: Vector = expit(self.log_odds) * expit(-self.log_odds)
+        return result
+
+    def quantile(self, level: float) -> Vector:
+        """Return the smallest label that a new one does not exceed with probability `level`."""
+        return np.where(expit(-self.log_odds) >= level, 0.0, 1.0)
+
+    def interval(self, coverage: float) -> Matrix:
+        """Return central intervals of a new label, (n_rows, 2)."""
+        ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
+        return np.stack(ends, axis=-1)
+
+    def log_density(self, target: ArrayLike) -> Vector:
+        """Log probability of labels."""
+        return np.where(
+            np.asarray(target, float) > 0.5, log_expit(self.log_odds), log_expit(-self.log_odds)
+        )
+
+    def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
+        """Draw labels, shape (n_rows, n_samples)."""
+        rng = check_random_state(random_state)
+        draws = rng.uniform(size=(len(self.log_odds), n_samples))
+        return (draws < self.mean[:, None]).astype(np.float64)
+
+
+class BoundBernoulli(BoundLikelihood):
+    """Labels in {0, 1} and their logits."""
+
+    ceiling = 0.25
+
+    def log_density(self, f: Vector) -> Vector:
+        """Log probability of each label."""
+        each: Vector = self.target * f - np.logaddexp(0.0, f)
+        return each
+
+    def slope(self, f: Vector) -> Vector:
+        """Label less probability."""
+        return self.quadratic(f)[0]
+
+    def curvature(self, f: Vector) -> Vector:
+        """Variance of the label."""
+        return self.quadratic(f)[1]
+
+    def quadratic(self, f: Vector) -> tuple[Vector, Vector]:
+        """Slope and curvature."""
+        probability = expit(f)
+        return self.target - probability, np.maximum(probability * (1.0 - probability), self.floor)
+
+    def curvature_slope(self, f: Vector) -> Vector:
+        """Skewness of the label."""
+        result: Vector = self.curvature(f) * (1.0 - 2.0 * expit(f))
+        return result
+
+    def reference_curvature(self) -> Vector:
+        """Return Böhning's bound, which depends on no labels."""
+        return np.full(len(self.target), self.ceiling)
+
+    def null_latent(self) -> float:
+        """Logit of the share of class 1, kept finite when there is only one class."""
+        if self.offset is not None:
+            return float(super().null_latent())
+        rarest = 1e-6
+        share = float(np.average(self.target, weights=self.weight))
+        share = min(max(share, rarest), 1.0 - rarest)
+        return math.log(share / (1.0 - share))
+
+
+class Bernoulli(Likelihood):
+    """Labels of two classes, 0 and 1, whose log odds are the latent function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import Bernoulli
+    >>> bound = Bernoulli().bind([0, 1, 1])
+    >>> np.exp(bound.log_density(np.zeros(3)))
+    array([0.5, 0.5, 0.5])
+    """
+
+    def bind(
+        self,
+        target: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> BoundBernoulli:
+        """Check labels and return the likelihood of their logits."""
+        rows = checked_rows(target, sample_weight, offset)
+        if not np.isin(rows[0], (0.0, 1.0)).all():
+            raise ValueError(
+                "labels of two classes must be 0 or 1; got values such as "
+                f"{np.unique(rows[0])[:5].tolist()}. Code them, or use Softmax for more classes."
+            )
+        return BoundBernoulli(self, *rows)
+
+    def predict(self, mean: Vector, variance: Vector) -> BernoulliPrediction:
+        """Average over the logit, by the approximation of MacKay (1992)."""
+        return BernoulliPrediction(moderate(mean, variance))

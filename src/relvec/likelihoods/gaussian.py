@@ -1,13 +1,20 @@
-"""Gaussian noise: what a predictive mean and variance say about a new target."""
+"""Gaussian noise: targets around the function, and what a mean and a variance say of new ones."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 
-from relvec._typing import Matrix, Vector
+from relvec._checks import check_positive
+from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
+
+__all__ = ["BoundGaussian", "Gaussian", "GaussianPrediction"]
 
 
 class GaussianPrediction(NamedTuple):
@@ -33,12 +40,109 @@ class GaussianPrediction(NamedTuple):
         """Standard deviation of a new target."""
         return np.sqrt(self.variance)
 
+    def quantile(self, level: float) -> Vector:
+        """Return targets below which a new one is with probability `level`."""
+        return self.mean + float(ndtri(level)) * self.std
+
     def interval(self, coverage: float) -> Matrix:
         """Central intervals that hold a new target with probability `coverage`: (..., 2)."""
         half = float(ndtri(0.5 + 0.5 * coverage)) * self.std
         return np.stack([self.mean - half, self.mean + half], axis=-1)
 
-    def log_density(self, target: Vector) -> Vector:
+    def log_density(self, target: ArrayLike) -> Vector:
         """Log density of observed targets."""
-        squared = (target - self.mean) ** 2 / self.variance
+        squared = (np.asarray(target) - self.mean) ** 2 / self.variance
         return -0.5 * (np.log(2.0 * np.pi * self.variance) + squared)
+
+    def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
+        """Draw targets, shape (n_rows, n_samples)."""
+        normal = check_random_state(random_state).normal(size=(len(self.mean), n_samples))
+        draws: Matrix = self.mean[:, None] + self.std[:, None] * normal
+        return draws
+
+
+class BoundGaussian(BoundLikelihood):
+    """Targets and the function they scatter around."""
+
+    recipe: Gaussian
+
+    @property
+    def largest_latent(self) -> float:  # type: ignore[override]  # a number for other links
+        """Hundred standard deviations of the targets."""
+        residual = self.target - self.given - self.null_latent()
+        return 100.0 * float(np.sqrt(np.average(residual**2, weights=self.weight))) or 1.0
+
+    def log_density(self, f: Vector) -> Vector:
+        """Log density of each target."""
+        return GaussianPrediction(f, np.full(len(f), self.noise_variance)).log_density(self.target)
+
+    def slope(self, f: Vector) -> Vector:
+        """Residual over the noise variance."""
+        return (self.target - f) / self.noise_variance
+
+    def curvature(self, f: Vector) -> Vector:
+        """Inverse of the noise variance."""
+        return np.full(len(f), 1.0 / self.noise_variance)
+
+    def curvature_slope(self, f: Vector) -> Vector:
+        """Zero: the log density is quadratic."""
+        return np.zeros(len(f))
+
+    def null_latent(self) -> float:
+        """Mean target, the offset taken off."""
+        return float(np.average(self.target - self.given, weights=self.weight))
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the recipe; one as long as it is not known."""
+        given = self.recipe.noise_variance
+        return 1.0 if given is None else float(given)
+
+    def updated(self, mean: Vector, variance: Vector) -> BoundGaussian:
+        """Re-estimate the noise variance, unless it is given, as EM does."""
+        if not self.recipe.is_estimated:
+            return self
+        square = np.average((self.target - mean) ** 2 + variance, weights=self.weight)
+        recipe = clone(self.recipe).set_params(noise_variance=float(square))
+        return replace(self, recipe=recipe)
+
+
+class Gaussian(Likelihood):
+    """Targets with Gaussian noise around the latent function.
+
+    Parameters
+    ----------
+    noise_variance : float, optional
+        In squared units of the target. None begins with one.
+    is_estimated : bool, default=False
+        Whether the noise variance is re-estimated.
+
+    Examples
+    --------
+    >>> from relvec.likelihoods import Gaussian
+    >>> bound = Gaussian(noise_variance=0.5).bind([1.0, 2.0, 3.0])
+    >>> bound.null_latent(), bound.recipe.is_conjugate
+    (2.0, True)
+    """
+
+    is_conjugate = True
+
+    def __init__(self, noise_variance: float | None = None, *, is_estimated: bool = False) -> None:
+        self.noise_variance = noise_variance
+        self.is_estimated = is_estimated
+
+    def bind(
+        self,
+        target: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> BoundGaussian:
+        """Check targets and return the likelihood of the function."""
+        if self.noise_variance is not None:
+            check_positive("noise_variance", self.noise_variance)
+        return BoundGaussian(self, *checked_rows(target, sample_weight, offset))
+
+    def predict(self, mean: Vector, variance: Vector) -> GaussianPrediction:
+        """Add the noise to the uncertainty of the function."""
+        noise = 1.0 if self.noise_variance is None else float(self.noise_variance)
+        return GaussianPrediction(mean, variance + noise)

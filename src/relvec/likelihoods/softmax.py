@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
 import numpy as np
+from scipy.special import ndtri, xlogy
+from scipy.stats import qmc
+from sklearn.utils import check_random_state
 
-from relvec._typing import IndexArray, Matrix, Vector
-from relvec.likelihoods.bernoulli import FLATTEST, WorkingResponse, working_response
+from relvec._checks import check_integer
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, WorkingResponse, checked_rows
 
-__all__ = [
-    "class_responses",
-    "curving_probabilities",
-    "log_likelihood",
-    "mean_probabilities",
-    "probabilities",
-]
+__all__ = ["BoundSoftmax", "Softmax", "SoftmaxPrediction", "log_sum_exp", "probabilities"]
 
 
-def _log_sum(logits: Matrix) -> Vector:
+def log_sum_exp(logits: Matrix) -> Vector:
     """Logarithm of the sum of the exponentials over the last axis.
 
     SciPy's function spends several times longer on cases that do not occur here.
@@ -27,58 +28,218 @@ def _log_sum(logits: Matrix) -> Vector:
     return result
 
 
-def log_likelihood(logits: Matrix, target: IndexArray, weight: Vector | None = None) -> float:
-    """Log probability of the classes `target`, coded from zero.
+def probabilities(logits: Matrix) -> Matrix:
+    """Probability of every class, in the last axis."""
+    result: Matrix = np.exp(logits - log_sum_exp(logits)[..., None])
+    return result
+
+
+class SoftmaxPrediction(NamedTuple):
+    """Probabilities of all classes, one row each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import Softmax
+    >>> logits = np.array([[2.0, 0.0, 0.0]])
+    >>> Softmax(3).predict(logits, np.eye(3)[None]).mean.round(2)
+    array([[0.7 , 0.15, 0.15]])
+    """
+
+    mean: Matrix
+    """Probability of each class, shape (n_rows, n_classes)."""
+
+    @property
+    def variance(self) -> Matrix:
+        """Variance of the indicator of each class."""
+        return self.mean * (1.0 - self.mean)
+
+    def quantile(self, level: float) -> Vector:
+        """Return the first class, as coded, up to which the probability is at least `level`."""
+        below = self.mean.cumsum(axis=1)
+        return np.argmax(below >= level - 1e-12, axis=1).astype(np.float64)
+
+    def interval(self, coverage: float) -> Matrix:
+        """Return central intervals of a new class, as coded, (n_rows, 2)."""
+        ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
+        return np.stack(ends, axis=-1)
+
+    def log_density(self, target: ArrayLike) -> Vector:
+        """Log probability of classes."""
+        own = self.mean[np.arange(len(self.mean)), np.asarray(target).astype(np.intp)]
+        return np.log(np.maximum(own, np.finfo(np.float64).tiny))
+
+    def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
+        """Draw classes, shape (n_rows, n_samples)."""
+        draws = check_random_state(random_state).uniform(size=(len(self.mean), n_samples))
+        below = self.mean.cumsum(axis=1)[:, None, :-1]
+        classes: Matrix = (draws[:, :, None] > below).sum(axis=2).astype(np.float64)
+        return classes
+
+
+class BoundSoftmax(BoundLikelihood):
+    """Classes, coded from zero, and one logit for each."""
+
+    ceiling = 0.5
+
+    @cached_property
+    def classes(self) -> IndexArray:
+        """Class of each row."""
+        return self.target.astype(np.intp)
+
+    def log_density(self, f: Matrix) -> Vector:
+        """Log probability of each class."""
+        each: Vector = f[np.arange(len(f)), self.classes] - log_sum_exp(f)
+        return each
+
+    def slope(self, f: Matrix) -> Matrix:
+        """Indicators less probabilities."""
+        residual = -probabilities(f)
+        residual[np.arange(len(f)), self.classes] += 1.0
+        return residual
+
+    def curving(self, f: Matrix) -> Matrix:
+        """Probabilities to compute curvatures with: none is so small that its class has none.
+
+        The curvature of a class that no row belongs to would vanish with its probability, and
+        leave its intercept without a finite variance.
+        """
+        floored = np.maximum(probabilities(f), self.floor)
+        floored /= floored.sum(axis=1, keepdims=True)
+        return floored
+
+    def quadratic(self, f: Matrix) -> tuple[Matrix, Matrix]:
+        """Slope, and the shares that make the curvature."""
+        return self.slope(f), self.curving(f)
+
+    def curvature(self, f: Matrix) -> np.ndarray:
+        """Covariance of the indicators, shape (n_rows, n_classes, n_classes)."""
+        y = self.curving(f)
+        return y[:, :, None] * np.eye(y.shape[1]) - y[:, :, None] * y[:, None, :]
+
+    def curvature_slope(self, f: Matrix) -> np.ndarray:
+        """Derivative of the curvature in each logit, which are in the last axis."""
+        y, slopes = self.curving(f), self.curvature(f)
+        along = slopes[:, :, None, :] * np.eye(y.shape[1])[None, :, :, None]
+        first = slopes[:, :, None, :] * y[:, None, :, None]
+        return along - first - first.swapaxes(1, 2)
+
+    def responses(self, f: Matrix) -> list[WorkingResponse]:
+        """Quadratic approximation in the logit of each class, those of the others held.
+
+        Given the other logits, one class against the rest is a logistic model.
+        """
+        probability, slope = probabilities(f), self.slope(f)
+        curvature = np.maximum(probability * (1.0 - probability), self.floor)
+        response = f + slope / curvature - self.given
+        rows = self.weighted(curvature)
+        return [WorkingResponse(rows[:, k], response[:, k]) for k in range(f.shape[1])]
+
+    def reference_curvature(self) -> np.ndarray:
+        """Return Böhning's bound ``(I - 11'/K) / 2``, which depends on no labels."""
+        bound = 0.5 * (np.eye(self.n_latent) - 1.0 / self.n_latent)
+        return np.broadcast_to(bound, (len(self.target), *bound.shape))
+
+    @cached_property
+    def counts(self) -> Vector:
+        """Weight of each class."""
+        rows = np.ones(len(self.classes)) if self.weight is None else self.weight
+        count: Vector = np.bincount(self.classes, rows, self.n_latent).astype(np.float64)
+        return count
+
+    def null_latent(self) -> Vector:
+        """Log share of each class less the mean of all, finite also for classes without rows."""
+        if self.offset is not None:
+            return np.zeros(self.n_latent)
+        count = self.counts
+        share = np.log(np.maximum(count / count.sum(), 1e-6))
+        centred: Vector = share - share.mean()
+        return centred
+
+    @cached_property
+    def null_log_density(self) -> float:
+        """Log probability of the classes given their shares alone."""
+        count = self.counts
+        return float(xlogy(count, count / count.sum()).sum())
+
+
+class Softmax(Likelihood):
+    """Labels of several classes, with one latent function, its logit, for each class.
 
     Parameters
     ----------
-    logits : ndarray of shape (n_samples, n_classes)
-        Log probabilities up to a constant in each row.
-    target : ndarray of shape (n_samples,)
-        Class of each row.
-    weight : ndarray of shape (n_samples,), optional
-        How often each row counts.
+    n_classes : int
+        Number of classes, at least two.
+    n_points : int, default=1024
+        Values of the logits over which predicted probabilities are averaged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import Softmax
+    >>> bound = Softmax(3).bind([0, 1, 2, 2])
+    >>> np.exp(bound.log_density(np.zeros((4, 3)))).round(3)
+    array([0.333, 0.333, 0.333, 0.333])
     """
-    each = logits[np.arange(len(target)), target] - _log_sum(logits)
-    return float(each.sum() if weight is None else weight @ each)
+
+    def __init__(self, n_classes: int, *, n_points: int = 1024) -> None:
+        self.n_classes = n_classes
+        self.n_points = n_points
+
+    @property
+    def n_latent(self) -> int:  # type: ignore[override]  # one in general
+        """Number of classes."""
+        return int(self.n_classes)
+
+    def bind(
+        self,
+        target: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> BoundSoftmax:
+        """Check classes and return the likelihood of their logits."""
+        n_classes = check_integer("n_classes", self.n_classes, minimum=2)
+        rows = checked_rows(target, sample_weight, offset, n_classes)
+        if not np.isin(rows[0], np.arange(n_classes)).all():
+            raise ValueError(
+                f"classes must be coded 0 to {n_classes - 1}; got values such as "
+                f"{np.setdiff1d(rows[0], np.arange(n_classes))[:5].tolist()}."
+            )
+        return BoundSoftmax(self, *rows)
+
+    def predict(self, mean: Matrix, variance: np.ndarray) -> SoftmaxPrediction:
+        """Average probabilities over jointly normal logits.
+
+        They are averaged over evenly spread points of that distribution, the same for every row,
+        with classes ordered by their mean, so that answers do not depend on the order of
+        anything. Shrinking the logit of each class by its own variance instead, as is done
+        for two classes, can change which class is the most probable.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (n_rows, n_classes)
+            Of the logits.
+        variance : ndarray of shape (n_rows, n_classes, n_classes)
+            Their covariance.
+        """
+        points = normal_points(mean.shape[1], self.n_points)
+        order = np.argsort(mean, axis=1)
+        mean = np.take_along_axis(mean, order, axis=1)
+        covariance = np.take_along_axis(variance, order[:, :, None], axis=1)
+        covariance = np.take_along_axis(covariance, order[:, None, :], axis=2)
+        values, vectors = np.linalg.eigh(covariance)
+        root = np.einsum("nkj,nj,nlj->nkl", vectors, np.sqrt(np.maximum(values, 0.0)), vectors)
+        logits = mean[None] + np.einsum("nkl,ld->dnk", root, points)
+        result = np.empty(mean.shape)
+        np.put_along_axis(result, order, probabilities(logits).mean(axis=0), axis=1)
+        return SoftmaxPrediction(result)
 
 
-def probabilities(logits: Matrix) -> Matrix:
-    """Probability of every class, in the last axis."""
-    result: Matrix = np.exp(logits - _log_sum(logits)[..., None])
-    return result
-
-
-def curving_probabilities(logits: Matrix) -> Matrix:
-    """Probabilities to compute curvatures with: none is so small that its class has none.
-
-    The curvature of a class that no row belongs to would vanish with its probability, and leave
-    its intercept without a finite variance.
-    """
-    floored = np.maximum(probabilities(logits), FLATTEST)
-    floored /= floored.sum(axis=1, keepdims=True)
-    return floored
-
-
-def class_responses(
-    logits: Matrix, target: IndexArray, weight: Vector | None = None
-) -> list[WorkingResponse]:
-    """Quadratic approximation in the logit of each class, those of the others held.
-
-    Given the other logits, one class against the rest is a logistic model whose logit is that
-    of the class less the logarithm of the sum of the exponentials of the others.
-    """
-    result = []
-    for k in range(logits.shape[1]):
-        others = _log_sum(np.delete(logits, k, axis=1))
-        curvature, response = working_response(
-            logits[:, k] - others, (target == k).astype(np.float64), weight
-        )
-        result.append(WorkingResponse(curvature, response + others))
-    return result
-
-
-def mean_probabilities(logits: Matrix) -> Matrix:
-    """Probabilities averaged over draws of the logits, shape (n_draws, n_rows, n_classes)."""
-    result: Matrix = probabilities(logits).mean(axis=0)
-    return result
+@lru_cache(maxsize=16)
+def normal_points(n_dimensions: int, n_points: int) -> Matrix:
+    """Points spread like a standard normal distribution, one per column, in pairs of signs."""
+    half = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(0)).random(
+        max(1, n_points // 2)
+    )
+    points = ndtri(np.clip(half, 1e-6, 1.0 - 1e-6)).T
+    return np.concatenate([points, -points], axis=1)

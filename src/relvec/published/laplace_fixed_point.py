@@ -1,4 +1,4 @@
-"""The first algorithm for classification: sweeps over all atoms at once."""
+"""The first algorithm for latent functions: sweeps over all atoms at once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.priors.gamma import BoundGamma
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.block_steps import Block, look
-from relvec.solvers.latent.labels import LabelProblem, LabelSolution, LabelState
+from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentState
 
 __all__ = ["LaplaceFixedPointSolver"]
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class LaplaceFixedPointSolver(BaseEstimator):
@@ -74,16 +72,16 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
     def solve(
         self,
-        problem: LabelProblem,
+        problem: LatentProblem,
         *,
         warm_start: tuple[IndexArray, Vector] | None = None,
         monitor: Monitor | None = None,
-    ) -> LabelSolution:
+    ) -> LatentSolution:
         """Maximise the objective of `problem`.
 
         Parameters
         ----------
-        problem : LabelProblem
+        problem : LatentProblem
             Any prior.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from instead of all.
@@ -92,13 +90,18 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
         Returns
         -------
-        solution : LabelSolution
+        solution : LatentSolution
             With the objective after each sweep as its trace, which may fall.
         """
         update = check_choice("update", self.update, ("mackay", "em"))
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
         tol = check_positive("tol", self.tol)
         threshold = check_positive("prune_threshold", self.prune_threshold)
+        if problem.n_blocks > 1:
+            raise ValueError(
+                f"the fixed point is for one latent function; this problem has {problem.n_blocks}. "
+                "Use LaplaceSolver."
+            )
         if problem.required_signs is not None:
             raise ValueError(
                 "the fixed point knows no signs of weights: it starts from all atoms, whatever "
@@ -119,7 +122,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
             if settled:
                 converged = True
                 break
-        return LabelSolution(run.state, number, converged, run.certificate(), tuple(trace))
+        return LatentSolution(run.state, number, converged, run.certificate(), tuple(trace))
 
 
 class _Rates(NamedTuple):
@@ -146,7 +149,7 @@ class _Run:
 
     def __init__(
         self,
-        problem: LabelProblem,
+        problem: LatentProblem,
         update: str,
         threshold: float,
         warm_start: tuple[IndexArray, Vector] | None,
@@ -155,19 +158,20 @@ class _Run:
         self.deletable = problem.prior.is_removable
         n_atoms = problem.dictionary.shape[1]
         self.atoms: Matrix = problem.dictionary.columns(np.arange(n_atoms))
-        # the bound on logits, without the logits: the mean square of each centred atom
-        spread = problem.least_log_precision(self.atoms) + 2.0 * np.log(problem.largest_logit)
-        largest = np.log(0.25 * problem.labels.total_weight) + spread
+        spread = problem.log_spread(self.atoms)
+        likelihood = problem.likelihood
+        reference = likelihood.weighted(likelihood.reference_curvature())
+        largest = np.log(float(reference.sum())) + spread
         self.most = np.log(threshold) + largest
         if warm_start is None:
             usable = np.isfinite(self.atoms).all(axis=0)
             usable &= np.exp(spread) > 1e-24 * np.square(self.atoms).max(axis=0)
             active = np.flatnonzero(usable)
-            # a priori, all atoms together give logits of the order of one
+            # a priori, all atoms together give a latent function of the order of one
             log_precision = spread[active] + np.log(max(len(active), 1))
         else:
             active, log_precision = warm_start
-        self.state: LabelState = problem.evaluate(active, log_precision, self.atoms[:, active])
+        self.state: LatentState = problem.evaluate(active, log_precision, self.atoms[:, active])
 
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""
@@ -192,7 +196,7 @@ class _Run:
         )
         kept = staying = np.ones(len(active), dtype=bool)
         if self.deletable:
-            kept = (log_precision <= self.most[active]) & (rates.gamma > EPS)
+            kept = (log_precision <= self.most[active]) & (rates.gamma > np.finfo(np.float64).eps)
             staying = kept & ~rates.diverges
         change = np.abs(log_precision - state.log_precision)[staying].max(initial=0.0)
         self._move(active[kept], log_precision[kept])
@@ -204,9 +208,9 @@ class _Run:
         if diverges.any() and self._is_better(~diverges):
             return True
         state, k = self.state, len(self.state.active)
-        loss = 0.5 * state.removal_loss() - self.problem.min_gain[state.active]
+        loss = 0.5 * self.problem.removal_loss(state) - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
-            if loss[place] > 1.0 + self.problem.smoothness:
+            if loss[place] > 1.0 + float(np.max(self.problem.prior.penalty)):
                 break
             if self._is_better(np.arange(k) != place):
                 return True
@@ -215,29 +219,33 @@ class _Run:
     def certificate(self) -> Certificate:
         """Derivatives at fixed curvature where the sweeps ended."""
         problem, state = self.problem, self.state
-        gradient = problem.gradient(state.mode, exact=False)
+        gradient = problem.gradient(state, exact=False)
         least = problem.least_log_precision(self.atoms[:, state.active])
         inner = state.log_precision > least + 1e-6
         best = 0.0
         if self.deletable:
+            bound = None
+            if problem.prior.is_penalised and problem.is_prior:
+                bound_s, bound_r = problem.charged_entry(state)
+                bound = bound_s[:, 0], bound_r[:, 0]
             block = Block(
                 state.active,
                 state.log_precision,
-                problem.regressions(state.mode)[0],
-                problem.labels.has_intercept,
-                problem.smoothness,
-                problem.bound_entry(state.mode)[0] if problem.is_prior else None,
+                problem.likelihood.responses(state.mode.latent)[0],
+                problem.has_intercept,
+                problem.regression_prior,
+                bound,
             )
             best = look(block, problem.dictionary, problem.min_gain, 1e-3, 1).best_net
         return Certificate(float(np.abs(gradient[inner]).max(initial=0.0)), best)
 
     def _rates(self) -> _Rates:
-        mode, k, c = self.state.mode, len(self.state.active), self.problem.smoothness
+        mode, k = self.state.mode, len(self.state.active)
         variance, precision = mode.covariance.diagonal()[:k], mode.precision[:k]
         priced = np.zeros(k)
-        if c:
-            free = mode.gradient(0.0, exact=False)
-            with_price = self.problem.gradient(mode, exact=False)
+        if self.problem.prior.is_penalised:
+            free = mode.gradient(self.problem.likelihood, exact=False)
+            with_price = self.problem.gradient(self.state, exact=False)
             priced = 2.0 * np.maximum(with_price - free, 0.0)
         gamma = np.clip(1.0 - precision * variance, 0.0, 1.0)
         return _Rates(precision, mode.weights[:k] ** 2, variance, gamma, priced)

@@ -89,7 +89,7 @@ def _degrees(model: Any) -> tuple[float, bool]:
     intercepts = 0
     if model.fit_intercept:  # also those set to the shares of the classes are of the data
         # of a softmax model they sum to zero
-        intercepts = len(getattr(model.panel_, "machines", ())) or max(1, len(rows) - 1)
+        intercepts = sum(max(1, len(machine.coef) - 1) for machine in model.panel_.machines)
     known = [row.well_determined for row in rows if row.well_determined is not None]
     if len(known) < len(rows):
         return float(sum(len(row.mean) for row in rows) + intercepts), False
@@ -125,15 +125,14 @@ def _null_of_classes(model: Any, subject: Subject) -> float:
     if model.class_weight is not None:
         return math.nan
     counts = np.array([np.count_nonzero(subject.y == label) for label in subject.classes], float)
-    panel = model.panel_
-    machines = getattr(panel, "machines", None)
-    if machines is not None or len(counts) == 2:
-        given = (machines or [panel.machine])[0].given
-        of = counts if machines is not None else counts[1:]
-        total = float(counts.sum())
-        pairs = [np.array([total - count, count]) for count in of]
-        return sum(_null_of_counts(pair, model, given is not None, 0.5) for pair in pairs)
-    return _null_of_counts(counts, model, panel.is_given, 1.0)
+    machines = model.panel_.machines
+    is_given = machines[0].given is not None
+    if len(machines[0].coef) > 1:  # one model of all classes
+        return _null_of_counts(counts, model, is_given, 1.0)
+    of = counts if len(machines) > 1 else counts[1:]
+    total = float(counts.sum())
+    pairs = [np.array([total - count, count]) for count in of]
+    return sum(_null_of_counts(pair, model, is_given, 0.5) for pair in pairs)
 
 
 def _null_of_counts(counts: Vector, model: Any, is_given: bool, curvature: float) -> float:

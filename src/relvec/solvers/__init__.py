@@ -15,28 +15,23 @@ from relvec.solvers.base import (
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
-from relvec.solvers.latent.labels import LabelProblem, LabelSolution, LabelSolver
 from relvec.solvers.latent.laplace import LaplaceSolver
-from relvec.solvers.latent.softmax import SoftmaxSolver
-from relvec.solvers.latent.softmax_problem import SoftmaxProblem, SoftmaxSolution
+from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
 
 __all__ = [
     "EFFORTS",
     "Candidate",
     "Certificate",
-    "LabelProblem",
-    "LabelSolution",
-    "LabelSolver",
     "LaplaceSolver",
+    "LatentProblem",
+    "LatentSolution",
+    "LatentSolver",
     "Monitor",
     "OrthonormalSolver",
     "Problem",
     "Progress",
     "RateLearner",
     "SequentialSolver",
-    "SoftmaxProblem",
-    "SoftmaxSolution",
-    "SoftmaxSolver",
     "Solution",
     "Solver",
     "WarmStart",

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.binary import Labels
-from relvec.solvers.latent.labels import LabelProblem
-from relvec.solvers.latent.laplace import LaplaceSolver
-from relvec.solvers.latent.laplace_exact import ExactAscent
+from relvec.likelihoods import Bernoulli
+from relvec.solvers import LaplaceSolver, LatentProblem
+from relvec.solvers.latent.exact import find_entrants
+from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
@@ -24,9 +25,8 @@ PRICES = [
 
 
 def problem_of(Phi, t, weight=None, offset=None, has_intercept=True, **prices):
-    return LabelProblem(
-        DenseDictionary(Phi), Labels(t, weight, offset, has_intercept), **with_prior(prices)
-    )
+    labels = Bernoulli().bind(t, weight, offset)
+    return LatentProblem(DenseDictionary(Phi), labels, has_intercept, **with_prior(prices))
 
 
 def check(problem, solution, *, converged=True):
@@ -80,12 +80,12 @@ def test_separable_classes_end_with_bounded_logits(exact):
     X = rng.normal(size=(60, 2))
     t = (X[:, 0] > 0).astype(float)
     X[:, 0] += 2.0 * (2.0 * t - 1.0)
-    problem = problem_of(X, t, largest_logit=20.0)
+    problem = problem_of(X, t, largest_latent=20.0)
     solution = LaplaceSolver(exact=exact).solve(problem)
     check(problem, solution)
     deviation = np.exp(-0.5 * solution.state.log_precision)
     assert (deviation * X[:, solution.state.active].std(axis=0) < 20.0 * 1.001).all()
-    assert ((solution.state.mode.logit > 0) == (t == 1)).all()
+    assert ((solution.state.mode.latent > 0) == (t == 1)).all()
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -100,7 +100,7 @@ def test_rare_classes(t, exact):
         problem = problem_of(Phi, t, has_intercept=intercept)
         solution = LaplaceSolver(exact=exact).solve(problem)
         check(problem, solution)
-        assert np.isfinite(solution.state.mode.logit).all()
+        assert np.isfinite(solution.state.mode.latent).all()
     if t.sum() in (0, 50) and not exact:
         empty = LaplaceSolver().solve(problem_of(Phi, t)).state
         assert not len(empty.active)
@@ -149,9 +149,9 @@ def test_rows_without_weight_have_no_influence():
     weight = np.r_[np.ones(60), np.zeros(10)]
     problem = problem_of(np.vstack([Phi, junk]), np.r_[t, np.ones(10)], weight=weight)
     # the guard binds, so that its scale matters
-    problem = replace(problem, largest_logit=3.0)
+    problem = replace(problem, largest_latent=3.0)
     found = LaplaceSolver().solve(problem)
-    expected = LaplaceSolver().solve(problem_of(Phi, t, largest_logit=3.0))
+    expected = LaplaceSolver().solve(problem_of(Phi, t, largest_latent=3.0))
     assert found.state.objective == pytest.approx(expected.state.objective, abs=1e-6)
     np.testing.assert_array_equal(found.state.active, expected.state.active)
 
@@ -195,7 +195,7 @@ def test_offsets_are_part_of_the_logit(intercept):
     solution = LaplaceSolver(exact=True).solve(problem)
     check(problem, solution)
     mode = solution.state.mode
-    np.testing.assert_allclose(mode.logit, mode.atoms @ mode.weights + offset, atol=1e-9)
+    np.testing.assert_allclose(mode.latent, mode.design.latent(mode.weights) + offset, atol=1e-9)
     assert solution.certificate.gradient < 1e-3
 
 
@@ -222,8 +222,8 @@ def test_derivative_in_the_variance_of_an_absent_atom(prices, form):
     problem = problem_of(Phi, t, min_gain=0.0, **data, **prices)
     active, log_precision = np.array([3, 20, 41]), np.array([-1.0, 0.5, 1.5])
     state = problem.evaluate(active, log_precision, Phi[:, active])
-    ascent = ExactAscent(problem, state, 1e-3, 10, None, 0)
-    atoms, entry, gain = ascent._entrants()
+    walk = Walk(problem, 1e-3, None, (active, log_precision), LatentTuning())
+    atoms, entry, gain = find_entrants(walk)
     assert len(atoms)
     tiny = 1e-6
     for atom in (0, 10, 30, 49):

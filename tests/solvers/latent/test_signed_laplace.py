@@ -12,15 +12,16 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.binary import Labels
+from relvec.likelihoods import Bernoulli
 from relvec.moments.gram import SufficientStatistics
+from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule
 from relvec.solvers.gaussian.state import State
-from relvec.solvers.latent.labels import LabelProblem
-from relvec.solvers.latent.laplace import LaplaceSolver
-from relvec.solvers.latent.laplace_exact import ExactAscent
+from relvec.solvers.latent.exact import ExactAscent
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
+from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import with_prior
 
@@ -28,8 +29,10 @@ PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min
 
 
 def problem_of(Phi, t, signs, weight=None, has_intercept=True, **terms):
-    labels = Labels(t, weight, None, has_intercept)
-    return LabelProblem(DenseDictionary(Phi), labels, signs=signs, **with_prior(terms))
+    labels = Bernoulli().bind(t, weight)
+    return LatentProblem(
+        DenseDictionary(Phi), labels, has_intercept, signs=signs, **with_prior(terms)
+    )
 
 
 def check(problem, solution):
@@ -95,7 +98,7 @@ def test_at_the_edge_the_model_without_the_atom_has_more_evidence():
     problem = problem_of(Phi, t, None, min_gain=0.0)
     rest = problem.evaluate(active[:2], np.zeros(2), Phi[:, active[:2]])
     # an atom turned until its slope at the mode of the others is zero
-    slope = problem.residuals(rest.mode)[0]
+    slope = rest.mode.slope
     turned = Phi[:, 20] - slope * (slope @ Phi[:, 20]) / (slope @ slope)
     columns = np.column_stack([Phi[:, active[:2]], turned])
     edge = problem.evaluate(active, np.array([0.0, 0.0, -1.0]), columns)
@@ -135,7 +138,9 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 def test_free_weights_are_found_as_without_signs(prices, exact):
     Phi, t = kernel_problem(90, 2)
     solver = LaplaceSolver(exact=exact)
-    without = solver.solve(LabelProblem(DenseDictionary(Phi), Labels(t), **with_prior(prices)))
+    without = solver.solve(
+        LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **with_prior(dict(prices)))
+    )
     free = solver.solve(problem_of(Phi, t, np.zeros(90), **prices))
     assert free.trace == without.trace
     assert free.certificate == without.certificate
@@ -185,7 +190,7 @@ def evidence_by_hand(Phi, t, log_precision):
     return log_posterior(w) - 0.5 * volume, w[:-1]
 
 
-def best_by_hand(Phi, t, signs, largest_logit, price, seed):
+def best_by_hand(Phi, t, signs, largest_latent, price, seed):
     """Largest objective of all subsets, each from two starts; only right signs count."""
     rng = np.random.default_rng(seed)
     spread = 2.0 * np.log(Phi.std(axis=0))
@@ -200,7 +205,7 @@ def best_by_hand(Phi, t, signs, largest_logit, price, seed):
                     found.append(value)
                 return -value
 
-            least = spread[chosen] - 2.0 * np.log(largest_logit)
+            least = spread[chosen] - 2.0 * np.log(largest_latent)
             for _ in range(2):
                 start = spread[chosen] + rng.uniform(-3.0, 2.0, size=k)
                 bounds = [(x, x + 20.0) for x in least]
@@ -228,8 +233,8 @@ def test_near_the_best_of_all_subsets(kind):
     short, short_at_fixed_curvature = [], []
     for seed in range(6):
         Phi, t, signs = small_problem(kind, seed)
-        best = best_by_hand(Phi, t, signs, largest_logit=10.0, price=1e-3, seed=seed)
-        problem = problem_of(Phi, t, signs, largest_logit=10.0)
+        best = best_by_hand(Phi, t, signs, largest_latent=10.0, price=1e-3, seed=seed)
+        problem = problem_of(Phi, t, signs, largest_latent=10.0)
         answers = [LaplaceSolver(exact=exact).solve(problem) for exact in (False, True)]
         for answer in answers:
             check(problem, answer)
@@ -291,10 +296,10 @@ def test_separable_classes(exact):
     t = (X[:, 0] > 0).astype(float)
     X[:, 0] += 2.0 * (2.0 * t - 1.0)
     Phi = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
-    problem = problem_of(Phi, t, 2.0 * t - 1.0, largest_logit=20.0)
+    problem = problem_of(Phi, t, 2.0 * t - 1.0, largest_latent=20.0)
     solution = LaplaceSolver(exact=exact).solve(problem)
     check(problem, solution)
-    assert ((solution.state.mode.logit > 0) == (t == 1)).all()
+    assert ((solution.state.mode.latent > 0) == (t == 1)).all()
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -397,8 +402,9 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         t = (rng.random(60) < expit(X @ rng.normal(size=8))).astype(float)
         problem = problem_of(X, t, np.ones(8))
         start = problem.evaluate_allowed(np.arange(8), rng.normal(size=8), X)
-        ascent = ExactAscent(problem, start, 1e-3, 500, None, 0)
+        walk = Walk(problem, 1e-3, None, (start.active, start.log_precision), LatentTuning())
+        ascent = ExactAscent(walk, 500)
         assert ascent.run()
         assert ascent.certificate().gradient < 1e-2
-        assert ascent.state.objective >= start.objective
-        assert (ascent.state.mode.weights[: len(ascent.state.active)] > 0).all()
+        assert walk.state.objective >= start.objective
+        assert (walk.state.mode.weights[: len(walk.state.active)] > 0).all()

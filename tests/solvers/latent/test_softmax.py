@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.binary import Labels
-from relvec.laplace.softmax import ClassLabels
+from relvec.laplace.pairs import PairPosterior
+from relvec.likelihoods import Bernoulli, Softmax
+from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.latent.common_precision import best_common_precision
-from relvec.solvers.latent.labels import LabelProblem
-from relvec.solvers.latent.laplace import LaplaceSolver
-from relvec.solvers.latent.softmax import SoftmaxSolver
-from relvec.solvers.latent.softmax_problem import SoftmaxProblem
+from relvec.solvers.latent.vague import averaged_log_density, is_vague
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
@@ -21,8 +19,8 @@ SHARED = [False, True]
 
 
 def problem_of(Phi, t, n_classes=3, weight=None, offset=None, has_intercept=True, **kwargs):
-    labels = ClassLabels(t, n_classes, weight, offset, has_intercept)
-    return SoftmaxProblem(DenseDictionary(Phi), labels, **with_prior(kwargs))
+    classes = Softmax(n_classes).bind(t, weight, offset)
+    return LatentProblem(DenseDictionary(Phi), classes, has_intercept, **with_prior(kwargs))
 
 
 def columns_of(problem, active):
@@ -42,7 +40,7 @@ def check(problem, solution):
     if problem.shared:
         tiles = state.log_precision.reshape(problem.n_blocks, -1)
         np.testing.assert_allclose(tiles, np.broadcast_to(tiles[0], tiles.shape), atol=1e-9)
-        by_class = problem.atoms_by_class(state.active)
+        by_class = problem.split(state.active)
         assert all(np.array_equal(atoms, by_class[0]) for atoms in by_class)
 
 
@@ -51,9 +49,9 @@ def check(problem, solution):
 def test_noisy_classes(seed, shared):
     Phi, t = class_problem(90, seed)
     problem = problem_of(Phi, t, shared=shared)
-    solution = SoftmaxSolver().solve(problem)
+    solution = LaplaceSolver().solve(problem)
     check(problem, solution)
-    assert (solution.state.mode.logits.argmax(axis=1) != t).mean() < 0.25
+    assert (solution.state.mode.latent.argmax(axis=1) != t).mean() < 0.25
     assert 2 <= len(np.unique(solution.state.active % 90)) <= 30
     assert solution.certificate.best_gain < 0.1
 
@@ -62,9 +60,9 @@ def test_noisy_classes(seed, shared):
 @pytest.mark.parametrize("prices", PRICES)
 def test_prices(prices, shared):
     Phi, t = class_problem(90, 1, width=0.7)
-    free = SoftmaxSolver().solve(problem_of(Phi, t, shared=shared)).state
+    free = LaplaceSolver().solve(problem_of(Phi, t, shared=shared)).state
     problem = problem_of(Phi, t, shared=shared, **prices)
-    solution = SoftmaxSolver().solve(problem)
+    solution = LaplaceSolver().solve(problem)
     check(problem, solution)
     assert len(solution.state.active) <= len(free.active)
     paid = problem.evaluate(free.active, free.log_precision, columns_of(problem, free.active))
@@ -77,39 +75,39 @@ def test_permuting_classes_permutes_the_answer(shared):
     order = np.array([2, 0, 1])
     first = problem_of(Phi, t, shared=shared)
     second = problem_of(Phi, order[t], shared=shared)
-    one, two = (SoftmaxSolver().solve(problem).state for problem in (first, second))
+    one, two = (LaplaceSolver().solve(problem).state for problem in (first, second))
     assert two.objective == pytest.approx(one.objective, abs=1e-5)
-    for k, atoms in enumerate(first.atoms_by_class(one.active)):
-        np.testing.assert_array_equal(second.atoms_by_class(two.active)[order[k]], atoms)
+    for k, atoms in enumerate(first.split(one.active)):
+        np.testing.assert_array_equal(second.split(two.active)[order[k]], atoms)
     # logits have no level, which priors set to a mean of zero only if precisions are shared
-    spread = [x.mode.logits - x.mode.logits.mean(axis=1, keepdims=True) for x in (one, two)]
+    spread = [x.mode.latent - x.mode.latent.mean(axis=1, keepdims=True) for x in (one, two)]
     np.testing.assert_allclose(spread[1][:, order], spread[0], atol=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_two_classes_do_as_well_as_the_binary_solver(seed):
     Phi, t = kernel_problem(100, seed)
-    binary = LaplaceSolver().solve(LabelProblem(DenseDictionary(Phi), Labels(t)))
+    binary = LaplaceSolver().solve(LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t)))
     problem = problem_of(Phi, t.astype(np.intp), 2)
-    solution = SoftmaxSolver().solve(problem)
+    solution = LaplaceSolver().solve(problem)
     check(problem, solution)
     # the contrast of two intercepts is their difference over the square root of two
     assert solution.state.objective > binary.state.objective - 0.5 * np.log(2.0) - 1.5
-    logits = solution.state.mode.logits
-    ours, theirs = logits[:, 1] - logits[:, 0], binary.state.mode.logit
+    logits = solution.state.mode.latent
+    ours, theirs = logits[:, 1] - logits[:, 0], binary.state.mode.latent
     assert np.corrcoef(ours, theirs)[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("shared", SHARED)
 def test_separable_classes_end_with_bounded_logits(shared):
     Phi, t = class_problem(60, 3, spread=0.05)
-    problem = problem_of(Phi, t, shared=shared, largest_logit=10.0)
-    solution = SoftmaxSolver().solve(problem)
+    problem = problem_of(Phi, t, shared=shared, largest_latent=10.0)
+    solution = LaplaceSolver().solve(problem)
     check(problem, solution)
     deviation = np.exp(-0.5 * solution.state.log_precision)
     scale = columns_of(problem, solution.state.active).std(axis=0)
     assert (deviation * scale < 10.0 * 1.001).all()
-    assert (solution.state.mode.logits.argmax(axis=1) == t).all()
+    assert (solution.state.mode.latent.argmax(axis=1) == t).all()
 
 
 @pytest.mark.parametrize("shared", SHARED)
@@ -121,9 +119,9 @@ def test_separable_classes_end_with_bounded_logits(shared):
 def test_rare_classes(target, shared):
     Phi, _ = class_problem(40, 4)
     problem = problem_of(Phi, target, shared=shared)
-    solution = SoftmaxSolver().solve(problem)
+    solution = LaplaceSolver().solve(problem)
     check(problem, solution)
-    assert np.isfinite(solution.state.mode.logits).all()
+    assert np.isfinite(solution.state.mode.latent).all()
 
 
 @pytest.mark.parametrize("shared", SHARED)
@@ -146,7 +144,7 @@ def test_small_and_degenerate_dictionaries(shared):
     ]
     for atoms, target in cases:
         problem = problem_of(atoms, target, shared=shared)
-        solution = SoftmaxSolver().solve(problem)
+        solution = LaplaceSolver().solve(problem)
         check(problem, solution)
     assert not np.isin(solution.state.active % 45, np.r_[np.arange(0, 45, 3), 1]).any()
 
@@ -155,9 +153,9 @@ def test_small_and_degenerate_dictionaries(shared):
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_scale_of_columns_does_not_matter(factor, shared):
     Phi, t = class_problem(60, 6)
-    expected = SoftmaxSolver().solve(problem_of(Phi, t, shared=shared))
+    expected = LaplaceSolver().solve(problem_of(Phi, t, shared=shared))
     problem = problem_of(factor * Phi, t, shared=shared)
-    found = SoftmaxSolver().solve(problem)
+    found = LaplaceSolver().solve(problem)
     check(problem, found)
     assert found.state.objective == pytest.approx(expected.state.objective, abs=1e-3)
 
@@ -165,15 +163,15 @@ def test_scale_of_columns_does_not_matter(factor, shared):
 @pytest.mark.parametrize("shared", SHARED)
 def test_weights_and_offsets(shared):
     Phi, t = class_problem(60, 7)
-    twice = SoftmaxSolver().solve(problem_of(np.vstack([Phi, Phi]), np.r_[t, t], shared=shared))
+    twice = LaplaceSolver().solve(problem_of(np.vstack([Phi, Phi]), np.r_[t, t], shared=shared))
     weighted = problem_of(Phi, t, weight=np.full(60, 2.0), shared=shared)
-    solution = SoftmaxSolver().solve(weighted)
+    solution = LaplaceSolver().solve(weighted)
     check(weighted, solution)
     assert solution.state.objective == pytest.approx(twice.state.objective, abs=1e-4)
     offset = np.random.default_rng(0).normal(size=(60, 3))
     for intercept in (True, False):
         problem = problem_of(Phi, t, offset=offset, has_intercept=intercept, shared=shared)
-        check(problem, SoftmaxSolver().solve(problem))
+        check(problem, LaplaceSolver().solve(problem))
 
 
 def test_regressions_are_stationary_at_the_mode():
@@ -183,9 +181,11 @@ def test_regressions_are_stationary_at_the_mode():
     active = np.array([3, 9, 40 + 5, 80 + 5, 80 + 20])
     state = problem.evaluate(active, np.zeros(5), columns_of(problem, active))
     weights = np.split(state.mode.weights[:5], [2, 3])
-    intercepts = state.mode.posterior().intercepts
-    for k, (curvature, response) in enumerate(problem.regressions(state.mode)):
-        atoms = Phi[:, problem.atoms_by_class(active)[k]]
+    intercepts = PairPosterior.of(
+        state.mode.design, state.mode.hessian, state.mode.weights
+    ).intercepts
+    for k, (curvature, response) in enumerate(problem.likelihood.responses(state.mode.latent)):
+        atoms = Phi[:, problem.split(active)[k]]
         residual = curvature * (response - atoms @ weights[k] - intercepts[k])
         np.testing.assert_allclose(atoms.T @ residual, weights[k], atol=1e-5)
         assert residual.sum() == pytest.approx(0.0, abs=1e-5)
@@ -199,7 +199,7 @@ def test_problem_gradient_against_differences(shared, is_prior):
     active = np.array([3, 30 + 3, 60 + 3]) if shared else np.array([3, 9, 60 + 20])
     theta = np.array([0.3, -0.4, 1.0])
     found = problem.gradient(
-        problem.evaluate(active, theta, columns_of(problem, active)).mode, exact=True
+        problem.evaluate(active, theta, columns_of(problem, active)), exact=True
     )
     for i, unit in enumerate(1e-4 * np.eye(3)):
         up, down = (
@@ -213,13 +213,13 @@ def test_common_precision_against_the_formula_of_one_weight():
     rng = np.random.default_rng(0)
     s = rng.uniform(0.1, 100.0, 50)
     q = np.sqrt(s) * rng.uniform(1.5, 6.0, 50)
-    gain, log_precision = best_common_precision(s[:, None], q[:, None])
+    gain, log_precision = best_common_precision(s[:, None], q[:, None] ** 2)
     ratio = q * q / s
     np.testing.assert_allclose(gain, 0.5 * (ratio - 1 - np.log(ratio)), rtol=1e-4)
     np.testing.assert_allclose(log_precision, np.log(s / (ratio - 1)), atol=0.05)
     # a price at the same curvature is as if the slope were smaller
     r = 0.5 * s
-    priced, _ = best_common_precision(s[:, None], q[:, None], s[:, None], r[:, None])
+    priced, _ = best_common_precision(s[:, None], q[:, None] ** 2, (s[:, None], r[:, None]))
     ratio = (q * q - 2 * r) / s
     np.testing.assert_allclose(priced, 0.5 * (ratio - 1 - np.log(ratio)), rtol=1e-3, atol=1e-4)
 
@@ -234,11 +234,11 @@ def test_monitor_can_stop_and_warm_start_continues():
             seen.append(progress)
             return len(seen) == 2
 
-        stopped = SoftmaxSolver().solve(problem, monitor=watch)
+        stopped = LaplaceSolver().solve(problem, monitor=watch)
         assert not stopped.converged
         assert len(seen) == 2
         start = (stopped.state.active, stopped.state.log_precision)
-        full = SoftmaxSolver().solve(problem, warm_start=start)
+        full = LaplaceSolver().solve(problem, warm_start=start)
         check(problem, full)
         assert full.state.objective > stopped.state.objective
 
@@ -246,7 +246,7 @@ def test_monitor_can_stop_and_warm_start_continues():
 def test_gamma_prior_is_refused():
     problem = problem_of(np.eye(6), np.arange(6) % 3, hyperprior=gamma_prior(1.0, 1.0))
     with pytest.raises(ValueError, match="cannot be added or removed one by one"):
-        SoftmaxSolver().solve(problem)
+        LaplaceSolver().solve(problem)
 
 
 def test_evidence_of_vague_models_is_not_believed():
@@ -258,14 +258,14 @@ def test_evidence_of_vague_models_is_not_believed():
     fits, allowed = [], []
     for deviation in (1.0, 10.0, 1e3, 1e5):
         state = problem.evaluate(active, np.full(3, -2.0 * np.log(deviation)), columns)
-        assert np.isfinite(state.objective) == (not problem.is_vague(state.mode))
-        fits.append(state.mode.averaged_log_likelihood(problem.labels))
+        assert np.isfinite(state.objective) == (not is_vague(state.mode, problem.likelihood))
+        fits.append(averaged_log_density(state.mode, problem.likelihood))
         allowed.append(np.isfinite(state.objective))
     assert allowed[0]
     assert not allowed[-1]
     assert fits[-1] < max(fits) - 10.0
     nothing = problem.evaluate(active[:0], np.empty(0), columns[:, :0])
-    assert not problem.is_vague(nothing.mode)
+    assert not is_vague(nothing.mode, problem.likelihood)
     assert np.isfinite(nothing.objective)
 
 
@@ -276,6 +276,6 @@ def test_search_leaves_a_vague_start(shared):
     active = np.array([0, 1, 2, 60, 61, 62, 120, 121, 122])
     start = active, np.full(9, -23.0)
     assert problem.evaluate(*start, columns_of(problem, active)).objective == -np.inf
-    solution = SoftmaxSolver().solve(problem, warm_start=start)
+    solution = LaplaceSolver().solve(problem, warm_start=start)
     check(problem, solution)
-    assert not problem.is_vague(solution.state.mode)
+    assert not is_vague(solution.state.mode, problem.likelihood)

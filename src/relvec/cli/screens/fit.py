@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relvec.cli.errors import listed
+from relvec.cli.limits import LIMITS
 from relvec.cli.models import MODELS, words_for
 from relvec.cli.screens.parts import (
     bars,
@@ -37,8 +38,6 @@ MEANINGS = {
 }
 """Words of the tables that not everyone knows."""
 DECIDES = {"regression": "log density", "classification": "log loss"}
-SHOWN = 8
-"""Columns of a table whose relevance is drawn."""
 
 
 def fit_screen(facts: dict[str, Any]) -> list[Any]:
@@ -112,15 +111,18 @@ def _chosen(facts: dict[str, Any]) -> str:
 def relevance_parts(facts: dict[str, Any]) -> list[Any]:
     """Which columns matter, which do not, and how that was found."""
     rises = facts.get("relevance", {})
-    positive = {name: rise for name, rise in rises.items() if rise and rise > 0}
+    positive = [name for name, rise in rises.items() if rise and rise > 0]
     if not positive:
         return []
+    none = [name for name in rises if name not in positive]
+    n_shown = LIMITS.shown_relevance
     error = "error" if facts["task"] == "regression" else "log loss"
     on = "unseen" if "cross_validation" in facts else "training"
-    shown = dict(list(positive.items())[:SHOWN])
     words = [f"How much the {error} rises if a column's values are shuffled among {on} rows."]
-    if len(positive) > len(shown):
-        words.append(f"Smaller rises: {listed(list(positive)[SHOWN:])}.")
-    if len(positive) < len(rises):
-        words.append(f"No rise: {listed(name for name in rises if name not in positive)}.")
+    words += _sentence("Smaller rises", positive[n_shown:]) + _sentence("No rise", none)
+    shown = {name: rises[name] for name in positive[:n_shown]}
     return [bars(shown, f"{error} rises by"), legend(*words)]
+
+
+def _sentence(what: str, names: list[str]) -> list[str]:
+    return [f"{what}: {listed(names)}."] if names else []

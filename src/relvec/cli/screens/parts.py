@@ -14,9 +14,6 @@ from relvec.cli.talk import visible
 
 __all__ = ["bars", "figure", "legend", "pairs", "percent", "size", "table", "with_error"]
 
-LONG = 1e7
-"""Figures from here on are written with a power of ten."""
-
 
 def figure(value: float | None, digits: int = 3) -> str:
     """A number with so many digits, or a dash.
@@ -28,7 +25,7 @@ def figure(value: float | None, digits: int = 3) -> str:
     """
     if value is None or value != value:
         return "–"
-    if abs(value) >= LONG:
+    if abs(value) >= 1e7:  # too long without a power of ten
         return f"{value:.{digits}g}"
     if abs(value) >= 10**digits:
         return f"{value:.0f}"

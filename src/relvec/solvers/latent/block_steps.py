@@ -14,7 +14,7 @@ from relvec._linalg import inverse_from_cholesky
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.evidence import gaussian_objective
-from relvec.likelihoods.bernoulli import WorkingResponse
+from relvec.likelihoods.base import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
 from relvec.priors import BoundSmoothness
@@ -37,10 +37,11 @@ class Block(NamedTuple):
     regression: WorkingResponse
     centre: bool
     """Whether there is an intercept."""
-    smoothness: float
+    prior: BoundSmoothness
+    """The penalty on degrees of freedom of every atom of the dictionary."""
     bound: tuple[Vector, Vector] | None = None
-    """If the price of degrees of freedom is a prior: s and r of every atom of the dictionary, at
-    the largest curvature; it would add ``r / (precision + s)`` degrees."""
+    """If the penalty on degrees of freedom is a prior: s and r of every atom of the dictionary, at
+    the reference curvature; it would add ``r / (precision + s)`` to the penalty."""
     signs: Vector | None = None
     """Sign that the weight of each atom of the dictionary must have, if any."""
 
@@ -85,7 +86,7 @@ def propose(
     statistics = SufficientStatistics(len(working))
     statistics.update(atoms, block.regression.target, block.regression.curvature)
     moments = statistics.moments(centre=block.centre)
-    prior = BoundSmoothness(block.smoothness)
+    prior = block.prior.take(working)
     problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
     inside = np.searchsorted(working, block.active)
     norms = 2.0 * np.log(moments.column_norm)
@@ -109,7 +110,7 @@ def _value(problem: Problem, state: State) -> float:
     value = gaussian_objective(objective.n_effective, point.quadratic, point.log_det, 1.0)
     if problem.prior.is_penalised:
         share = point.lam * inverse_from_cholesky(point.factor).diagonal()
-        value -= float((problem.prior.penalty * (1.0 - share)).sum())
+        value -= float((problem.prior.take(active).penalty * (1.0 - share)).sum())
     return value - float(problem.min_gain[active].sum())
 
 
@@ -135,10 +136,9 @@ def look(
     moments = WeightedMoments(
         dictionary, response, curvature, centre=block.centre, active=block.active
     )
-    active, c = block.active, block.smoothness
-    prior = BoundSmoothness(c)
+    active, prior = block.active, block.prior
     theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
-    objective = Objective(moments.n_effective, moments.target_ss, prior, 1.0)
+    objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
     maximum, quadratic = None, moments.target_ss
     if len(active):
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
@@ -153,13 +153,13 @@ def look(
         admissible &= ~has_wrong_sign(block.signs, seen.q)
     index = np.flatnonzero(admissible)
     s, q = seen.s[index], seen.q[index]
-    if c and block.bound is not None:
+    if block.bound is not None:
         norm = moments.column_norm[index]
-        bound_s, bound_r = (x[index, None] / norm[:, None] ** 2 for x in block.bound)
-        gain, log_unit = best_common_precision(s[:, None], q[:, None], bound_s, c * bound_r)
+        bound = tuple(x[index, None] / norm[:, None] ** 2 for x in block.bound)
+        gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
     else:
         w = None if seen.w is None else seen.w[index]
-        gain, lam = prior.best(s, q, w, quadratic, moments.n_effective, 1.0)
+        gain, lam = prior.take(index).best(s, q, w, quadratic, moments.n_effective, 1.0)
         log_unit = np.log(np.maximum(lam, 1e-300))
     net = gain - np.maximum(min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]

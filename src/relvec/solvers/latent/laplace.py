@@ -1,4 +1,4 @@
-"""The default solver of classification into two classes."""
+"""The default solver of latent functions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.priors import BoundFlat
 from relvec.solvers.base import Monitor
-from relvec.solvers.latent.block_search import BlockSearch
-from relvec.solvers.latent.labels import LabelProblem, LabelSolution, listening, refuse_gamma
-from relvec.solvers.latent.laplace_exact import ExactAscent
+from relvec.solvers.latent.exact import ExactAscent
+from relvec.solvers.latent.problem import LatentProblem, LatentSolution
+from relvec.solvers.latent.search import BlockSearch
+from relvec.solvers.latent.tuning import LatentTuning
 
 __all__ = ["LaplaceSolver"]
 
 
 class LaplaceSolver(BaseEstimator):
-    """Maximise the Laplace evidence of a binary classifier.
+    """Maximise the Laplace evidence of a model with any likelihood.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class LaplaceSolver(BaseEstimator):
     -----
     If the problem has signs, every model on the way has them: atoms whose weight at the mode is
     zero or of the wrong sign are left out before a step is judged, and atoms enter only if their
-    slope has their sign. What `LabelProblem` says of its evidence holds.
+    slope has their sign. What `LatentProblem` says of its evidence holds.
 
     Examples
     --------
@@ -50,16 +51,16 @@ class LaplaceSolver(BaseEstimator):
 
     def solve(
         self,
-        problem: LabelProblem,
+        problem: LatentProblem,
         *,
         warm_start: tuple[IndexArray, Vector] | None = None,
         monitor: Monitor | None = None,
-    ) -> LabelSolution:
+    ) -> LatentSolution:
         """Maximise the objective of `problem`.
 
         Parameters
         ----------
-        problem : LabelProblem
+        problem : LatentProblem
             Any prior but one with a Gamma density on the weight precisions.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from.
@@ -69,20 +70,27 @@ class LaplaceSolver(BaseEstimator):
         exact = check_bool("exact", self.exact)
         tol = check_positive("tol", self.tol)
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
-        refuse_gamma(problem.prior)
-        monitor = listening(monitor)
-        if problem.smoothness and warm_start is None:
-            # under a price single atoms are hard to find; the free model finds them
-            flat = LaplaceSolver(tol=10.0 * tol, max_iter=max_iter)
-            state = flat.solve(replace(problem, prior=BoundFlat()), monitor=monitor).state
-            warm_start = state.active, state.log_precision
-        search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
-        converged = search.run()
-        certificate = search.certificate()
-        state, trace = search.state, search.trace
-        if exact and not search.is_stopped:
+        if not problem.prior.is_removable:
+            raise ValueError(
+                "A Gamma prior with positive shape or rate gives an atom that is switched off "
+                "(infinite precision) zero or infinite density, so atoms cannot be added or "
+                'removed one by one. Use solver="mackay" or solver="em".'
+            )
+        tuning, is_stopped = LatentTuning(), False
+        if problem.prior.is_penalised and warm_start is None:
+            # under a penalty single atoms are hard to find; the free model finds them
+            free = replace(problem, prior=BoundFlat())
+            flat = BlockSearch(free, 10.0 * tol, max_iter, monitor, None, tuning)
+            flat.run()
+            warm_start = flat.walk.state.active, flat.walk.state.log_precision
+            is_stopped = flat.is_stopped
+        search = BlockSearch(problem, tol, max_iter, monitor, warm_start, tuning)
+        converged = not is_stopped and search.run()
+        walk, certificate = search.walk, search.certificate()
+        if exact and not (is_stopped or search.is_stopped):
             # one atom at a time: more rounds than working sets
-            ascent = ExactAscent(problem, state, tol, 4 * max_iter, monitor, search.n_steps)
+            ascent = ExactAscent(walk, 4 * max_iter)
             converged = ascent.run()
-            state, trace, certificate = ascent.state, trace + ascent.trace, ascent.certificate()
-        return LabelSolution(state, max(1, len(trace) - 1), converged, certificate, tuple(trace))
+            certificate = ascent.certificate()
+        n_iter = max(1, len(walk.trace) - 1)
+        return LatentSolution(walk.state, n_iter, converged, certificate, tuple(walk.trace))

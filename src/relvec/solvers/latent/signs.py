@@ -20,9 +20,6 @@ from relvec.solvers.gaussian.state import State
 
 __all__ = ["ascend_signed", "check_signs", "has_wrong_sign"]
 
-REPEATS = 4
-"""Ascents, each without the atoms that had the wrong sign in the one before."""
-
 
 def check_signs(signs: Vector, n_atoms: int) -> Vector:
     """Return signs as floats, or raise if they are not one of -1, 0 and 1 for every atom."""
@@ -42,7 +39,9 @@ def has_wrong_sign(signs: Vector, weights: Vector) -> BoolArray:
     return result
 
 
-def ascend_signed(problem: Problem, start: State, schedule: Schedule, signs: Vector) -> State:
+def ascend_signed(
+    problem: Problem, start: State, schedule: Schedule, signs: Vector, repeats: int = 4
+) -> State:
     """Ascend the evidence of a regression with unit noise to a model of the given signs.
 
     An ascent that knows of no signs is repeated without the atoms whose mean came out wrong,
@@ -58,6 +57,8 @@ def ascend_signed(problem: Problem, start: State, schedule: Schedule, signs: Vec
         How far to go.
     signs : ndarray of shape (n_atoms,)
         -1, 0 or 1.
+    repeats : int, default=4
+        Ascents, each without the atoms that had the wrong sign in the one before.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def ascend_signed(problem: Problem, start: State, schedule: Schedule, signs: Vec
     moments = problem.moments
     allowed = np.arange(moments.n_atoms)
     active, theta = start.active, start.theta
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         inside = problem
         if len(allowed) < moments.n_atoms:
             inside = replace(

@@ -1,0 +1,252 @@
+"""The curvature of a log posterior in the weights, factorised, and all that is read off it.
+
+``H = X'BX + A``, with ``X`` the effects of the weights on the latent functions, ``B`` the curvature
+of the log likelihood in these and ``A`` the prior precisions. Here is the case of one latent
+function; several, with a weight for each pair of an atom and a class, are in `pairs`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from relvec._linalg import (
+    inverse_from_cholesky,
+    log_det_cholesky,
+    robust_cholesky,
+    solve_cholesky,
+    solve_lower,
+)
+from relvec._typing import Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.likelihoods.base import BoundLikelihood
+
+__all__ = ["Design", "Hessian", "SingleDesign", "SingleHessian"]
+
+
+class Design(ABC):
+    """The linear map from weights to latent functions at the training rows."""
+
+    n_atoms: int
+    """Number of weights besides the intercepts, which come last."""
+    n_weights: int
+    n_latent: int
+
+    @abstractmethod
+    def latent(self, weights: Vector) -> Matrix:
+        """Latent functions, offsets left out."""
+
+    @abstractmethod
+    def pull(self, residual: Matrix) -> Vector:
+        """Inner product of every weight's effect on the latent functions with `residual`."""
+
+    @abstractmethod
+    def null_weights(self, likelihood: BoundLikelihood) -> Vector:
+        """Weights of the model without atoms."""
+
+    @abstractmethod
+    def hessian(self, curvature: Matrix, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
+        """Curvature in the weights, given that of rows as `BoundLikelihood.quadratic` does."""
+
+    @abstractmethod
+    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
+        """Curvature that a penalty on degrees of freedom counts with."""
+
+
+class Hessian(ABC):
+    """A factorised negative Hessian of a log posterior.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_weights, n_weights)
+        The part of the log likelihood; the prior precisions are added to it in place.
+    precision : ndarray of shape (n_weights,)
+        Prior precisions; zero for intercepts.
+    n_atoms : int
+        Number of weights besides the intercepts.
+    """
+
+    def __init__(self, matrix: Matrix, precision: Vector, n_atoms: int) -> None:
+        matrix.flat[:: len(precision) + 1] += precision
+        self.precision, self.n_atoms = precision, n_atoms
+        # weights of very different sizes: a unit diagonal is what Cholesky likes
+        self.scale = 1.0 / np.sqrt(np.maximum(matrix.diagonal(), np.finfo(float).tiny))
+        self.factor = robust_cholesky(matrix * np.multiply.outer(self.scale, self.scale))
+
+    @property
+    def log_det(self) -> float:
+        """Log determinant."""
+        return log_det_cholesky(self.factor) - 2.0 * float(np.log(self.scale).sum())
+
+    def solve(self, right: Vector) -> Vector:
+        """Return the inverse times a vector."""
+        if not len(self.scale):
+            return right
+        return self.scale * solve_cholesky(self.factor, self.scale * right)
+
+    @cached_property
+    def covariance(self) -> Matrix:
+        """Inverse: the posterior covariance of the weights."""
+        return inverse_from_cholesky(self.factor) * np.multiply.outer(self.scale, self.scale)
+
+    @property
+    def degrees(self) -> float:
+        """Effective degrees of freedom, intercepts left out."""
+        return float(self.degrees_of_atoms.sum())
+
+    @property
+    def degrees_of_atoms(self) -> Vector:
+        """Share of each weight that the data determine."""
+        shares: Vector = (1.0 - self.precision * self.covariance.diagonal())[: self.n_atoms]
+        return shares
+
+    def degrees_slope(self, c: float | Vector) -> Vector:
+        """Minus the derivative of ``sum(c * degrees_of_atoms)`` in the log precisions."""
+        charged = np.zeros(len(self.precision))
+        charged[: self.n_atoms] = c
+        own = charged * self.precision * self.covariance.diagonal()
+        shrunk = (self.covariance * self.covariance) @ (charged * self.precision)
+        slope: Vector = own - self.precision * shrunk
+        return slope[: self.n_atoms]
+
+    def charged_covariance(self, c: float | Vector) -> Matrix:
+        """Covariance whose product with a change of ``B`` is that of twice the penalised volume.
+
+        Penalising degrees of freedom by `c` adds ``2 S C A S`` to the covariance ``S``.
+        """
+        if not np.any(c):
+            return self.covariance
+        charged = np.zeros(len(self.precision))
+        charged[: self.n_atoms] = c
+        extra = (self.covariance * (charged * self.precision)) @ self.covariance
+        return self.covariance + 2.0 * extra
+
+    @abstractmethod
+    def drift(self, likelihood: BoundLikelihood, f: Matrix, c: float | Vector) -> Matrix:
+        """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
+
+    @abstractmethod
+    def curve(self, change: Matrix) -> Matrix:
+        """Apply ``B`` to a change of the latent functions."""
+
+    @abstractmethod
+    def sides(self) -> list[tuple[Vector, Matrix]]:
+        """For each latent function, its own curvature and ``B`` times all effects, rows first."""
+
+    def entry(
+        self,
+        dictionary: Dictionary,
+        penalty: tuple[float | Vector, float | Vector] | None = None,
+    ) -> tuple[Matrix, Matrix, Matrix | None]:
+        """Statistics of every atom in every latent function as if it were to enter.
+
+        Parameters
+        ----------
+        dictionary : Dictionary
+            All atoms.
+        penalty : tuple of two numbers or arrays, optional
+            Penalty per degree of freedom of all atoms, and of those in the model.
+
+        Returns
+        -------
+        raw : ndarray of shape (n_atoms, n_latent)
+            Curvature in the weight of the atom, all other weights held.
+        s : ndarray of shape (n_atoms, n_latent)
+            The same with all other weights integrated out; rounding may make it negative.
+        r : ndarray of shape (n_atoms, n_latent) or None
+            Penalty the atom would add per unit of its variance: with precision ``a``, it adds
+            ``r / (a + s)``. None if there is no penalty.
+        """
+        sides = self.sides()
+        raw = np.column_stack([dictionary.sq_norms(own) for own, _ in sides])
+        s = raw.copy()
+        charged = np.zeros(len(self.precision))
+        if penalty is not None:
+            charged[: self.n_atoms] = penalty[1]
+        shrunk = np.zeros_like(s)
+        for k, (_, effects) in enumerate(sides if len(self.scale) else []):
+            # half of the inverse Hessian on this side of the product with all atoms
+            root = solve_lower(self.factor, (effects * self.scale).T).T
+            products = dictionary.rmatmat(root)
+            s[:, k] -= np.einsum("ij,ij->i", products, products)
+            if penalty is not None:
+                solved = solve_lower(self.factor, products.T, transposed=True).T * self.scale
+                shrunk[:, k] = np.square(solved) @ (charged * self.precision)
+        if penalty is None:
+            return raw, s, None
+        if not isinstance(penalty[0], np.ndarray):  # displacing others cannot pay
+            return raw, s, np.maximum(penalty[0] * s - shrunk, 0.0)
+        return raw, s, penalty[0][:, None] * s - shrunk
+
+
+class SingleDesign(Design):
+    """One latent function: the columns of the atoms, and ones if there is an intercept."""
+
+    n_latent = 1
+
+    def __init__(self, columns: Matrix, *, has_intercept: bool) -> None:
+        self.n_atoms = columns.shape[1]
+        self.columns = columns
+        if has_intercept:
+            self.columns = np.column_stack([columns, np.ones(len(columns))])
+        self.n_weights = self.columns.shape[1]
+
+    def latent(self, weights: Vector) -> Vector:
+        """Latent function, the offset left out."""
+        return self.columns @ weights
+
+    def pull(self, residual: Vector) -> Vector:
+        """Inner product of every weight's effect on the latent function with `residual`."""
+        result: Vector = residual @ self.columns
+        return result
+
+    def null_weights(self, likelihood: BoundLikelihood) -> Vector:
+        """Weights of the model without atoms."""
+        weights = np.zeros(self.n_weights)
+        weights[self.n_atoms :] = likelihood.null_latent()
+        return weights
+
+    def hessian(
+        self, curvature: Vector, likelihood: BoundLikelihood, precision: Vector
+    ) -> SingleHessian:
+        """Curvature in the weights, given that of rows."""
+        return SingleHessian(self, likelihood.weighted(curvature), precision)
+
+    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> SingleHessian:
+        """Curvature that a penalty on degrees of freedom counts with."""
+        return self.hessian(likelihood.reference_curvature(), likelihood, precision)
+
+
+class SingleHessian(Hessian):
+    """Curvature in the weights of one latent function.
+
+    Parameters
+    ----------
+    design : SingleDesign
+        The map from weights to the latent function.
+    rows : ndarray of shape (n_rows,)
+        Curvature in the latent value of each row, weights of rows included.
+    precision : ndarray of shape (n_weights,)
+        Prior precisions; zero for the intercept.
+    """
+
+    def __init__(self, design: SingleDesign, rows: Vector, precision: Vector) -> None:
+        self.design, self.rows = design, rows
+        matrix = design.columns.T @ (design.columns * rows[:, None])
+        super().__init__(matrix, precision, design.n_atoms)
+
+    def drift(self, likelihood: BoundLikelihood, f: Vector, c: float | Vector) -> Vector:
+        """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
+        columns = self.design.columns
+        variance = np.einsum("ij,ij->i", columns @ self.charged_covariance(c), columns)
+        return likelihood.weighted(likelihood.curvature_slope(f)) * variance
+
+    def curve(self, change: Vector) -> Vector:
+        """Apply the curvature of rows to a change of the latent function."""
+        return self.rows * change
+
+    def sides(self) -> list[tuple[Vector, Matrix]]:
+        """Return the curvature of rows, alone and times all effects."""
+        return [(self.rows, self.design.columns * self.rows[:, None])]

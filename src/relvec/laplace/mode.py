@@ -1,0 +1,192 @@
+"""The Laplace approximation with any likelihood: mode, evidence and its gradient.
+
+Given precisions, Newton's method finds the mode of the posterior of the weights; the curvature
+there makes it a Gaussian, whose volume gives the evidence
+
+    log p(t | w) - w'Aw / 2 + log|A| / 2 - log|H| / 2 + (number of intercepts) / 2 log(2 pi).
+
+It is exact if the likelihood is conjugate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._typing import Matrix, Vector
+from relvec.laplace.hessian import Design, Hessian, SingleDesign
+from relvec.laplace.pairs import PairDesign
+from relvec.likelihoods.base import BoundLikelihood
+
+__all__ = ["Mode", "find_mode"]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The mode of the posterior of the weights, and the Gaussian around it."""
+
+    design: Design
+    hessian: Hessian
+    weights: Vector
+    """Of the atoms, one latent function after the other, then of the intercepts."""
+    latent: Matrix
+    """Latent functions at the training rows, offset included."""
+    slope: Matrix
+    """Derivative of the log likelihood in these, weights of rows included."""
+    log_evidence: float
+    n_steps: int
+
+    @property
+    def precision(self) -> Vector:
+        """Prior precision of each weight; zero for intercepts."""
+        return self.hessian.precision
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of weights besides the intercepts."""
+        return self.design.n_atoms
+
+    @property
+    def covariance(self) -> Matrix:
+        """Posterior covariance of the weights."""
+        return self.hessian.covariance
+
+    def gradient(
+        self, likelihood: BoundLikelihood, c: float | Vector = 0.0, *, exact: bool
+    ) -> Vector:
+        """Derivative of the evidence, less `c` per degree of freedom, in the log precisions.
+
+        Parameters
+        ----------
+        likelihood : BoundLikelihood
+            Which the mode is of.
+        c : float or ndarray of shape (n_atoms,)
+            Penalty per degree of freedom, counted at the curvature of the mode.
+        exact : bool
+            Whether to follow the curvature as it moves with the mode. If not, the derivative
+            is that at fixed curvature, which the updates of Tipping and of MacKay set to zero.
+        """
+        precision = self.precision
+        determined = 1.0 - precision * self.covariance.diagonal() - precision * self.weights**2
+        result: Vector = 0.5 * determined[: self.n_atoms]
+        if np.any(c):
+            result = result + self.hessian.degrees_slope(c)
+        if exact:
+            drift = self.hessian.drift(likelihood, self.latent, c)
+            pull = self.covariance @ self.design.pull(drift)
+            result = result + 0.5 * (precision * self.weights * pull)[: self.n_atoms]
+        return result
+
+
+class _Place(NamedTuple):
+    """A point on the way to the mode."""
+
+    weights: Vector
+    latent: Matrix
+    value: float
+    """Log posterior, up to a constant."""
+
+
+def find_mode(
+    columns: Matrix,
+    log_precision: Vector,
+    likelihood: BoundLikelihood,
+    start: Vector | None = None,
+    *,
+    has_intercept: bool = True,
+    sizes: tuple[int, ...] | None = None,
+    max_steps: int = 100,
+    tol: float = 1e-10,
+) -> Mode:
+    """Maximise the posterior of the weights by Newton's method with backtracking.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, k)
+        Active atoms, one latent function after the other.
+    log_precision : ndarray of shape (k,)
+        Log prior precision of their weights.
+    likelihood : BoundLikelihood
+        The data.
+    start : ndarray, optional
+        Weights to start from, intercepts last.
+    has_intercept : bool, default=True
+        Whether there is an intercept, with a flat prior.
+    sizes : tuple of int, optional
+        Number of atoms of each latent function, if there are several.
+    max_steps : int, default=100
+        Most steps.
+    tol : float, default=1e-10
+        Rise of the log posterior, as the quadratic model sees it, at which to stop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.laplace import find_mode
+    >>> from relvec.likelihoods import Poisson
+    >>> counts = Poisson().bind([1, 3, 2, 2])
+    >>> mode = find_mode(np.empty((4, 0)), np.empty(0), counts)
+    >>> np.exp(mode.weights).round(3)  # the intercept alone: the mean count
+    array([2.])
+    """
+    design: Design = SingleDesign(columns, has_intercept=has_intercept)
+    if likelihood.n_latent > 1:
+        assert sizes is not None
+        design = PairDesign(columns, sizes, has_intercept=has_intercept)
+    precision = np.zeros(design.n_weights)
+    precision[: design.n_atoms] = np.exp(log_precision)
+    if start is None:
+        start = design.null_weights(likelihood)
+
+    def log_posterior(weights: Vector, latent: Matrix) -> float:
+        value = likelihood.total_log_density(latent) - 0.5 * float(precision @ (weights * weights))
+        return value if math.isfinite(value) else -math.inf
+
+    with np.errstate(over="ignore", invalid="ignore"):  # of steps that go too far
+        latent = design.latent(start) + likelihood.given
+        here, n_steps = _Place(start, latent, log_posterior(start, latent)), 0
+        while True:
+            slope, curvature = likelihood.quadratic(here.latent)
+            slope = likelihood.weighted(slope)
+            hessian = design.hessian(curvature, likelihood, precision)
+            gradient = design.pull(slope) - precision * here.weights
+            step = hessian.solve(gradient)
+            rise, change = float(gradient @ step), design.latent(step)
+            # Where all rows are saturated the posterior hardly rises any more, yet the curvature
+            # follows every step: latent values must have settled, too.
+            is_settled = rise < tol and float(np.abs(change).max(initial=0.0)) < 1e-4
+            if is_settled or n_steps >= max_steps:
+                break
+            there = _go_uphill(here, step, change, rise, log_posterior)
+            if there is None:
+                break
+            here, n_steps = there, n_steps + 1
+    evidence = here.value + 0.5 * float(log_precision.sum()) - 0.5 * hessian.log_det
+    evidence += 0.5 * (design.n_weights - design.n_atoms) * math.log(2.0 * math.pi)
+    return Mode(design, hessian, here.weights, here.latent, slope, evidence, n_steps)
+
+
+def _go_uphill(
+    here: _Place,
+    step: Vector,
+    change: Matrix,
+    rise: float,
+    log_posterior: Callable[[Vector, Matrix], float],
+) -> _Place | None:
+    """Take a Newton step, halved until the log posterior rises; None if that is beyond rounding.
+
+    `rise` is what the step would gain if the slope stayed as it is; `change` is the same step of
+    the latent functions.
+    """
+    length, rounding = 1.0, 8.0 * float(np.finfo(np.float64).eps) * abs(here.value)
+    while length > 1e-10:
+        weights, latent = here.weights + length * step, here.latent + length * change
+        value = log_posterior(weights, latent)
+        if value >= here.value + 1e-4 * length * rise - rounding:  # Armijo's condition
+            return _Place(weights, latent, value)
+        length *= 0.5
+    return None

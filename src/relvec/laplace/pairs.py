@@ -1,0 +1,246 @@
+"""Several latent functions, one per class, with one weight for each of some pairs.
+
+A pair is an atom and a class: the logits of class k are a combination of the atoms it has, plus its
+intercept, so that the Hessian is as small as the model. All intercepts moved by the same
+amount change no probability, so they are parametrised by orthonormal contrasts, K - 1 numbers for
+K classes, on which a flat prior is regular.
+
+The curvature of a row must be ``diag(y) - y y'``, as that of the softmax is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import helmert
+
+from relvec._linalg import solve_lower
+from relvec._typing import Matrix, Vector
+from relvec.laplace.hessian import Design, Hessian
+from relvec.likelihoods.base import BoundLikelihood
+
+__all__ = ["PairDesign", "PairHessian", "PairPosterior"]
+
+
+class PairDesign(Design):
+    """Columns of the pairs, class by class, and the contrasts of the intercepts.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_pairs)
+        The atom of each pair at the rows, classes in ascending order.
+    sizes : tuple of int
+        Number of pairs of each class.
+    has_intercept : bool
+        Whether classes have intercepts.
+    """
+
+    def __init__(self, columns: Matrix, sizes: tuple[int, ...], *, has_intercept: bool) -> None:
+        self.columns, self.sizes = columns, sizes
+        self.n_latent, self.n_atoms = len(sizes), columns.shape[1]
+        self.contrast = helmert(len(sizes)).T if has_intercept else np.empty((len(sizes), 0))
+        self.n_weights = self.n_atoms + self.contrast.shape[1]
+        ends = np.cumsum((0, *sizes))
+        self.classes = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def latent(self, weights: Matrix) -> Matrix:
+        """Logits of all classes, shape (n_rows, n_classes).
+
+        Given a matrix of weights, one model per column, the result has the models first.
+        """
+        intercepts = self.contrast @ weights[self.n_atoms :]
+        each = [
+            self.columns[:, block] @ weights[block] + intercepts[k]
+            for k, block in enumerate(self.classes)
+        ]
+        return np.moveaxis(np.stack(each, axis=-1), 0, -2)
+
+    def pull(self, residual: Matrix) -> Vector:
+        """Inner product of every weight's effect on the logits with `residual`."""
+        each = [residual[:, k] @ self.columns[:, block] for k, block in enumerate(self.classes)]
+        return np.concatenate([*each, residual.sum(axis=0) @ self.contrast])
+
+    def null_weights(self, likelihood: BoundLikelihood) -> Vector:
+        """Weights of the model without atoms."""
+        weights = np.zeros(self.n_weights)
+        weights[self.n_atoms :] = likelihood.null_latent() @ self.contrast
+        return weights
+
+    def hessian(
+        self, curvature: Matrix, likelihood: BoundLikelihood, precision: Vector
+    ) -> PairHessian:
+        """Curvature in the weights, given the shares of each row."""
+        return PairHessian(self, curvature, likelihood.weight, precision)
+
+    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> PairHessian:
+        """Return the largest curvature there is.
+
+        Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2.
+        """
+        equal = np.full((len(self.columns), self.n_latent), 1.0 / self.n_latent)
+        weight = np.ones(len(equal)) if likelihood.weight is None else likelihood.weight
+        return PairHessian(self, equal, weight * (0.5 * self.n_latent), precision)
+
+    def expected(self, probability: Matrix) -> Matrix:
+        """Effect of every weight on the mean logit of each row, shape (n_rows, n_weights)."""
+        result = np.empty((len(self.columns), self.n_weights))
+        for k, block in enumerate(self.classes):
+            np.multiply(self.columns[:, block], probability[:, k, None], out=result[:, block])
+        result[:, self.n_atoms :] = probability @ self.contrast
+        return result
+
+    def within(self, other: Matrix) -> Matrix:
+        """Sum, for each class, of the products of its effects with the entries of `other`."""
+        product = self.columns * other[:, : self.n_atoms]
+        each = [product[:, block].sum(axis=1) for block in self.classes]
+        return np.column_stack(each) + other[:, self.n_atoms :] @ self.contrast.T
+
+    def variances(self, covariance: Matrix) -> Matrix:
+        """Variance of every logit, shape (n_rows, n_classes), given the weights' covariance."""
+        n_rows, n = len(self.columns), self.n_atoms
+        result = np.empty((n_rows, self.n_latent))
+        for k, block in enumerate(self.classes):
+            intercept = np.broadcast_to(self.contrast[k], (n_rows, self.contrast.shape[1]))
+            effects = np.column_stack([self.columns[:, block], intercept])
+            index = np.r_[block, n : self.n_weights]
+            inner = covariance[np.ix_(index, index)]
+            result[:, k] = np.einsum("ij,ij->i", effects @ inner, effects)
+        return result
+
+    def effects(self, k: int) -> Matrix:
+        """Effect of every weight on the logit of class `k`, shape (n_rows, n_weights)."""
+        result = np.zeros((len(self.columns), self.n_weights))
+        result[:, self.classes[k]] = self.columns[:, self.classes[k]]
+        result[:, self.n_atoms :] = self.contrast[k]
+        return result
+
+
+class PairHessian(Hessian):
+    """Curvature in the weights of pairs.
+
+    Spec: with ``y`` the shares, ``v`` the weights of the rows and ``x_k`` the effects on
+    class k, ``H = sum_n v_n [ sum_k y_k x_k x_k' - (sum_k y_k x_k) (sum_k y_k x_k)' ] + A``.
+
+    Parameters
+    ----------
+    design : PairDesign
+        The map from weights to logits.
+    probability : ndarray of shape (n_rows, n_classes)
+        Positive, with rows adding up to one.
+    weight : ndarray of shape (n_rows,) or None
+        How often rows count.
+    precision : ndarray of shape (n_weights,)
+        Prior precisions; zero for intercepts.
+    """
+
+    def __init__(
+        self, design: PairDesign, probability: Matrix, weight: Vector | None, precision: Vector
+    ) -> None:
+        self.design, self.probability = design, probability
+        self.weight = np.ones(len(probability)) if weight is None else weight
+        self.expected = design.expected(probability)
+        weighted = self.expected * self.weight[:, None]
+        n = design.n_atoms
+        sums = self.weight @ self.expected
+        matrix = -(self.expected.T @ weighted)
+        for k, block in enumerate(design.classes):
+            matrix[block, block] += design.columns[:, block].T @ weighted[:, block]
+            cross = np.multiply.outer(sums[block], design.contrast[k])
+            matrix[block, n:] += cross
+            matrix[n:, block] += cross.T
+        total = self.weight @ probability
+        matrix[n:, n:] += design.contrast.T @ (total[:, None] * design.contrast)
+        super().__init__(matrix, precision, n)
+
+    def drift(self, likelihood: BoundLikelihood, f: Matrix, c: float | Vector) -> Matrix:
+        """Derivative, in every logit, of twice the log volume plus `c` per degree.
+
+        Spec: with ``V`` the covariance of a row's logits, classes by classes, and
+        ``B = diag(y) - y y'``, the derivative of ``tr(B V)`` is ``B (diag V - 2 V y)``.
+        """
+        covariance = self.charged_covariance(c)
+        mixed = self.design.within(self.expected @ covariance)
+        return self.curve(self.design.variances(covariance) - 2.0 * mixed)
+
+    def curve(self, change: Matrix) -> Matrix:
+        """Apply ``diag(y) - y y'`` of each row."""
+        moved = self.probability * change
+        moved -= self.probability * moved.sum(axis=1, keepdims=True)
+        return moved * self.weight[:, None]
+
+    def sides(self) -> list[tuple[Vector, Matrix]]:
+        """For each class, its own curvature and ``B`` times all effects."""
+        result = []
+        for k in range(self.design.n_latent):
+            share = self.weight * self.probability[:, k]
+            effects = (self.design.effects(k) - self.expected) * share[:, None]
+            result.append((share * (1.0 - self.probability[:, k]), effects))
+        return result
+
+
+@dataclass(frozen=True)
+class PairPosterior:
+    """The Gaussian around the mode of several latent functions, without the training data.
+
+    Methods take the atoms of each class at new inputs: a list with an array of shape
+    (n_rows, n_atoms of the class) per class.
+    """
+
+    weights: Vector
+    sizes: tuple[int, ...]
+    contrast: Matrix
+    factor: Matrix
+    """Cholesky factor of the Hessian, scaled to unit diagonal."""
+    scale: Vector
+    given: Vector
+    """Intercepts that were not fitted."""
+
+    @classmethod
+    def of(
+        cls, design: PairDesign, hessian: Hessian, weights: Vector, given: Vector | None = None
+    ) -> PairPosterior:
+        """Keep what predictions need."""
+        given = np.zeros(design.n_latent) if given is None else given
+        return cls(weights, design.sizes, design.contrast, hessian.factor, hessian.scale, given)
+
+    @property
+    def coefficients(self) -> list[Vector]:
+        """Weights of each class."""
+        n = sum(self.sizes)
+        return np.split(self.weights[:n], np.cumsum(self.sizes)[:-1])
+
+    @property
+    def intercepts(self) -> Vector:
+        """Intercept of each class; those that were fitted add up to zero."""
+        fitted: Vector = self.contrast @ self.weights[sum(self.sizes) :]
+        return fitted + self.given
+
+    def latent(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
+        """Logits at the mode, shape (n_rows, n_classes)."""
+        return self._design(atoms_by_class).latent(self.weights) + self.given
+
+    def moments(self, atoms_by_class: Sequence[Matrix]) -> tuple[Matrix, np.ndarray]:
+        """Mean (n_rows, n_classes) and covariance (n_rows, n_classes, n_classes) of the logits."""
+        design = self._design(atoms_by_class)
+        n_rows, n_classes = len(design.columns), len(self.sizes)
+        rows = np.stack([design.effects(k) for k in range(n_classes)])
+        rows *= self.scale
+        flat = rows.reshape(n_classes * n_rows, len(self.weights)).T
+        if len(self.weights):
+            flat = solve_lower(self.factor, np.asfortranarray(flat))
+        white = flat.reshape(len(self.weights), n_classes, n_rows)
+        covariance = np.einsum("pkn,pln->nkl", white, white, optimize=True)
+        return design.latent(self.weights) + self.given, covariance
+
+    def _design(self, atoms_by_class: Sequence[Matrix]) -> PairDesign:
+        sizes = tuple(np.shape(atoms)[1] for atoms in atoms_by_class)
+        if sizes != self.sizes:
+            raise ValueError(
+                f"atoms_by_class must hold {list(self.sizes)} columns, class by class; "
+                f"got {list(sizes)}."
+            )
+        has_intercept = self.contrast.shape[1] > 0
+        return PairDesign(np.hstack(atoms_by_class), self.sizes, has_intercept=has_intercept)

@@ -1,0 +1,334 @@
+"""The problem a latent-function solver is given and the answer it returns.
+
+The search works on blocks: a block is a copy of the dictionary whose atoms enter one latent
+function. Two classes have one block, the softmax has one for every class. An atom of a block has
+the number ``block * n_atoms + atom``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.dictionaries.base import Dictionary
+from relvec.laplace.hessian import Hessian
+from relvec.laplace.mode import Mode, find_mode
+from relvec.likelihoods.base import BoundLikelihood
+from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
+from relvec.solvers.base import Certificate, Monitor
+from relvec.solvers.latent.signs import check_signs, has_wrong_sign
+from relvec.solvers.latent.vague import is_vague
+
+__all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
+
+
+@dataclass(frozen=True)
+class LatentState:
+    """An active set with its log precisions, evaluated."""
+
+    active: IndexArray
+    """Ascending."""
+    log_precision: Vector
+    mode: Mode
+    objective: float
+
+    def start_for(self, active: IndexArray) -> Vector:
+        """Weights of this state for another active set; zero for atoms it does not have."""
+        mine = len(self.active)
+        start = np.zeros(len(active) + len(self.mode.weights) - mine)
+        _, there, here = np.intersect1d(
+            active, self.active, assume_unique=True, return_indices=True
+        )
+        start[there] = self.mode.weights[here]
+        start[len(active) :] = self.mode.weights[mine:]
+        return start
+
+
+@dataclass(frozen=True)
+class LatentProblem:
+    """Maximise the (penalised) Laplace evidence of some targets over the precisions.
+
+    Notes
+    -----
+    With `signs` the models are those of the probabilistic classification vector machine (Chen,
+    Tino and Yao, 2009), whose weights have half-normal priors: a model is allowed if all weights
+    at its mode have their signs. A model that is not has, under half-normal priors, its mode
+    where some weights are zero, and stands for the model without them.
+
+    The evidence is that of the Gaussian around such a mode, its tails beyond zero included, and
+    so that of a Gaussian prior, without the factors of the truncation: two for each atom, and
+    the probability of all signs under the posterior. The latter has no closed form for
+    several atoms, and with both a maximum would be hardly sparse: one atom of slope ``q`` and
+    curvature ``s`` would gain by ``q (2 / (pi alpha))^(1/2)`` at large precision ``alpha``,
+    whenever the slope has its sign, not only if ``q^2 > s``.
+
+    No maximum is at the edge of what is allowed: where a weight is zero the model without it
+    has the same mode and a higher evidence. So derivatives vanish at a maximum as they do
+    without signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.likelihoods import Bernoulli, Poisson
+    >>> from relvec.solvers import LaplaceSolver, LatentProblem
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(80, 3))
+    >>> labels = Bernoulli().bind(Phi[:, 2] + 0.5 * rng.normal(size=80) > 0)
+    >>> problem = LatentProblem(DenseDictionary(Phi), labels, min_gain=np.log(3))
+    >>> LaplaceSolver().solve(problem).state.active
+    array([2])
+    >>> counts = Poisson().bind(rng.poisson(np.exp(Phi[:, 1])))
+    >>> problem = LatentProblem(DenseDictionary(Phi), counts, min_gain=np.log(3))
+    >>> LaplaceSolver().solve(problem).state.active
+    array([1])
+    """
+
+    dictionary: Dictionary
+    likelihood: BoundLikelihood
+    has_intercept: bool = True
+    """Whether each latent function has an intercept, with a flat prior."""
+    min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
+    """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
+    prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
+    """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
+    atoms or each, or a density of log precisions."""
+    is_prior: bool = True
+    """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
+    makes the penalty a prior, or at the curvature of the model itself."""
+    largest_latent: float | None = None
+    """Bound on the prior standard deviation of what one atom adds to a latent function, over the
+    training rows; None for that of the likelihood. Separable classes would ask for more and
+    more."""
+    signs: Vector | None = None
+    """One of -1, 0 and 1 for each atom of the dictionary: weights of sign 1 are positive, of sign
+    -1 negative, of sign 0 free. None leaves all free. The intercept always is."""
+    shared: bool = False
+    """Whether an atom is in all latent functions with one precision, and pays once, or has
+    a precision and a price in each."""
+
+    def __post_init__(self) -> None:
+        """Check signs, and give every atom its price."""
+        n_atoms = self.dictionary.shape[1]
+        prices = np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,))
+        object.__setattr__(self, "min_gain", prices)
+        if self.signs is not None:
+            if self.n_blocks > 1:
+                raise ValueError("signs of weights need a likelihood of one latent function.")
+            object.__setattr__(self, "signs", check_signs(self.signs, n_atoms))
+
+    # ------------------------------------------------------------------ blocks and units
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of latent functions that atoms may enter."""
+        return self.likelihood.n_latent
+
+    @property
+    def tied(self) -> int:
+        """Number of weights that share a precision: a unit, which enters and leaves as one."""
+        return self.n_blocks if self.shared else 1
+
+    def split(self, active: IndexArray) -> list[IndexArray]:
+        """Return the active atoms of each block, numbered in the dictionary."""
+        starts = np.arange(self.n_blocks + 1) * self.dictionary.shape[1]
+        ends = np.searchsorted(active, starts)
+        return [active[ends[k] : ends[k + 1]] - starts[k] for k in range(self.n_blocks)]
+
+    def expanded(self, units: IndexArray) -> IndexArray:
+        """Return the weights of some units, block by block."""
+        starts = np.arange(self.tied)[:, None] * self.dictionary.shape[1]
+        return (starts + units).ravel()
+
+    def pooled(self, value: Vector) -> Vector:
+        """Sum over the weights that share a precision, for every weight."""
+        if self.tied == 1:
+            return value
+        return np.tile(value.reshape(self.tied, -1).sum(axis=0), self.tied)
+
+    @property
+    def required_signs(self) -> Vector | None:
+        """The signs, unless all weights are free."""
+        return None if self.signs is None or not self.signs.any() else self.signs
+
+    # ------------------------------------------------------------------ the objective
+
+    def evaluate(
+        self,
+        active: IndexArray,
+        log_precision: Vector,
+        columns: Matrix,
+        start: Vector | None = None,
+        *,
+        judge: bool = True,
+    ) -> LatentState:
+        """Find the mode and the objective of a model whose active atoms are given.
+
+        The objective of a model with a weight of the wrong sign, or whose evidence is not to be
+        believed (see `is_vague`), is minus infinity, unless `judge` is False.
+        """
+        sizes = tuple(len(index) for index in self.split(active)) if self.n_blocks > 1 else None
+        mode = find_mode(
+            columns,
+            log_precision,
+            self.likelihood,
+            start,
+            has_intercept=self.has_intercept,
+            sizes=sizes,
+        )
+        prices = float(self.min_gain[active % self.dictionary.shape[1]].sum())
+        objective = mode.log_evidence - prices / self.tied
+        if self.prior.is_penalised:
+            degrees = self.charged(mode).degrees_of_atoms
+            objective -= float((self.penalty_of(active) * degrees).sum())
+        if self.prior.has_density:
+            objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
+        if judge and (self.is_wrong(active, mode).any() or is_vague(mode, self.likelihood)):
+            objective = -np.inf
+        return LatentState(active, log_precision, mode, objective)
+
+    def evaluate_allowed(
+        self,
+        active: IndexArray,
+        log_precision: Vector,
+        columns: Matrix,
+        start: Vector | None = None,
+    ) -> LatentState:
+        """Evaluate a model less the atoms whose weights have the wrong sign, until none has.
+
+        The others keep their precisions. This ends: the model without atoms is allowed.
+        """
+        state = self.evaluate(active, log_precision, columns, start)
+        while (wrong := self.is_wrong(state.active, state.mode)).any():
+            columns, active = columns[:, ~wrong], state.active[~wrong]
+            state = self.evaluate(
+                active, state.log_precision[~wrong], columns, state.start_for(active)
+            )
+        return state
+
+    def is_wrong(self, active: IndexArray, mode: Mode) -> BoolArray:
+        """Tell which active atoms have a weight of the wrong sign."""
+        signs = self.required_signs
+        if signs is None:
+            return np.zeros(len(active), dtype=bool)
+        return has_wrong_sign(signs[active], mode.weights[: len(active)])
+
+    def charged(self, mode: Mode) -> Hessian:
+        """Return the curvature at which degrees of freedom are counted."""
+        if not self.is_prior:
+            return mode.hessian
+        return mode.design.reference_hessian(self.likelihood, mode.precision)
+
+    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
+        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
+        penalty = self.prior.penalty, self.penalty_of(state.active)
+        _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
+        assert r is not None
+        return np.maximum(s, 0.0), r
+
+    def penalty_of(self, active: IndexArray) -> float | Vector:
+        """Penalty per degree of freedom of active atoms: one number for all, or one for each."""
+        penalty = self.prior.penalty
+        if isinstance(penalty, np.ndarray):
+            return penalty[active % self.dictionary.shape[1]]
+        return penalty
+
+    @property
+    def regression_prior(self) -> BoundSmoothness:
+        """Return the penalty alone, as regressions at fixed curvature know it."""
+        return BoundSmoothness(self.prior.penalty)
+
+    def gradient(self, state: LatentState, *, exact: bool) -> Vector:
+        """Derivative of the objective in the log precision of every weight."""
+        mode, c = state.mode, self.penalty_of(state.active)
+        result = mode.gradient(self.likelihood, 0.0 if self.is_prior else c, exact=exact)
+        if self.prior.is_penalised and self.is_prior:
+            result = result + self.charged(mode).degrees_slope(c)
+        if self.prior.has_density:
+            result = result + self.prior.slopes(state.log_precision, 1.0)[0] / self.tied
+        return result
+
+    def removal_loss(self, state: LatentState) -> Vector:
+        """Twice the evidence lost at fixed curvature with each unit, prices left out."""
+        mode, k = state.mode, len(state.active) // self.tied
+        if self.tied == 1:
+            variance = mode.covariance.diagonal()[:k]
+            loss: Vector = mode.weights[:k] ** 2 / variance
+            return loss + np.log(mode.precision[:k] * variance)
+        pairs = np.arange(k)[:, None] + k * np.arange(self.tied)
+        blocks = mode.covariance[pairs[:, :, None], pairs[:, None, :]]
+        weights = mode.weights[pairs]
+        fit = np.einsum("ij,ij->i", weights, np.linalg.solve(blocks, weights[:, :, None])[:, :, 0])
+        volume: Vector = np.linalg.slogdet(blocks * mode.precision[pairs[:, :1], None])[1]
+        return fit + volume
+
+    def least_log_precision(self, columns: Matrix) -> Vector:
+        """Smallest log precisions allowed for some atoms: the bound on latent functions."""
+        largest = self.largest_latent or self.likelihood.largest_latent
+        return self.log_spread(columns) - 2.0 * float(np.log(largest))
+
+    def log_spread(self, columns: Matrix) -> Vector:
+        """Log mean square of some atoms over the rows, as an intercept leaves them."""
+        share = np.full(len(columns), 1.0 / len(columns))
+        if self.likelihood.weight is not None:
+            share = self.likelihood.weight / self.likelihood.weight.sum()
+        if self.has_intercept:
+            columns = columns - share @ columns
+        result: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
+        return result
+
+
+@dataclass(frozen=True)
+class LatentSolution:
+    """The answer of a solver for latent functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.dictionaries import DenseDictionary
+    >>> from relvec.likelihoods import Softmax
+    >>> from relvec.solvers import LaplaceSolver, LatentProblem
+    >>> rng = np.random.default_rng(0)
+    >>> Phi = rng.normal(size=(90, 2))
+    >>> noisy = Phi[:, 0] + 0.5 * rng.normal(size=90)
+    >>> classes = Softmax(3).bind(np.digitize(noisy, [-0.5, 0.5]))
+    >>> problem = LatentProblem(DenseDictionary(Phi), classes, min_gain=np.log(2))
+    >>> solution = LaplaceSolver().solve(problem)
+    >>> solution.state.active % 2  # the atom, for each class that uses it
+    array([0, 0])
+    >>> solution.converged, bool(np.all(np.diff(solution.trace) >= 0.0))
+    (True, True)
+    """
+
+    state: LatentState
+    n_iter: int
+    converged: bool
+    certificate: Certificate
+    """Derivatives of the Laplace evidence at the end: exact ones if the solver is."""
+    trace: tuple[float, ...] = ()
+    """Objective after each accepted step; it never falls unless the solver says it may."""
+
+
+class LatentSolver(Protocol):
+    """Anything that turns a `LatentProblem` into a `LatentSolution`.
+
+    Examples
+    --------
+    >>> from relvec import RVMClassifier
+    >>> from relvec.solvers import LaplaceSolver
+    >>> RVMClassifier(solver=LaplaceSolver(exact=True))
+    RVMClassifier(solver=LaplaceSolver(exact=True))
+    """
+
+    def solve(
+        self,
+        problem: LatentProblem,
+        *,
+        warm_start: tuple[IndexArray, Vector] | None = None,
+        monitor: Monitor | None = None,
+    ) -> LatentSolution:
+        """Maximise the objective of `problem`."""
+        ...

@@ -1,0 +1,268 @@
+"""Monotone search for the Laplace evidence: regression steps at fixed curvature, each checked.
+
+The ascent of the regression that a block looks like proposes a new active set with new
+precisions; a step towards it is taken only as far as the Laplace evidence itself rises. So the
+objective never falls and, being bounded, converges, where updates without the check need not.
+Several blocks are proposed for at once, each as if the others were held; what that leaves undone is
+done with the covariance of all weights, by `relvec.solvers.latent.entries`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relvec._typing import IndexArray, Vector
+from relvec.solvers.base import Certificate, Monitor
+from relvec.solvers.gaussian.ascent import Schedule
+from relvec.solvers.latent.block_steps import Block, Promise, Proposal, look, propose
+from relvec.solvers.latent.entries import enter_jointly, promising_units
+from relvec.solvers.latent.problem import LatentProblem, LatentState
+from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.walk import Stopped, Walk
+
+__all__ = ["BlockSearch"]
+
+
+class BlockSearch:
+    """The search at fixed curvature, for one or several blocks.
+
+    Parameters
+    ----------
+    problem : LatentProblem
+        What to maximise.
+    tol : float
+        Rise of the objective, in nats, at which to stop.
+    max_iter : int
+        Working sets to go through.
+    monitor : callable or None
+        Told of every step; returning True ends the search where it is.
+    warm_start : (ndarray, ndarray) or None
+        Active atoms, ascending, and their log precisions to start from.
+    tuning : LatentTuning
+        Numbers of the search.
+    """
+
+    def __init__(
+        self,
+        problem: LatentProblem,
+        tol: float,
+        max_iter: int,
+        monitor: Monitor | None,
+        warm_start: tuple[IndexArray, Vector] | None,
+        tuning: LatentTuning,
+    ) -> None:
+        self.problem, self.tol, self.max_iter, self.tuning = problem, tol, max_iter, tuning
+        self.walk = Walk(problem, tol, monitor, warm_start, tuning)
+        self.is_stopped = False
+        threshold = max(float(problem.min_gain.min(initial=1e-3)), 1e-4)
+        self.schedule = Schedule(threshold=threshold, gradient_tol=1e-3, max_rounds=50)
+        self.loose = self.schedule._replace(threshold=0.05, polish=False)
+        self._failed_at: dict[int, float] = {}
+        self._seen: tuple[LatentState, list[Promise]] | None = None
+
+    def run(self) -> bool:
+        """Search until no step brings a rise; False if cut short."""
+        try:
+            if self.problem.shared:
+                return self._run_jointly()
+            self._work_with([self._first_atoms()] * self.problem.n_blocks)
+            for _ in range(self.max_iter):
+                before = self.walk.state.objective
+                if not self._run_blocks():
+                    return False
+                if self.problem.n_blocks == 1:
+                    return True
+                self._finish()
+                if self.walk.state.objective - before < self.tol:
+                    return True
+        except Stopped:
+            self.is_stopped = True
+        return False
+
+    def certificate(self) -> Certificate:
+        """Derivatives at fixed curvature where the search ended."""
+        if self.problem.n_blocks == 1:
+            best = self._look()[0].best_net
+        else:
+            best = promising_units(self.walk, self.schedule.threshold).best_net
+        return Certificate(self.walk.steepest(exact=False), best)
+
+    # ------------------------------------------------------------------ all blocks at once
+
+    def _run_jointly(self) -> bool:
+        """Alternate entries, precisions and removals until nothing rises."""
+        walk = self.walk
+        for _ in range(self.max_iter):
+            before = walk.state.objective
+            entered = enter_jointly(walk, self.schedule.threshold)
+            # far from the end, precisions need not be exact
+            walk.settle_precisions(max(self.tol, 0.1 * (walk.state.objective - before)))
+            if not entered:
+                walk.settle_precisions(self.tol)
+            if walk.state.objective - before < self.tol:
+                return True
+        return False
+
+    def _finish(self) -> None:
+        """Move precisions, remove and enter with all blocks at once until nothing rises."""
+        for _ in range(self.max_iter):
+            self.walk.settle_precisions(self.tol)
+            if not enter_jointly(self.walk, self.schedule.threshold):
+                return
+
+    # ------------------------------------------------------------------ block by block
+
+    def _run_blocks(self) -> bool:
+        """Go through working sets until none brings a rise; False if cut short."""
+        walk, settled_to = self.walk, 0.02
+        self._settle(settled_to, first_loose=not len(walk.state.active))
+        for _ in range(self.max_iter):
+            before = walk.state.objective
+            promises = self._look()
+            best_net = max(promise.best_net for promise in promises)
+            if best_net > 0.0:
+                self._work_with([promise.atoms for promise in promises])
+            elif settled_to <= self.tol:
+                return True
+            settled_to = 10.0 * self.tol if best_net > 0.1 else self.tol
+            self._settle(settled_to)
+            if walk.state.objective - before < self.tol and not self._enter_one(promises):
+                return True
+        return False
+
+    def _first_atoms(self) -> IndexArray:
+        """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
+
+        Neither their place in the dictionary nor the order of the classes must matter.
+        """
+        problem, n_atoms = self.problem, self.walk.n_atoms
+        if n_atoms <= self.tuning.first_atoms:
+            return np.arange(n_atoms)
+        pulls = self.walk.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
+        slopes = problem.dictionary.rmatmat(pulls)
+        order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
+        order = order[np.isfinite(problem.min_gain[order])]
+        places = np.linspace(0, len(order) - 1, self.tuning.first_atoms).astype(np.intp)
+        return np.unique(order[places])
+
+    def _work_with(self, atoms: list[IndexArray]) -> None:
+        """Choose the working sets: the given atoms of each block and those that are active."""
+        self.walk.hold(np.concatenate([own + k * self.walk.n_atoms for k, own in enumerate(atoms)]))
+
+    def _blocks(self) -> list[Block]:
+        problem, state = self.problem, self.walk.state
+        actives = problem.split(state.active)
+        log_precisions = np.split(state.log_precision, np.cumsum([len(a) for a in actives])[:-1])
+        return [
+            Block(
+                active,
+                log_precision,
+                regression,
+                problem.has_intercept,
+                problem.regression_prior,
+                signs=problem.required_signs,
+            )
+            for active, log_precision, regression in zip(
+                actives,
+                log_precisions,
+                problem.likelihood.responses(state.mode.latent),
+                strict=True,
+            )
+        ]
+
+    def _look(self) -> list[Promise]:
+        """Screen every atom of every block at the curvature of the mode."""
+        problem, state = self.problem, self.walk.state
+        if self._seen is not None and self._seen[0] is state:
+            return self._seen[1]
+        blocks = self._blocks()
+        if problem.prior.is_penalised and problem.is_prior:
+            s, r = problem.charged_entry(state)
+            blocks = [block._replace(bound=(s[:, k], r[:, k])) for k, block in enumerate(blocks)]
+        threshold, most = self.schedule.threshold, self.tuning.promising
+        promises = [
+            look(block, problem.dictionary, problem.min_gain, threshold, most) for block in blocks
+        ]
+        self._seen = state, promises
+        return promises
+
+    def _settle(self, tol: float, *, first_loose: bool = False) -> None:
+        """Take regression steps in the working set until they bring less than `tol`."""
+        problem, walk = self.problem, self.walk
+        for number in range(self.tuning.rounds):
+            before = walk.state.objective
+            schedule = self.loose if first_loose and number < 2 else self.schedule
+            if not self._take(self._proposals(schedule)) or walk.state.objective - before < tol:
+                break
+        if problem.prior.is_penalised or problem.n_blocks > 1 or problem.required_signs is not None:
+            walk.settle_precisions(tol)
+
+    def _proposals(self, schedule: Schedule) -> list[Proposal]:
+        """Ask every block for a better model, numbered among all blocks."""
+        result, blocks = [], self._blocks()
+        for number, (block, working) in enumerate(zip(blocks, self.walk.working, strict=True)):
+            columns = self.walk.columns(working)
+            prices = self.problem.min_gain[working]
+            proposal = propose(block, working, columns, prices, schedule)
+            least = self.problem.least_log_precision(
+                columns[:, np.searchsorted(working, proposal.active)]
+            )
+            result.append(
+                proposal._replace(
+                    active=proposal.active + number * self.walk.n_atoms,
+                    log_precision=np.maximum(proposal.log_precision, least),
+                )
+            )
+        return result
+
+    def _take(self, proposals: list[Proposal]) -> bool:
+        """Step towards the proposals of all blocks or, if that fails, of one after the other."""
+        walk, alone = self.walk, len(proposals) == 1
+        gain = sum(proposal.gain for proposal in proposals)
+        if gain < (self.tuning.nothing * self.tol if alone else self.tol):
+            return False
+        # two blocks say the same twice: both steps together go too far
+        if len(proposals) != 2:
+            active = np.concatenate([proposal.active for proposal in proposals])
+            value = np.concatenate([proposal.log_precision for proposal in proposals])
+            if walk.step_towards(active, value):
+                return True
+        if alone:
+            return False
+        rose = False
+        for block in sorted(range(len(proposals)), key=lambda b: -proposals[b].gain):
+            if proposals[block].gain < self.tol:
+                break
+            objective = walk.state.objective
+            if objective < self._failed_at.get(block, -np.inf) + self.tuning.patience:
+                continue
+            if self._take_one(block, proposals[block]):
+                rose = True
+            else:
+                self._failed_at[block] = walk.state.objective
+        return rose
+
+    def _take_one(self, block: int, proposal: Proposal) -> bool:
+        """Step towards the proposal of one block, the others left as they are."""
+        state = self.walk.state
+        others = (state.active // self.walk.n_atoms) != block
+        active = np.concatenate([state.active[others], proposal.active])
+        value = np.concatenate([state.log_precision[others], proposal.log_precision])
+        order = np.argsort(active)
+        return self.walk.step_towards(active[order], value[order])
+
+    def _enter_one(self, promises: list[Promise]) -> bool:
+        """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
+        walk, tried = self.walk, self.tuning.tried
+        for block, promise in enumerate(promises):
+            for atom, wanted in zip(
+                promise.atoms[:tried], promise.log_precision[:tried], strict=True
+            ):
+                entering = np.array([atom + block * walk.n_atoms])
+                least = walk.bounds(entering)[0]
+                if least[0] > wanted or np.isin(entering, walk.state.active).any():
+                    continue  # one that wants more than it may have would be followed by many
+                for weaker in range(self.tuning.weaker):
+                    if walk.accept(*walk.enter(entering, wanted + weaker * np.log(8.0))):
+                        return True
+        return False

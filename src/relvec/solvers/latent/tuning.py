@@ -1,0 +1,49 @@
+"""The numbers of the search, and where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["LatentTuning"]
+
+
+@dataclass(frozen=True)
+class LatentTuning:
+    """What the search for the Laplace evidence tries, and how often.
+
+    All were chosen on problems of 50 to 2000 rows, so that twice as much of any of them raises the
+    objective by less than the tolerance on nearly all.
+    """
+
+    first_atoms: int = 192
+    """Atoms of the first working set, some of every slope."""
+    promising: int = 128
+    """Most promising atoms that join the active ones in a later working set."""
+    rounds: int = 25
+    """Most regression steps in one working set."""
+    shares: tuple[float, ...] = (1.0, 0.4, 0.1)
+    """Shares of a proposed step that are tried, one after the other."""
+    patience: float = 1.0
+    """Rise of the objective, in nats, before a block whose step failed is tried again alone."""
+    hopeless: float = 6.0
+    """Twice the evidence lost at fixed curvature with an atom that is not tried without."""
+    tried: int = 5
+    """Atoms that promise most, tried one by one when a step with all of them fails."""
+    weaker: int = 4
+    """How often the variance of an atom entering a block is divided by eight."""
+    weaker_jointly: int = 6
+    """How often that of one entering with all blocks in view is divided by four."""
+    weaker_exactly: int = 12
+    """The same with exact derivatives, which hold for the smallest variances."""
+    nothing: float = 0.01
+    """Share of the tolerance that, gained at fixed curvature, is not worth an evaluation."""
+    least_rise: float = 1e-9
+    """Rise of the objective that is one, and not rounding."""
+    alike: float = 0.6
+    """Atoms that correlate more do not enter in one batch."""
+    candidates: int = 10
+    """Atoms tried for entry, or for removal, in one round with exact derivatives."""
+    steep: float = 1e-2
+    """Slope in a log precision, in nats, with which a maximum is not one."""
+    halvings: int = 12
+    """Of the way to a model with wrong signs, to find where the first weight is zero."""
