@@ -13,12 +13,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from relvec._typing import Matrix, Vector
 from relvec.bases.kernel import KernelAtoms
 from relvec.error_bars import (
-    MAX_PIVOT_VALUES,
-    MAX_PIVOTS,
-    MAX_ROWS,
-    PIVOT_TOLERANCE,
     Augmentation,
     Novelty,
+    PivotTuning,
     choose_pivots,
     fit_novelty,
     kernel_diagonal,
@@ -74,20 +71,22 @@ def test_pivots_cover_the_inputs(kernel: KernelLike) -> None:
     pivots = choose_pivots(kernel, X)
     assert pivots is not None
     rows = pivots.rows
-    assert len(np.unique(rows)) == len(rows) < MAX_PIVOTS
+    assert len(np.unique(rows)) == len(rows) < PivotTuning.max_pivots
     diagonal = kernel_diagonal(kernel, X)
     share = conditional(kernel, X, X[rows]).diagonal() / diagonal
-    assert share.max() < PIVOT_TOLERANCE + 1e-6
+    assert share.max() < PivotTuning.tolerance + 1e-6
     assert pivots.unexplained == pytest.approx(share.max(), abs=1e-6)
     # and none of them is idle: without its last pivot something is uncovered
-    assert (conditional(kernel, X, X[rows[:-1]]).diagonal() / diagonal).max() >= PIVOT_TOLERANCE
+    assert (
+        conditional(kernel, X, X[rows[:-1]]).diagonal() / diagonal
+    ).max() >= PivotTuning.tolerance
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 20, 60])
 def test_pivots_are_bounded_in_number_and_size(dimension: int) -> None:
     pivots = choose_pivots(RBF(0.01), inputs(200, dimension, width=500.0))
     assert pivots is not None
-    expected = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // dimension))
+    expected = min(PivotTuning.max_pivots, max(32, PivotTuning.max_values // dimension))
     assert len(pivots.rows) == expected
     assert pivots.unexplained == pytest.approx(1.0, abs=1e-6)  # it says that they cover little
 
@@ -154,7 +153,7 @@ def test_novelty_is_nothing_at_the_pivots_and_everything_far_away() -> None:
     assert pivots is not None
     novelty = Novelty(RBF(1.0), train[pivots.rows], 3.0)
     assert novelty.variance(train[pivots.rows]).max() < 1e-8
-    assert novelty.variance(train).max() < 3.0 * (PIVOT_TOLERANCE + 1e-6)
+    assert novelty.variance(train).max() < 3.0 * (PivotTuning.tolerance + 1e-6)
     np.testing.assert_allclose(novelty.variance(np.array([[1e3], [-1e6]])), 3.0)
     away = novelty.variance(np.linspace(5.0, 12.0, 30)[:, None])
     assert (np.diff(away) > -1e-9).all()
@@ -207,7 +206,7 @@ def test_where_pivots_cover_the_inputs_novelty_has_no_offset() -> None:
     assert novelty is not None
     pivots = choose_pivots(RBF(1.5), X)
     assert pivots is not None
-    assert pivots.unexplained < PIVOT_TOLERANCE
+    assert pivots.unexplained < PivotTuning.tolerance
     np.testing.assert_array_equal(novelty.pivots, X[pivots.rows])
     assert novelty.amplitude == 0.7
     assert novelty.offset == 0.0
@@ -226,7 +225,7 @@ def test_where_they_cannot_it_has_the_best_offset(weighted: bool, noise: float) 
     assert novelty is not None
     pivots = choose_pivots(RBF(3.0), X[every > 0])
     assert pivots is not None
-    assert pivots.unexplained > PIVOT_TOLERANCE
+    assert pivots.unexplained > PivotTuning.tolerance
     np.testing.assert_array_equal(novelty.pivots, X[every > 0][pivots.rows])
     is_pivot = (X[:, None] == novelty.pivots).all(axis=-1).any(axis=1)
     others = np.flatnonzero((every > 0) & ~is_pivot)
@@ -265,14 +264,14 @@ def test_variance_of_a_share() -> None:
     )
 
 
-def test_many_rows_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relvec.error_bars.MAX_ROWS", 20)
+def test_many_rows_are_looked_at_in_part() -> None:
+    tuning = PivotTuning(max_rows=20)
     X = np.sort(inputs(200), axis=0)
     t = smooth(X)
     posterior, atoms = model(X, t, RBF(0.05), X[:10])
-    novelty = fit_novelty(RBF(0.05), X, atoms, t, None, posterior, 0.7)
+    novelty = fit_novelty(RBF(0.05), X, atoms, t, None, posterior, 0.7, tuning)
     assert novelty is not None
-    assert MAX_ROWS > 1000
+    assert PivotTuning().max_rows > 1000
     assert len(novelty.pivots) == 20
     # evenly: the first and the last row are among them
     np.testing.assert_array_equal(np.sort(novelty.pivots, axis=0)[[0, -1]], X[[0, -1]])

@@ -179,10 +179,10 @@ def _refuse_words(array: np.ndarray) -> None:
                 if not isinstance(value, str):
                     return
                 raise ValueError(
-                    f"X must hold numbers for this model; row {row} holds the text {value!r}. Use "
-                    "a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a function "
-                    "k(X, Z), or turn texts into numbers first, for example by scikit-learn's "
-                    "TfidfVectorizer or OneHotEncoder."
+                    f"X must hold numbers for this model; row {row} holds the text {str(value)!r}. "
+                    "Use a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a "
+                    "function k(X, Z), or turn texts into numbers first, for example by "
+                    "scikit-learn's TfidfVectorizer or OneHotEncoder."
                 ) from None
 
 
@@ -206,17 +206,21 @@ def as_objects(values: Any) -> np.ndarray | None:
     if isinstance(values, np.ndarray) or hasattr(values, "columns") or hasattr(values, "dtype"):
         array = np.asarray(values, dtype=object)
     else:
-        listed = list(values)
-        rows = [each for each in listed if isinstance(each, list | tuple | np.ndarray)]
-        array = np.empty(len(listed), dtype=object)
-        if listed and len(rows) == len(listed) and len({np.shape(row)[:1] for row in rows}) == 1:
-            array = np.array([list(row) for row in rows], dtype=object)
-        else:
-            for place, each in enumerate(listed):
-                array[place] = each
+        array = _stacked(list(values))
     if array.ndim not in (1, 2) or all(map(_is_number, array.flat)):
         return None
     return array.reshape(len(array), -1)
+
+
+def _stacked(listed: list[Any]) -> np.ndarray:
+    """Rows of one length as a table, everything else as a column of objects."""
+    are_rows = all(isinstance(each, list | tuple | np.ndarray) for each in listed)
+    if listed and are_rows and len({np.shape(row)[:1] for row in listed}) == 1:
+        return np.array([list(row) for row in listed], dtype=object)
+    array = np.empty(len(listed), dtype=object)
+    for place, each in enumerate(listed):
+        array[place] = each
+    return array
 
 
 def _is_number(value: Any) -> bool:

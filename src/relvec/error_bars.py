@@ -28,24 +28,33 @@ from relvec.kernels import KernelLike, ScaledInputs, kernel_block, kernel_dictio
 from relvec.kernels.definition import unboxed
 from relvec.posterior import Posterior
 
-PIVOT_TOLERANCE, FINEST_TOLERANCE = 0.05, 1e-8
-"""Training inputs count as covered once the pivots leave less of the variance there unexplained
-than the noise adds, within these limits."""
-TIED = 1e-9
-"""Shares of the variance that differ by less are equal."""
-MAX_PIVOTS, MAX_PIVOT_VALUES = 128, 1024
-"""More pivots, or numbers in them, would make a fitted model grow with the training set."""
-MAX_ROWS = 4000
-"""Training inputs looked at when pivots are chosen."""
-DIAGONAL_BLOCK = 64
+
+@dataclass(frozen=True)
+class PivotTuning:
+    """How many training inputs stand for all of them."""
+
+    tolerance: float = 0.05
+    finest_tolerance: float = 1e-8
+    """Training inputs count as covered once the pivots leave less of the variance there
+    unexplained than the noise adds, within these limits: above the first, error bars at the
+    training inputs would be seen to be too wide; below the second are rounding errors."""
+    tied: float = 1e-9
+    """Shares of the variance that differ by less are equal."""
+    max_pivots: int = 128
+    max_values: int = 1024
+    """More pivots, or numbers in them, would make a fitted model grow with the training set."""
+    max_rows: int = 4000
+    """Training inputs looked at when pivots are chosen, to save time."""
 
 
-def kernel_diagonal(kernel: KernelLike, X: Matrix) -> Vector:
+_TUNING = PivotTuning()
+
+
+def kernel_diagonal(kernel: KernelLike, X: Matrix, *, block_rows: int = 64) -> Vector:
     """``k(x, x)`` of every row; functions of two arrays are asked in small blocks."""
     if isinstance(kernel, Kernel):
         return np.asarray(kernel.diag(unboxed(X)), dtype=np.float64)
-    blocks = range(0, len(X), DIAGONAL_BLOCK)
-    parts = [X[start : start + DIAGONAL_BLOCK] for start in blocks]
+    parts = [X[start : start + block_rows] for start in range(0, len(X), block_rows)]
     return np.concatenate([kernel_block(kernel, part, part).diagonal() for part in parts])
 
 
@@ -60,8 +69,9 @@ class Pivots(NamedTuple):
 def choose_pivots(
     kernel: KernelLike,
     X: Matrix,
-    tolerance: float = PIVOT_TOLERANCE,
+    tolerance: float = PivotTuning.tolerance,
     sample_weight: Vector | None = None,
+    tuning: PivotTuning = _TUNING,
 ) -> Pivots | None:
     """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
 
@@ -75,7 +85,7 @@ def choose_pivots(
         return None
     root = np.sqrt(diagonal)
     residual = np.ones(len(X))
-    limit = min(MAX_PIVOTS, max(32, MAX_PIVOT_VALUES // X.shape[1]), len(X))
+    limit = min(tuning.max_pivots, max(32, tuning.max_values // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = kernel_dictionary(kernel, X, X)
     # in the units of the kernel, where it knows them
@@ -85,11 +95,8 @@ def choose_pivots(
         distance = np.linalg.norm(seen - np.average(seen, axis=0, weights=sample_weight), axis=1)
     rows: list[int] = []
     while len(rows) < limit and residual.max() >= tolerance:
-        far = distance if rows else -distance
-        pivot, done = (
-            int(np.argmax(np.where(residual > residual.max() - TIED, far, -np.inf))),
-            len(rows),
-        )
+        far, done = distance if rows else -distance, len(rows)
+        pivot = int(np.argmax(np.where(residual > residual.max() - tuning.tied, far, -np.inf)))
         column = values.columns(np.array([pivot]))[:, 0] / (root * root[pivot])
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
@@ -157,12 +164,15 @@ class Novelty:
         return residual * np.multiply.outer(scale, scale)
 
 
-def _looked_at(X: Matrix, sample_weight: Vector | None) -> tuple[Matrix, IndexArray]:
-    """Training inputs that count, no more than are needed to find pivots, and their rows."""
+def _looked_at(
+    X: Matrix, sample_weight: Vector | None, max_rows: int
+) -> tuple[Matrix, IndexArray, Vector]:
+    """Training inputs that count, no more than are needed to find pivots; rows and weights."""
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
-    if len(rows) > MAX_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp)]
-    return X[rows], rows
+    if len(rows) > max_rows:
+        rows = rows[np.linspace(0, len(rows) - 1, max_rows).astype(np.intp)]
+    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+    return X[rows], rows, weight
 
 
 def fit_label_novelty(
@@ -177,12 +187,11 @@ def fit_label_novelty(
     """
     centred = logits - np.average(logits, axis=0, weights=sample_weight)
     spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
-    inputs, rows = _looked_at(X, sample_weight)
-    weight = None if sample_weight is None else sample_weight[rows]
+    inputs, _, weight = _looked_at(X, sample_weight, _TUNING.max_rows)
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
     if pivots is None or not spread > 0.0:
         return None
-    offset = min(pivots.unexplained, 1.0 - TIED)
+    offset = min(pivots.unexplained, 1.0 - _TUNING.tied)
     return Novelty(kernel, inputs[pivots.rows], float(spread), offset)
 
 
@@ -190,25 +199,28 @@ def fit_novelty(
     kernel: KernelLike,
     X: Matrix,
     atoms: Atoms,
-    target: Vector,
+    target: Vector | None,
     sample_weight: Vector | None,
     posterior: Posterior,
     amplitude: float,
+    tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
     """Choose pivots from the training inputs, and an offset where they cannot cover them.
 
-    Returns None where `kernel` is not a covariance.
+    Returns None where `kernel` is not a covariance. Without `target` all of these inputs count as
+    known.
     """
-    inputs, rows = _looked_at(X, sample_weight)
+    inputs, rows, weight = _looked_at(X, sample_weight, tuning.max_rows)
     noise_share = posterior.noise_variance / amplitude
-    tolerance = min(max(noise_share, FINEST_TOLERANCE), PIVOT_TOLERANCE)
-    weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-    pivots = choose_pivots(kernel, inputs, tolerance, weight)
+    tolerance = min(max(noise_share, tuning.finest_tolerance), tuning.tolerance)
+    pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
     if pivots is None:
         return None
     novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
     if pivots.unexplained < tolerance:
         return novelty
+    if target is None:
+        return replace(novelty, offset=min(pivots.unexplained, 0.99))
     # In many dimensions few pivots cannot cover the training inputs, which then look novel
     # themselves. How much of that is real is what best predicts the training targets, each
     # from the others.

@@ -119,7 +119,8 @@ class HoardingAtoms(KernelAtoms):
     """Keeps everything it was ever given, and more."""
 
     def take(self, index):
-        taken = HoardingAtoms(self.kernel, self.centers[index])
+        plain = super().take(index)
+        taken = HoardingAtoms(plain.kernel, plain.centers, plain.number, plain.from_rows)
         object.__setattr__(taken, "hoard", np.zeros(1000))
         return taken
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import FunctionBasis, KernelBasis, LinearBasis, PolynomialBasis, PrecomputedBasis
-from relvec.error_bars import MAX_PIVOT_VALUES
+from relvec.error_bars import PivotTuning
 from relvec.solvers import SequentialSolver
 from tests.estimators.problems import linear, sinc, smooth
 
@@ -168,7 +168,7 @@ def test_file_of_twenty_vectors_in_eight_dimensions():
     model = RVMRegressor(gamma=0.05, centers=40, random_state=0).fit(*many_rows(300))
     assert 15 <= len(model.relevance_) <= 25
     # 8 kB of pivots, 3 kB of the triangle, 1 kB of vectors, and the rest
-    assert len(pickle.dumps(model)) < 8 * MAX_PIVOT_VALUES + 8_500
+    assert len(pickle.dumps(model)) < 8 * PivotTuning.max_values + 8_500
 
 
 def test_file_does_not_grow_with_the_rows():
@@ -186,7 +186,10 @@ def test_file_of_a_large_fit_is_set_by_its_vectors():
     model = RVMRegressor(gamma=0.01, prior="bic").fit(*many_rows(1500))
     n_vectors = len(model.relevance_)
     # the pivots of the error bars, one triangle (stored as a square), and the rest
-    assert len(pickle.dumps(model)) < 8 * (MAX_PIVOT_VALUES + n_vectors * (n_vectors + 20)) + 4_000
+    assert (
+        len(pickle.dumps(model))
+        < 8 * (PivotTuning.max_values + n_vectors * (n_vectors + 20)) + 4_000
+    )
 
 
 @pytest.mark.parametrize(

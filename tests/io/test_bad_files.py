@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relvec.io import ModelFileError, inspect, load, save
-from relvec.io.bounded import MAX_BYTES
+from relvec.io.bounded import LIMITS, FileLimits
+from relvec.io.container import read_payload, write_file
 from tests.io import zoo
 
 
@@ -224,13 +225,17 @@ def test_a_part_that_is_larger_than_it_claims(tmp_path, good):
     assert peak < 1 << 24
 
 
-def test_a_model_larger_than_may_be_packed_is_stored(tmp_path, monkeypatch):
-    monkeypatch.setattr("relvec.io.container.MAX_PACKED", 1000)
-    path = save(zoo.fitted("linear_basis")[0], tmp_path / "m.relvec")
-    monkeypatch.setattr("relvec.io.bounded.MAX_PACKED", 1000)
-    with zipfile.ZipFile(path) as archive:
-        assert archive.getinfo("model.skops").compress_type == zipfile.ZIP_STORED
-    load(path)
+def test_a_model_larger_than_may_be_packed_is_stored(tmp_path):
+    path, limits = tmp_path / "m.relvec", FileLimits(max_packed=1000)
+    header = {"class_name": "X", "made": "", "versions": {"relvec": "0.1"}, "about": {}}
+    for size, packing in ((1000, zipfile.ZIP_DEFLATED), (1001, zipfile.ZIP_STORED)):
+        write_file(path, header, b"x" * size, limits)
+        with zipfile.ZipFile(path) as archive:
+            assert archive.getinfo("model.skops").compress_type == packing
+        assert read_payload(path, limits)[1] == b"x" * size
+    write_file(path, header, b"x" * 1001)
+    with pytest.raises(ModelFileError, match="claims 1001 bytes, of which at most 1000"):
+        read_payload(path, limits)
 
 
 @pytest.mark.parametrize("text", ['{"format": NaN}', '{"format": 1, "about": {"x": -Infinity}}'])
@@ -262,7 +267,7 @@ def test_messages_are_short_and_plain(tmp_path, good):
 def test_a_file_that_is_too_large(tmp_path):
     path = tmp_path / "huge.relvec"
     with open(path, "wb") as file:
-        file.truncate(MAX_BYTES + 1)
+        file.truncate(LIMITS.max_bytes + 1)
     with pytest.raises(ModelFileError, match="a model file has at most"):
         load(path)
 

@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 from relvec.kernels import Laplacian, ScaledInputs
 from relvec.learning.label_information import label_information
-from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
+from relvec.learning.sparse_evidence import SparseEvidence
 from tests.helpers_priors import objective as objective_with
 
 RNG = np.random.default_rng(6)
@@ -230,40 +230,43 @@ def test_weights_count_copies():
     )
 
 
-def test_joint_climb_raises_the_sum_and_keeps_zeros():
-    models = [make(smoothness=0.5)[0], make(noise=0.05, others=NO_LINES)[0]]
-    thetas, scale = [np.zeros(6), np.full(4, -1.0)], np.array([0.6, 0.0, 0.05])
-
-    def total(thetas, scale):
-        return sum(m.at(t, scale).objective for m, t in zip(models, thetas, strict=True))
-
-    moved, there, rise = climb_jointly(models, thetas, scale, 10)
+@pytest.mark.parametrize(
+    "options", [{"smoothness": 0.5}, {"noise": 0.05, "others": NO_LINES}], ids=["flat", "held"]
+)
+def test_climb_raises_the_objective_and_keeps_zeros(options):
+    model = make(**options)[0]
+    scale = np.array([0.6, 0.0, 0.05])
+    theta = np.zeros(len(CENTERS) + model.others.shape[1])
+    moved, there, rise = model.climb(theta, scale, 10)
     assert rise > 0.1
-    assert total(moved, there) - total(thetas, scale) == pytest.approx(rise, abs=1e-9)
+    total = model.at(moved, there).objective - model.at(theta, scale).objective
+    assert total == pytest.approx(rise, abs=1e-9)
     assert there[1] == 0.0
     assert (there[[0, 2]] > 0.0).all()
-    further = climb_jointly(models, moved, there, 500)
+    further = model.climb(moved, there, 500)
     for _ in range(3):
-        further = climb_jointly(models, further[0], further[1], 500)
+        further = model.climb(*further[:2], 500)
     assert further[2] < 1e-3
 
 
-def test_a_target_without_atoms_does_not_stop_the_others():
+def test_without_atoms_nothing_moves():
     objective = objective_with(N - 1.0, float(((T - T.mean()) ** 2).sum()), 0.0, None, 0.0)
     empty = SparseEvidence(RBF(), X, X[:0], NO_LINES, T, None, centre=True, objective=objective)
     point = empty.at(np.empty(0), SCALE)
     np.testing.assert_array_equal(point.scale, 0.0)
-    _, _, rise = climb_jointly([make()[0], empty], [np.zeros(6), np.empty(0)], SCALE, 5)
-    assert rise > 0.1
+    _, scale, rise = empty.climb(np.empty(0), SCALE, 5)
+    assert rise == 0.0
+    np.testing.assert_array_equal(scale, SCALE)
 
 
-def test_a_constant_target_does_not_stop_the_others():
+def test_a_constant_target_has_no_objective_to_climb():
     objective = objective_with(N - 1.0, 0.0, 0.0, None, 0.0)
     constant = SparseEvidence(
         RBF(), X, X[:0], NO_LINES, np.ones(N), None, centre=True, objective=objective
     )
-    _, _, rise = climb_jointly([make()[0], constant], [np.zeros(6), np.empty(0)], SCALE, 5)
-    assert rise > 0.1
+    _, scale, rise = constant.climb(np.empty(0), SCALE, 5)
+    assert rise == 0.0
+    np.testing.assert_array_equal(scale, SCALE)
 
 
 def test_atoms_that_are_constant_are_not_defined():

@@ -69,7 +69,7 @@ def test_options_reach_predict_proba():
 
 
 def test_several_classes_take_the_colour_of_the_most_probable():
-    display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4, NAMES[Y4], grid_resolution=150)
+    display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4, NAMES[Y4], grid_resolution=60)
     assert labels(display) == ["east", "north", "south", "west", "relevance vectors"]
     np.testing.assert_array_equal(display.points_["east"].get_xydata(), X4[NAMES[Y4] == "east"])
     image = np.asarray(display.surface_.get_array())
@@ -88,7 +88,7 @@ def test_several_classes_take_the_colour_of_the_most_probable():
 
 
 def test_boundaries_of_several_classes_are_ties():
-    display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4)
+    display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4, grid_resolution=60)
     assert len(display.boundary_) == 4
     for contours in display.boundary_:
         two = np.sort(MODEL4.predict_proba(vertices(contours)), axis=1)[:, -2:]
@@ -145,10 +145,10 @@ def test_given_axes_are_used():
 
 def test_wrong_models():
     with pytest.raises(TypeError, match="needs a classifier with predict_proba; got RVMRegressor"):
-        DecisionSurfaceDisplay.from_estimator(RVMRegressor().fit(X, Y), X)
+        DecisionSurfaceDisplay.from_estimator(RVMRegressor(gamma=1.0).fit(X, Y), X)
     with pytest.raises(NotFittedError):
         DecisionSurfaceDisplay.from_estimator(RVMClassifier(), X)
-    three = RVMClassifier().fit(np.column_stack([X, X[:, 0]]), Y)
+    three = RVMClassifier(gamma=1.0).fit(np.column_stack([X, X[:, 0]]), Y)
     with pytest.raises(ValueError, match="draws models of 2 inputs; RVMClassifier was fitted to 3"):
         DecisionSurfaceDisplay.from_estimator(three, X)
 

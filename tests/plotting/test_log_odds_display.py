@@ -91,12 +91,12 @@ def test_frames_and_given_axes():
 
 
 def test_wrong_models():
-    two = RVMClassifier().fit(np.column_stack([X, X**2]), Y)
+    two = RVMClassifier(gamma=1.0).fit(np.column_stack([X, X**2]), Y)
     with pytest.raises(
         ValueError, match="draws models of one input; RVMClassifier was fitted to 2"
     ):
         LogOddsDisplay.from_estimator(two, X)
-    three = RVMClassifier().fit(X, np.arange(200) % 3)
+    three = RVMClassifier(gamma=1.0).fit(X[::4], np.arange(50) % 3)
     with pytest.raises(ValueError, match="two classes; RVMClassifier was fitted to 3"):
         LogOddsDisplay.from_estimator(three, X)
     with pytest.raises(TypeError, match="needs a classifier with predict_proba; got str"):

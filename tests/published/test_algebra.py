@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from relvec._typing import Matrix, Vector
+from relvec.kernels.gradients import squared_difference_sums
 from relvec.published._algebra import (
     condition,
     kernel_curvature,
     kernel_slopes,
     scaled_kernel,
-    squared_difference_sums,
     updated_precision,
 )
 from relvec.published._newton import NewtonRules, ascend, inverse_curvature

@@ -12,6 +12,7 @@ from relvec._checks import check_dense, check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import DenseDictionary
+from relvec.kernels.definition import unboxed
 
 __all__ = ["FunctionAtoms", "FunctionBasis"]
 
@@ -89,7 +90,8 @@ class FunctionBasis(Basis):
     ----------
     functions : callable or list of callables
         Each takes the whole input and returns an array of shape (n_samples,) or
-        (n_samples, n_columns). To save a fitted model, use functions that can be pickled:
+        (n_samples, n_columns). Texts and other objects in one column come as an array with one
+        axis. To save a fitted model, use functions that can be pickled:
         defined in a module, not lambdas.
 
     Examples
@@ -153,7 +155,7 @@ def _name(function: AtomFunction, position: int) -> str:
 
 def _call(function: AtomFunction, X: Any, name: str) -> Matrix:
     """Evaluate one function as a finite float64 array of two dimensions."""
-    returned = np.asarray(function(X))
+    returned = np.asarray(function(unboxed(X)))
     n_samples = X.shape[0]
     if returned.ndim == 1:
         returned = returned[:, np.newaxis]

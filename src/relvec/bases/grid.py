@@ -17,8 +17,6 @@ from relvec.dictionaries import Dictionary, LazyDictionary, ReorderedDictionary
 
 __all__ = ["RegularGrid", "bind_transform", "regular_grid"]
 
-UNEVEN = 1e-3
-"""Largest distance of an input from its grid point, in steps: room for rounded time stamps."""
 ELSEWHERE = (
     "For other inputs use relvec.denoise(signal, x=...), which only needs their order, or a "
     "KernelBasis."
@@ -56,9 +54,12 @@ class RegularGrid:
         return np.where(np.abs(positions - whole) <= self._slack(), whole, positions)
 
     def _slack(self) -> Vector:
-        """Distance, in steps, below which a point is on the grid: rounding included."""
+        """Distance, in steps, below which a point is on the grid.
+
+        A thousandth has room for rounded time stamps; the arithmetic comes on top.
+        """
         ends = np.abs(self.start) + self.step * np.array(self.shape)
-        return UNEVEN + 4.0 * np.finfo(np.float64).eps * ends / self.step
+        return 1e-3 + 4.0 * np.finfo(np.float64).eps * ends / self.step
 
     def corners(self, positions: Matrix) -> Iterator[tuple[IndexArray, Vector]]:
         """Yield flat grid points and their weights in a linear interpolation.

@@ -32,10 +32,10 @@ class KernelBasis(Basis):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("rbf", "laplacian", "polynomial", "linear", "sigmoid", "cosine",
-        "linear_spline", "thin_plate_spline", "matern32", "matern52",
-        "rational_quadratic"), any scikit-learn Gaussian process kernel, or a function
-        ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
+        A name ("rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial",
+        "linear", "sigmoid", "cosine", "linear_spline", "thin_plate_spline", "periodic",
+        "spectral_mixture"), a kernel of `relvec.kernels` or of scikit-learn's Gaussian
+        processes, or a function ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
     gamma : "scale", "auto" or positive number, default="scale"
         Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. Kernels
         with a length scale get ``1 / sqrt(2 gamma)``. Ignored unless `kernel` is a name.

@@ -15,7 +15,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from relvec.cli.limits import Limits
+from relvec.cli.limits import LIMITS, Limits
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.tuning import Process, Tuned, linear_steps
 
@@ -26,11 +26,11 @@ SVM_GRID: Grid = {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": ["scale", 0.003, 0.0
 BOOSTING_GRID: Grid = {"max_leaf_nodes": [4, 15], "learning_rate": [0.03, 0.1]}
 
 
-def _linear(task: str, seed: int, limits: Limits) -> list[Any]:
+def _linear(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     return linear_steps(task, seed)
 
 
-def _svm(task: str, seed: int, limits: Limits) -> list[Any]:
+def _svm(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     if task == "classification":
         return [StandardScaler(), Tuned(SVC(), SVM_GRID, seed)]
     machine = TransformedTargetRegressor(SVR(epsilon=0.1), transformer=StandardScaler())
@@ -38,7 +38,7 @@ def _svm(task: str, seed: int, limits: Limits) -> list[Any]:
     return [StandardScaler(), Tuned(machine, grid, seed)]
 
 
-def _process(task: str, seed: int, limits: Limits) -> list[Any]:
+def _process(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     process = (
         GaussianProcessRegressor(normalize_y=True, random_state=seed)
         if task == "regression"
@@ -47,14 +47,14 @@ def _process(task: str, seed: int, limits: Limits) -> list[Any]:
     return [StandardScaler(), Process(process, limits.gp_rows, seed)]
 
 
-def _boosting(task: str, seed: int, limits: Limits) -> list[Any]:
+def _boosting(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     trees = (
         HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
     )
     return [Tuned(trees(random_state=seed), BOOSTING_GRID, seed)]
 
 
-PEERS: dict[str, Callable[[str, int, Limits], list[Any]]] = {
+PEERS: dict[str, Callable[..., list[Any]]] = {
     "ridge": _linear,
     "svm": _svm,
     "gp": _process,

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_choice, check_integer
 from relvec._typing import Vector
-from relvec.datasets.signals import SHORTEST
 
 __all__ = ["RANDOM_FAMILIES", "make_random_signal"]
 
@@ -44,7 +43,7 @@ def make_random_signal(
     (256,)
     """
     check_choice("family", family, RANDOM_FAMILIES)
-    n = check_integer("n", n, minimum=SHORTEST)
+    n = check_integer("n", n, minimum=16)  # as `make_signal`
     signal = _FAMILIES[family](np.arange(n) / n, check_random_state(random_state))
     signal = signal - signal.mean()
     return signal / signal.std()

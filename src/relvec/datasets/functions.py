@@ -17,10 +17,6 @@ from relvec.datasets.labels import Seed, sampled
 
 __all__ = ["RegressionTruth", "make_friedman", "make_sinc_and_line"]
 
-LOG2_POINTS = 16
-"""Binary logarithm of the number of points that the spread of Friedman's functions is computed
-from; it is then known to 1e-4 of itself."""
-
 
 def _friedman_1(X: Matrix) -> Vector:
     wave = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1])
@@ -270,7 +266,8 @@ def _friedman_noise(kind: int) -> float:
         return 1.0
     function, ranges, _ = FRIEDMAN[kind]
     low, high = np.array(ranges).T
-    points = qmc.Sobol(len(ranges), scramble=False).random_base2(LOG2_POINTS)
+    # From 2^16 points the spread is known to 1e-4 of itself.
+    points = qmc.Sobol(len(ranges), scramble=False).random_base2(16)
     # Sobol's points begin in a corner, where the phase turns fast; any shift takes them away.
     points = (points + np.sqrt([2.0, 3.0, 5.0, 7.0])) % 1.0
     return float(function(low + (high - low) * points).std()) / 3.0

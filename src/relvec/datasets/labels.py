@@ -25,7 +25,6 @@ __all__ = [
 Seed = int | np.random.RandomState | None
 
 RIPLEY_CENTERS = (((-0.7, 0.3), (0.3, 0.3)), ((-0.3, 0.7), (0.4, 0.7)))
-RIPLEY_VARIANCE = 0.03
 
 
 class TwoClassTruth(ABC):
@@ -345,7 +344,7 @@ def make_ripley_mixture(
     ((250, 2), 125)
     """
     zero, one = RIPLEY_CENTERS
-    std = np.full(2, np.sqrt(RIPLEY_VARIANCE))
+    std = np.full(2, np.sqrt(0.03))  # as Ripley's centres, from his book
     truth = GaussianMixtures((np.array(zero), np.array(one)), std)
     return sampled(truth, n_samples, random_state, return_truth)
 

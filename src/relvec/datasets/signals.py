@@ -20,9 +20,6 @@ Formula = Callable[[Vector], Vector]
 GRIDS = ("wavelab", "linspace")
 """Where samples lie: at ``1/n, 2/n, ..., 1`` or at ``0, ..., 1``."""
 
-SHORTEST = 16
-"""Fewest samples; below, the pieces of some signals have no samples at all."""
-
 _SIGNALS: dict[str, tuple[Formula, ...]] = {
     "Blocks": (jumps.blocks,),
     "Bumps": (jumps.bumps,),
@@ -156,7 +153,8 @@ def make_parts(name: str, n: int = 1024, *, grid: str = "wavelab") -> Matrix:
     (0.0, 0.0)
     """
     canonical = _canonical(name)
-    n = check_integer("n", n, minimum=SHORTEST)
+    # below 16 the pieces of some signals have no samples at all
+    n = check_integer("n", n, minimum=16)
     check_choice("grid", grid, GRIDS)
     formulas = _SIGNALS[canonical]
     if canonical != "BlocksSinc":

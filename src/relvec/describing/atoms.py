@@ -10,16 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_positive
-from relvec._typing import IndexArray, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import BoundBasis
 from relvec.describing.models import predictor, seen_by
 from relvec.describing.names import names_of
-from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._inputs import read_weight
-from relvec.estimators._plan import RegressionPlan
-from relvec.estimators._scales import find_kernel
+from relvec.estimators.fitted import fitted_problem
 from relvec.evidence import removal_loss
-from relvec.moments import moments_of
 from relvec.priors import BoundPrior, BoundSmoothness
 from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
@@ -161,7 +157,7 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
     """
     check_is_fitted(estimator)
     model = predictor(estimator)
-    if not isinstance(model, BaseSparseBayesRegressor):
+    if not hasattr(model, "outputs_"):
         raise TypeError(
             "AtomEvidenceDisplay needs a fitted regressor of relvec, or a pipeline that ends in "
             f"one; got {type(model).__name__}."
@@ -172,11 +168,12 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
             "model for each."
         )
     inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
-    weight = read_weight(sample_weight, inputs)
-    plan = model._resolve()
-    bound = _bound(model, plan, inputs, weight)
-    target = np.asarray(y, dtype=np.float64)
-    problem, fit = _conditioned(model, plan, bound, inputs, target, weight)
+    if np.shape(y) not in ((len(inputs),), (len(inputs), 1)):
+        raise ValueError(
+            f"X and y must have the same rows; got {len(inputs)} and shape {np.shape(y)}."
+        )
+    problem, bound = fitted_problem(model, inputs, y, sample_weight)
+    problem, fit = _conditioned(model, problem, bound, inputs)
     known = reference.statistics(problem, fit)
     noise = problem.noise_variance
     assert noise is not None
@@ -213,23 +210,11 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
     ]
 
 
-def _bound(model: Any, plan: RegressionPlan, X: Any, weight: Vector | None) -> BoundBasis:
-    """All candidates, with the kernel that was learnt."""
-    basis, learnt = plan.basis, getattr(model, "learnt_scales_", None)
-    if learnt is not None and plan.learner is not None:
-        basis = find_kernel(basis, plan.learner)._replace(learnt=learnt).basis
-    return plan.bind(basis, X, weight)
-
-
 def _conditioned(
-    model: Any, plan: RegressionPlan, bound: BoundBasis, X: Any, y: Any, weight: Vector | None
+    model: Any, problem: Problem, bound: BoundBasis, X: Matrix
 ) -> tuple[Problem, reference.Fit]:
     """The problem that the model solved, its noise held, and its solution."""
     (output,) = model.outputs_
-    if y.shape not in ((len(X),), (len(X), 1)):
-        raise ValueError(f"X and y must have the same rows; got {len(X)} and shape {y.shape}.")
-    (moments,) = moments_of(bound.dictionary, y.reshape(-1, 1), weight, centre=plan.fit_intercept)
-    problem = plan.problem(moments, bound)
     if not problem.prior.is_removable:
         raise ValueError(
             "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
@@ -241,7 +226,7 @@ def _conditioned(
         noise_variance=solution.noise_variance,
         prior=problem.prior.with_rate(solution.laplace_rate),
     )
-    is_same = moments.n_atoms == model.n_atoms_ and np.array_equal(
+    is_same = len(bound.atoms) == model.n_atoms_ and np.array_equal(
         bound.atoms.take(output.active).at(some), output.atoms.at(some)
     )
     if is_same:

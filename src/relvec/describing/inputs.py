@@ -60,11 +60,11 @@ def grid_over(inputs: Matrix, count: int, margin: float = 0.1) -> InputGrid:
 
     Examples
     --------
-    >>> grid = grid_over(np.array([[0.0, 5.0], [1.0, 7.0]]), 3, margin=0.0)
+    >>> grid = grid_over(np.array([[0.0, 5.0], [1.0, 7.0]]), 3, margin=0.5)
     >>> [axis.tolist() for axis in grid.axes]
-    [[0.0, 0.5, 1.0], [5.0, 6.0, 7.0]]
+    [[-0.5, 0.5, 1.5], [4.0, 6.0, 8.0]]
     >>> grid.points[:2].tolist(), grid.shape
-    ([[0.0, 5.0], [0.5, 5.0]], (3, 3))
+    ([[-0.5, 4.0], [0.5, 4.0]], (3, 3))
     """
     axes = [np.linspace(*span_of(column, margin), count) for column in inputs.T]
     return InputGrid(axes, np.column_stack([axis.ravel() for axis in np.meshgrid(*axes)]))

@@ -20,9 +20,6 @@ from relvec._typing import IndexArray, Vector
 
 __all__ = ["FilterBank", "Subband", "filter_bank", "orthogonal_wavelet"]
 
-COARSEST = 16
-"""By default an axis is not halved below this many approximation coefficients: the trend of a
-signal is rarely sparse, and fewer would stretch the longest atoms around the period."""
 FAMILIES = ("haar", "db", "sym", "coif")
 """Families of orthogonal wavelets. PyWavelets also calls "dmey" orthogonal, but its filter is a
 truncated one: the transform misses orthonormality by 0.3 percent."""
@@ -206,8 +203,15 @@ class FilterBank:
         return np.concatenate([even, last], axis)
 
 
-def _plan(grid_shape: tuple[int, ...], level: int | None) -> list[tuple[int, ...]]:
-    """Return the grid before each halving, and the coarsest one last."""
+def _plan(
+    grid_shape: tuple[int, ...], level: int | None, coarsest: int = 16
+) -> list[tuple[int, ...]]:
+    """Return the grid before each halving, and the coarsest one last.
+
+    By default an axis is not halved below `coarsest` approximation coefficients, but for the first
+    time: the trend of a signal is rarely sparse, and fewer would stretch the longest atoms around
+    the period.
+    """
     deepest = (max(grid_shape, default=1) - 1).bit_length()
     if level is not None and check_integer("level", level, minimum=0) > deepest:
         raise ValueError(
@@ -216,16 +220,17 @@ def _plan(grid_shape: tuple[int, ...], level: int | None) -> list[tuple[int, ...
         )
     lengths = [grid_shape]
     while level is None or len(lengths) <= level:
-        smallest = 1 if level is not None or len(lengths) == 1 else COARSEST
-        halves = tuple((length + 1) // 2 for length in lengths[-1])
-        after = tuple(
-            half if half >= smallest else length
-            for half, length in zip(halves, lengths[-1], strict=True)
-        )
+        smallest = 1 if level is not None or len(lengths) == 1 else coarsest
+        after = tuple(_halved(length, smallest) for length in lengths[-1])
         if after == lengths[-1]:
             break
         lengths.append(after)
     return lengths
+
+
+def _halved(length: int, smallest: int) -> int:
+    half = (length + 1) // 2
+    return half if half >= smallest else length
 
 
 filter_bank = lru_cache(maxsize=32, typed=True)(FilterBank)

@@ -20,12 +20,10 @@ from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import check_square, read_weight, validate_inputs
 from relvec.estimators._notebook import NotebookMixin
-from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit
-from relvec.estimators._plan import Data, RegressionPlan, monitor_of
+from relvec.estimators._plan import Data, RegressionPlan, monitor_of, resolve_shared
 from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_solver
-from relvec.priors import resolve_prior
 from relvec.solvers import Monitor, with_learnt_rate
 
 PER_OUTPUT = {
@@ -49,26 +47,16 @@ class BaseSparseBayesRegressor(
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
         """Turn options into objects, once for a fit; say which are wrong."""
         options: Any = self
-        check_options(options)
-        basis = self._resolve_basis()
-        learner = self._resolve_learner(basis)
-        prior = resolve_prior(options.prior, takes_density=True)
+        shared = resolve_shared(options, monitor, takes_density=True)
+        prior, noise = shared["prior"], options.noise_variance
         solver = resolve_solver(options.solver, effort=options.effort, needs_dense=prior.keeps_all)
-        noise, gain, low_memory = options.noise_variance, options.min_gain, options.low_memory
         return RegressionPlan(
-            basis=basis,
-            prior=prior,
+            **shared,
             solver=with_learnt_rate(solver, prior),
             charges_min_gain=getattr(solver, "charges_min_gain", True),
-            learner=learner,
-            min_gain=None if isinstance(gain, str) else float(gain),
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
-            error_bars=options.error_bars,
-            low_memory=None if isinstance(low_memory, str) else bool(low_memory),
-            random_state=options.random_state,
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),
-            monitor=monitor,
         )
 
     @with_callbacks
@@ -80,7 +68,8 @@ class BaseSparseBayesRegressor(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Sparse matrices are accepted by `LinearBasis`.
+            Inputs. Sparse matrices are accepted by `LinearBasis`; texts and other objects, also
+            as a list, by kernels and functions of such.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets. Several outputs are fitted one by one and share the dictionary.
         sample_weight : array-like of shape (n_samples,), optional
@@ -117,19 +106,23 @@ class BaseSparseBayesRegressor(
         fit = plan.run(Data(X, y.reshape(len(y), -1), weight, groups))
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._expose(fit, plan, is_single=y.ndim == 1)
+        self._warn(fit, plan, stacklevel=4)
+        return self
+
+    def _warn(self, fit: RegressionFit, plan: RegressionPlan, *, stacklevel: int) -> None:
+        """Say what is wrong with a fit, and what to do."""
+        name = type(self).__name__
         if plan.noise_variance is None and fit.outputs[0].posterior.n_effective < 1.0:
             warnings.warn(
-                f"{type(self).__name__} cannot estimate the noise from so few samples: the error "
-                "bars say nothing. Give noise_variance, or more data.",
+                f"{name} cannot estimate the noise from so few samples: the error bars say "
+                "nothing. Give noise_variance, or more data.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
         for output in fit.outputs:
-            reason = _weakness(output, plan, is_watched=has_callbacks)
+            reason = _weakness(output, plan, is_watched=plan.monitor is not None)
             if reason is not None:
-                message = f"{type(self).__name__} {reason}"
-                warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        return self
+                warnings.warn(f"{name} {reason}", ConvergenceWarning, stacklevel=stacklevel)
 
     def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
         """Set the public attributes; those of several outputs refer to the union of atoms."""

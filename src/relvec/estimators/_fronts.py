@@ -147,10 +147,12 @@ class KernelFront(CentredKernelFront):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         "rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial",
-        "linear", "sigmoid", "cosine", "linear_spline", "thin_plate_spline" or "precomputed"; a
-        kernel of `sklearn.gaussian_process.kernels` (without WhiteKernel); or a function
-        ``k(X, Z)``. It need not be positive definite. With "precomputed", `X` is the kernel
-        matrix between inputs and training inputs, in fit and in predict.
+        "linear", "sigmoid", "cosine", "linear_spline", "thin_plate_spline", "periodic",
+        "spectral_mixture" or "precomputed"; a kernel of `relvec.kernels` or of
+        `sklearn.gaussian_process.kernels` (without WhiteKernel); or a function ``k(X, Z)``.
+        Functions, `StringSpectrum` and `Warped` also take inputs that are texts or objects. It
+        need not be positive definite. With "precomputed", `X` is the kernel matrix between
+        inputs and training inputs, in fit and in predict.
     gamma : "scale", "auto" or positive number, default="scale"
         Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. If it is given,
         scales are not learnt by default: scale the columns of `X` first if their units differ.

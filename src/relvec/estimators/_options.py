@@ -11,12 +11,12 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, TypeVar, dataclass_transform
 
 from relvec._checks import check_bool, check_choice, check_positive
-from relvec.solvers import EFFORTS
+from relvec.solvers import EFFORTS, Monitor
 
 __all__ = [
     "ClassificationOptions",
@@ -241,3 +241,7 @@ class MultiClassOptions:
     multi_class: str = option(
         default="softmax", check=partial(check_choice, choices=("softmax", "shared", "one_vs_rest"))
     )
+
+    def _resolve(self, monitor: Monitor | None = None) -> Any:
+        plan = super()._resolve(monitor)  # type: ignore[misc]
+        return replace(plan, multi_class=self.multi_class)

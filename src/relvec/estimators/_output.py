@@ -120,20 +120,26 @@ def finish_output(
     solution: Solution,
     bound: BoundBasis,
     X: Any,
-    target: Vector,
+    target: Vector | None,
     sample_weight: Vector | None,
     *,
     has_intercept: bool,
     error_bars: str,
 ) -> FittedOutput:
-    """Condition on the data with the solver's precisions and prepare the error bars."""
+    """Condition on the data with the solver's precisions and prepare the error bars.
+
+    Without `target` the moments are all that is known, and `X` are inputs that stand for the data.
+    """
     atoms = bound.atoms.take(solution.active)
+    blocks = None
+    if target is not None:
+        blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
     prior = problem.prior
     posterior = condition(
         problem.moments,
         solution.active,
         solution.log_lam,
-        _training_blocks(bound, solution.active, X, target, sample_weight),
+        blocks,
         has_intercept=has_intercept,
         # Under a Gamma prior of the weights the best noise given lam is the solver's to find.
         noise_variance=solution.noise_variance
@@ -151,7 +157,11 @@ def finish_output(
     # below this share of its variance the target holds no signal to be uncertain about
     if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
         return output
-    if error_bars == "novelty" or is_rounding(posterior.noise_variance, amplitude):
+    if (
+        target is None
+        or error_bars == "novelty"
+        or is_rounding(posterior.noise_variance, amplitude)
+    ):
         novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
         return replace(output, novelty=novelty)
     root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)

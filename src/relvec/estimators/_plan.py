@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -17,17 +18,18 @@ from sklearn.utils import check_random_state
 from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
+from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
 from relvec.estimators._refine import measure_scales, refine_scales
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, learn_scales
 from relvec.learning import ScaleLearner
 from relvec.moments import Moments, moments_of
-from relvec.priors import Prior
+from relvec.priors import Prior, resolve_prior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
 from relvec.solvers.gaussian.state import objective_of
 
-__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of"]
+__all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of", "resolve_shared"]
 
 AnyFit = TypeVar("AnyFit")
 
@@ -121,7 +123,7 @@ class Plan(ABC, Generic[AnyFit]):
         random_state = check_random_state(self.random_state)
         return basis.bind(X, sample_weight=weight, random_state=random_state)
 
-    def inclusion_penalties(self, bound: BoundBasis, smoothness: float) -> Vector:
+    def inclusion_penalties(self, bound: BoundBasis, is_penalised: bool) -> Vector:
         """Log-evidence each atom must bring: `min_gain`, or a default by kind of atom.
 
         A null column raises the evidence with probability 0.32. Prior odds of one to the number of
@@ -134,7 +136,7 @@ class Plan(ABC, Generic[AnyFit]):
         if not self.charges_min_gain:
             return np.zeros(len(localised))
         explicit = free = self.tuning.localised_gain
-        if not smoothness:
+        if not is_penalised:
             explicit = max(math.log(max(int(np.count_nonzero(~localised)), 1)), free)
         return np.where(localised, free, explicit)
 
@@ -155,7 +157,6 @@ class RegressionPlan(Plan[RegressionFit]):
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit every target on the shared dictionary."""
         bound = self.bind(basis, data.X, data.weight)
-        outputs, objectives = [], []
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = moments_of(
                 bound.dictionary,
@@ -164,31 +165,44 @@ class RegressionPlan(Plan[RegressionFit]):
                 centre=self.fit_intercept,
                 low_memory=self.low_memory,
             )
-            previous = self.previous if len(self.previous) == len(all_moments) else ()
-            for number, moments in enumerate(all_moments):
-                if data.weight is not None:
-                    # a row of no weight must not lend its atom either (precomputed kernels)
-                    rows = bound.source_row
+            if data.weight is not None:
+                # a row of no weight must not lend its atom either (precomputed kernels)
+                rows = bound.source_row
+                for moments in all_moments:
                     moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
-                problem = self.problem(moments, bound)
-                warm_start = _warm_start(previous[number], bound, data.X) if previous else None
-                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
-                objective = objective_of(problem, problem.noise_variance)
-                objectives.append(
-                    objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+            return self.fit_moments(bound, all_moments, data.X, data.targets.T, data.weight)
+
+    def fit_moments(
+        self,
+        bound: BoundBasis,
+        all_moments: Sequence[Moments],
+        X: Any,
+        targets: Iterable[Vector | None],
+        weight: Vector | None = None,
+    ) -> RegressionFit:
+        """Fit every target to its moments; `targets` are None where the rows are not at hand."""
+        outputs, objectives = [], []
+        previous = self.previous if len(self.previous) == len(all_moments) else ()
+        for number, (moments, target) in enumerate(zip(all_moments, targets, strict=True)):
+            problem = self.problem(moments, bound)
+            warm_start = _warm_start(previous[number], bound, X) if previous else None
+            solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+            objective = objective_of(problem, problem.noise_variance)
+            objectives.append(
+                objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
+            )
+            outputs.append(
+                finish_output(
+                    problem,
+                    solution,
+                    bound,
+                    X,
+                    target,
+                    weight,
+                    has_intercept=self.fit_intercept,
+                    error_bars=self.error_bars,
                 )
-                outputs.append(
-                    finish_output(
-                        problem,
-                        solution,
-                        bound,
-                        data.X,
-                        data.targets[:, number],
-                        data.weight,
-                        has_intercept=self.fit_intercept,
-                        error_bars=self.error_bars,
-                    )
-                )
+            )
         n_fetched = all_moments[0].n_fetched
         return RegressionFit(bound, tuple(outputs), tuple(objectives), n_fetched)
 
@@ -197,9 +211,8 @@ class RegressionPlan(Plan[RegressionFit]):
         n_samples = moments.n_effective + float(self.fit_intercept)
         prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
-        if (
-            self.min_gain is None and prior.is_penalised
-        ):  # orthonormal atoms need no tolerance: no search
+        if self.min_gain is None and prior.is_penalised:
+            # orthonormal atoms need no tolerance: there is no search
             if moments.is_orthonormal:
                 penalties[:] = 0.0
             for part in moments.parts:
@@ -237,6 +250,25 @@ def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | 
     rows = slice(0, min(X.shape[0], 50))  # a few tell other kernels and other inputs
     before, now = output.atoms.at(X[rows]), bound.atoms.take(active).at(X[rows])
     return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
+
+
+def resolve_shared(
+    estimator: Any, monitor: Monitor | None, *, takes_density: bool = False
+) -> dict[str, Any]:
+    """Turn the options that all estimators have into fields of a plan; say which are wrong."""
+    check_options(estimator)
+    basis = estimator._resolve_basis()
+    gain, low_memory = estimator.min_gain, estimator.low_memory
+    return {
+        "basis": basis,
+        "prior": resolve_prior(estimator.prior, takes_density=takes_density),
+        "learner": estimator._resolve_learner(basis),
+        "min_gain": None if isinstance(gain, str) else float(gain),
+        "error_bars": estimator.error_bars,
+        "low_memory": None if isinstance(low_memory, str) else bool(low_memory),
+        "random_state": estimator.random_state,
+        "monitor": monitor,
+    }
 
 
 def monitor_of(estimator: Any, context: Any) -> Monitor:

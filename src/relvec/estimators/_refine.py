@@ -16,7 +16,7 @@ from relvec.estimators._output import RegressionFit, is_rounding
 from relvec.estimators._scales import ScaledBasis, relevance_deviations, scale_directions
 from relvec.learning import LearntScales
 from relvec.learning.feature_rule import ScaleInformation, weigh_inputs
-from relvec.learning.sparse_evidence import SparseEvidence, climb_jointly
+from relvec.learning.sparse_evidence import SparseEvidence
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
@@ -50,7 +50,7 @@ def _fit_moved(
     (model, theta), *_ = _models(fit, data, centre=plan.fit_intercept)
     if not len(model.centers):
         return None
-    (theta,), scale, rise = climb_jointly([model], [theta], learnt.scale, tuning.joint_steps)
+    theta, scale, rise = model.climb(theta, learnt.scale, tuning.joint_steps)
     if rise < tuning.worthwhile:
         return None
     for trial in _trials(model, theta, scaled, scale, tuning):

@@ -142,6 +142,14 @@ def relevance_deviations(learnt: LearntScales, curvature: Matrix) -> tuple[Vecto
     return std, root
 
 
+def with_kernel(basis: Basis, kernel: Kernel) -> Basis:
+    """Return a basis, or a sum with one `KernelBasis` in it, with another kernel."""
+    if isinstance(basis, UnionBasis):
+        return UnionBasis([with_kernel(each, kernel) for each in basis.bases])
+    changed = clone(basis)
+    return changed.set_params(kernel=kernel) if isinstance(basis, KernelBasis) else changed
+
+
 class ScaledBasis(NamedTuple):
     """A basis with one kernel in it, and the scales learnt for the inputs of that."""
 
@@ -162,13 +170,7 @@ class ScaledBasis(NamedTuple):
     @property
     def basis(self) -> Basis:
         """The basis with the learnt kernel."""
-        kernel = self.scales.kernel
-        if isinstance(self.given, KernelBasis):
-            return clone(self.given).set_params(kernel=kernel)
-        assert isinstance(self.given, UnionBasis)
-        bases = [clone(each) for each in self.given.bases]
-        bases[self.place] = bases[self.place].set_params(kernel=kernel)
-        return UnionBasis(bases)
+        return with_kernel(self.given, self.scales.kernel)
 
     def others_at(
         self, X: Any, sample_weight: Vector | None

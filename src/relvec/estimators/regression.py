@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._fronts import BasisFront, KernelFront
+from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._options import RegressionOptions, with_options
+from relvec.moments import SufficientStatistics
 
 __all__ = ["RVMRegressor", "SparseBayesRegressor"]
 
@@ -71,6 +76,75 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
     >>> model.atom_names()
     ['x4', 'x17']
     """
+
+    @classmethod
+    def from_moments(
+        cls, moments: SufficientStatistics, basis: Basis, X: Any, **options: Any
+    ) -> SparseBayesRegressor:
+        """Return a fitted model from sufficient statistics, without the rows they were made of.
+
+        Parameters
+        ----------
+        moments : SufficientStatistics
+            Of the atoms ``basis.bind(X).atoms`` and the targets, over all rows: added up block by
+            block, `merged` from several workers, or both.
+        basis : Basis
+            The recipe of the atoms.
+        X : array-like of shape (n_inputs, n_features)
+            The inputs that `basis` was bound to: some that stand for all. Which atoms there are may
+            depend on them, error bars take the data to be where they are, and names of columns are
+            theirs. With explicit centres a few hundred rows will do.
+        **options
+            As in the constructor, except that no scales are learnt (they need rows) and error bars
+            are "novelty" or "plain".
+
+        Returns
+        -------
+        model : SparseBayesRegressor
+            Fitted: it predicts, and can be saved, exported and described like any other.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import SparseBayesRegressor
+        >>> from relvec.bases import KernelBasis
+        >>> from relvec.moments import SufficientStatistics
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-5, 5, size=(2000, 1))
+        >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=2000)
+        >>> basis = KernelBasis(gamma=0.5, centers=np.linspace(-5, 5, 20)[:, np.newaxis])
+        >>> atoms = basis.bind(X[:100]).atoms
+        >>> statistics = SufficientStatistics(len(atoms))
+        >>> for start in range(0, 2000, 500):
+        ...     rows = slice(start, start + 500)
+        ...     statistics = statistics.update(atoms.at(X[rows]), y[rows])
+        >>> model = SparseBayesRegressor.from_moments(statistics, basis, X[:100])
+        >>> mean, std = model.predict([[1.5]], return_std=True)
+        >>> mean.round(1), std.round(1)
+        (array([1.]), array([0.1]))
+        """
+        if not isinstance(moments, SufficientStatistics):
+            raise TypeError(f"moments must be SufficientStatistics; got {type(moments).__name__}.")
+        model = cls(basis, **options)
+        plan = model._resolve()
+        if plan.learner is not None or plan.error_bars == "augmented":
+            needs = 'error_bars="augmented"' if plan.learner is None else f"scales={model.scales!r}"
+            raise ValueError(
+                f"{needs} needs the training rows, and moments do not hold them. Use scales=None "
+                'and error_bars="novelty" or "plain".'
+            )
+        X = validate_inputs(model, X)
+        bound = plan.bind(plan.basis, X, None)
+        if len(bound.atoms) != moments.n_atoms:
+            raise ValueError(
+                f"The moments are of {moments.n_atoms} atoms, but the basis bound to these inputs "
+                f"has {len(bound.atoms)}. Bind it to the same inputs as for the moments."
+            )
+        all_moments = moments.all_moments(centre=plan.fit_intercept)
+        fit = plan.fit_moments(bound, all_moments, X, [None] * moments.n_targets)
+        model._expose(fit, plan, is_single=moments.n_targets == 1)
+        model._warn(fit, plan, stacklevel=3)
+        return model
 
 
 @with_options

@@ -6,12 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from relvec._checks import check_bool, check_integer
-from relvec._typing import Vector
-from relvec.bases.base import Basis, BoundBasis
+from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._options import (
     ClassificationOptions,
@@ -21,10 +19,8 @@ from relvec.estimators._options import (
 )
 from relvec.estimators._output import RegressionFit
 from relvec.estimators._plan import RegressionPlan
-from relvec.estimators._scales import ScaledBasis, relevance_deviations, scale_directions
 from relvec.estimators._select import SelectionFront
 from relvec.learning import ScaleLearner
-from relvec.learning.label_information import label_information
 from relvec.solvers import Monitor
 
 __all__ = ["DRVMRegressor", "PFCVMClassifier"]
@@ -150,41 +146,16 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
     array([0, 1])
     """
 
-    multi_class = "one_vs_rest"
-
     signed: bool = option(default=True, check=check_bool)
 
-    def _check_options(self) -> None:
-        super()._check_options()
+    def _resolve(self, monitor: Monitor | None = None) -> ClassificationPlan:
+        plan = super()._resolve(monitor)
         if self.signed and self.solver in ("mackay", "em"):
             raise ValueError(
                 f'solver={self.solver!r} knows no signs. Use "auto" or "exact", or signed=False.'
             )
+        return replace(plan, is_signed=bool(self.signed), measures_scales=True)
 
-    def _signs(self, bound: BoundBasis, target: Vector) -> Vector | None:
-        if not self.signed:
-            return None
-        rows = bound.source_row
-        return np.where(rows >= 0, 2.0 * target[rows] - 1.0, 0.0)
-
-    def _weigh_scales(self, scaled: ScaledBasis, X: Any, weight: Vector | None) -> None:
-        learnt = self.learnt_scales_
-        kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
-        curvature = np.zeros((directions.shape[1], directions.shape[1]))
-        for machine in self.panel_.machines:
-            if not len(machine.active):
-                continue
-            rows = machine.likelihood.bind(np.zeros(len(X)), weight)
-            atoms: Any = machine.atoms
-            curvature += label_information(
-                scaled.kernel,
-                learnt.scale[kept],
-                X[:, kept],
-                atoms.centers[:, kept],
-                machine.coef[0],
-                machine.weight_precision[0],
-                rows.weighted(rows.curvature(machine.mean(X))),
-                directions,
-                has_intercept=self.intercept_is_fitted_,
-            )
-        self.feature_relevance_std_ = relevance_deviations(learnt, curvature)[0]
+    def _expose(self, fit: ClassificationFit) -> None:
+        super()._expose(fit)
+        self.feature_relevance_std_ = fit.relevance_std

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relvec._compat import optional
-from relvec.io.bounded import ModelFileError, parse_json, shown
+from relvec.io.bounded import LIMITS, ModelFileError, parse_json, shown
 from relvec.io.own import NOTHING, OwnTypes
 from relvec.io.trusted import (
     CONTAINERS,
@@ -32,10 +32,8 @@ from relvec.io.trusted import (
 __all__ = ["SCHEMA", "audit", "read_schema"]
 
 SCHEMA = "schema.json"
-MAX_SCHEMA_BYTES = 1 << 26
 OLDEST_PROTOCOL = 2
 """Of skops, when the first model files were made. Older ones name functions in another way."""
-MT19937_WORDS = 624
 _OURS = frozenset(TRUSTED_TYPES)
 
 # In which nodes of skops a type may occur; what is not ours is left to the list of skops.
@@ -103,10 +101,10 @@ def read_schema(archive: zipfile.ZipFile, n_bytes: int) -> Any:
             f"the stored model has {n_bytes} bytes and claims {total}: it is packed twice, which "
             "model files are not"
         )
-    if info.file_size > MAX_SCHEMA_BYTES:
+    if info.file_size > LIMITS.max_schema:
         raise ModelFileError(
             f"the schema of the stored model claims {info.file_size} bytes, of which at most "
-            f"{MAX_SCHEMA_BYTES} are allowed"
+            f"{LIMITS.max_schema} are allowed"
         )
     try:
         schema = parse_json(archive.read(info))
@@ -209,7 +207,7 @@ def _check_random_states(nodes: list[dict[str, Any]]) -> None:
             position = node["content"]["content"]["state"]["content"]["pos"]
             value = json.loads(position["content"])
             is_number = position["__loader__"] == "JsonNode" and type(value) is int
-            if not is_number or not 0 <= value <= MT19937_WORDS:
+            if not is_number or not 0 <= value <= 624:  # words of the Mersenne twister
                 raise ModelFileError("the stored model holds a random state with a wrong position")
 
 

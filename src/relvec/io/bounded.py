@@ -10,12 +10,13 @@ import json
 import os
 import stat
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "MAX_BYTES",
-    "MAX_PACKED",
+    "LIMITS",
+    "FileLimits",
     "ModelFileError",
     "check_values",
     "parse_json",
@@ -24,15 +25,27 @@ __all__ = [
     "unpacked",
 ]
 
-MAX_BYTES = 1 << 31
-"""Most bytes of a file and of each of its parts: two gigabytes."""
-MAX_PACKED = 1 << 28
-"""Most bytes of a part that is compressed. What is larger is stored as it is, so that nobody needs
-more memory for a file than a few times its size or this."""
-MAX_VALUES = 1 << 20
-"""Most values in a text of JSON: each takes a few hundred bytes, and time, when it is checked and
-built."""
-CHUNK = 1 << 20
+
+@dataclass(frozen=True)
+class FileLimits:
+    """How much of a file that anyone may have written is read."""
+
+    max_bytes: int = 1 << 31
+    """Most bytes of a file and of each of its parts: two gigabytes."""
+    max_packed: int = 1 << 28
+    """Most bytes of a part that is compressed. What is larger is stored as it is, so that nobody
+    needs more memory for a file than a few times its size or this."""
+    max_header: int = 1 << 24
+    """Most bytes of the header, which holds what was given to ``about``."""
+    max_schema: int = 1 << 26
+    """Most bytes of the tree of a stored model, whose arrays are kept apart."""
+    max_values: int = 1 << 20
+    """Most values in a text of JSON: each takes a few hundred bytes, and time, when it is checked
+    and built."""
+
+
+LIMITS = FileLimits()
+"""Those of `relvec.io.save` and `relvec.io.load`."""
 
 
 class ModelFileError(ValueError):
@@ -50,7 +63,7 @@ def shown(text: object, most: int = 300) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:most])
 
 
-def read_regular(path: Path) -> bytes:
+def read_regular(path: Path, max_bytes: int = LIMITS.max_bytes) -> bytes:
     """Return the content of a file, if it is one: devices and pipes may have no end."""
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder; give the name of a model file in it.")
@@ -62,14 +75,16 @@ def read_regular(path: Path) -> bytes:
             raise ModelFileError(
                 f"{path} is a device or a pipe; copy what it gives to a file and load that."
             )
-        if status.st_size > MAX_BYTES:
+        if status.st_size > max_bytes:
             raise ModelFileError(
-                f"{path} has {status.st_size} bytes; a model file has at most {MAX_BYTES}."
+                f"{path} has {status.st_size} bytes; a model file has at most {max_bytes}."
             )
         return file.read(status.st_size)
 
 
-def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+def unpacked(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_packed: int = LIMITS.max_packed
+) -> bytes:
     """Return a part of an archive, reading no more than it claims.
 
     Raises
@@ -78,7 +93,7 @@ def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         If it is packed in a way that a few bytes could stand for gigabytes.
     """
     if info.compress_type == zipfile.ZIP_DEFLATED:
-        limit = MAX_PACKED
+        limit = max_packed
     elif info.compress_type == zipfile.ZIP_STORED:
         limit = info.compress_size
     else:
@@ -87,18 +102,18 @@ def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         raise ModelFileError(f"claims {info.file_size} bytes, of which at most {limit} are allowed")
     parts, left = [], info.file_size
     with archive.open(info) as file:
-        # in small steps, since a single one would unpack everything before counting
-        while chunk := file.read(min(CHUNK, left + 1)):
+        # a megabyte at a time, since a single step would unpack everything before counting
+        while chunk := file.read(min(1 << 20, left + 1)):
             parts.append(chunk)
             left -= len(chunk)
     return b"".join(parts)
 
 
-def check_values(raw: bytes) -> None:
+def check_values(raw: bytes, max_values: int = LIMITS.max_values) -> None:
     """Refuse a text of JSON that takes too much memory when it is read."""
     count = sum(raw.count(sign) for sign in (b"[", b"{", b","))
-    if count > MAX_VALUES:
-        raise ModelFileError(f"holds {count} values, of which at most {MAX_VALUES} are allowed")
+    if count > max_values:
+        raise ModelFileError(f"holds {count} values, of which at most {max_values} are allowed")
 
 
 def parse_json(raw: bytes) -> Any:

@@ -20,8 +20,8 @@ from typing import Any
 
 import relvec
 from relvec.io.bounded import (
-    MAX_BYTES,
-    MAX_PACKED,
+    LIMITS,
+    FileLimits,
     ModelFileError,
     check_values,
     parse_json,
@@ -41,7 +41,6 @@ __all__ = [
 FORMAT = 1
 """Number of the format that is written, and the newest that is read."""
 HEADER, PAYLOAD = "relvec.json", "model.skops"
-MAX_HEADER_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,9 @@ class ModelFile:
         return self.versions["relvec"]
 
 
-def write_file(path: Path, header: Mapping[str, Any], payload: bytes) -> None:
+def write_file(
+    path: Path, header: Mapping[str, Any], payload: bytes, limits: FileLimits = LIMITS
+) -> None:
     """Write header and payload, or nothing: a file that was there is replaced in one step.
 
     Parameters
@@ -94,20 +95,22 @@ def write_file(path: Path, header: Mapping[str, Any], payload: bytes) -> None:
         What can be written as JSON; format and checksum are added.
     payload : bytes
         The stored model.
+    limits : FileLimits, optional
+        How large both may be.
     """
     full = {"format": FORMAT, **header, "sha256": hashlib.sha256(payload).hexdigest()}
     text = json.dumps(full, indent=2, allow_nan=False) + "\n"
-    if len(text) > MAX_HEADER_BYTES or len(payload) > MAX_BYTES:
+    if len(text) > limits.max_header or len(payload) > limits.max_bytes:
         raise ModelFileError(
-            f"a model file has at most {MAX_HEADER_BYTES} bytes of header and {MAX_BYTES} of "
-            f"model; these are {len(text)} and {len(payload)}. Give less to about, or fit a "
+            f"a model file has at most {limits.max_header} bytes of header and {limits.max_bytes} "
+            f"of model; these are {len(text)} and {len(payload)}. Give less to about, or fit a "
             "smaller model."
         )
     try:
-        check_values(text.encode())
+        check_values(text.encode(), limits.max_values)
     except ModelFileError as error:
         raise ModelFileError(f"the header {error}. Give less to about.") from error
-    packing = zipfile.ZIP_DEFLATED if len(payload) <= MAX_PACKED else zipfile.ZIP_STORED
+    packing = zipfile.ZIP_DEFLATED if len(payload) <= limits.max_packed else zipfile.ZIP_STORED
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr(HEADER, text)
@@ -144,13 +147,13 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def read_header(path: Path) -> ModelFile:
     """Return what the file says of itself, without looking at the model."""
-    header, _ = _read(path, payload=False)
+    header, _ = _read(path, LIMITS, payload=False)
     return header
 
 
-def read_payload(path: Path) -> tuple[ModelFile, bytes]:
+def read_payload(path: Path, limits: FileLimits = LIMITS) -> tuple[ModelFile, bytes]:
     """Return the header and the stored model, whose checksum is right."""
-    header, payload = _read(path, payload=True)
+    header, payload = _read(path, limits, payload=True)
     if hashlib.sha256(payload).hexdigest() != header.sha256:
         raise ModelFileError(
             f"{path} is damaged: the checksum of the stored model is not the one in its header. "
@@ -159,8 +162,8 @@ def read_payload(path: Path) -> tuple[ModelFile, bytes]:
     return header, payload
 
 
-def _read(path: Path, *, payload: bool) -> tuple[ModelFile, bytes]:
-    data = read_regular(path)
+def _read(path: Path, limits: FileLimits, *, payload: bool) -> tuple[ModelFile, bytes]:
+    data = read_regular(path, limits.max_bytes)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception:
@@ -173,11 +176,14 @@ def _read(path: Path, *, payload: bool) -> tuple[ModelFile, bytes]:
             f"{path} is not a model file of relvec: those are zip archives, made by relvec.io.save."
         ) from None
     with archive:
-        header = _header(path, _part(path, archive, HEADER, MAX_HEADER_BYTES), len(data))
-        return header, _part(path, archive, PAYLOAD, MAX_BYTES) if payload else b""
+        raw = _part(path, archive, HEADER, limits.max_header, limits)
+        header = _header(path, raw, len(data))
+        if not payload:
+            return header, b""
+        return header, _part(path, archive, PAYLOAD, limits.max_bytes, limits)
 
 
-def _part(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
+def _part(path: Path, archive: zipfile.ZipFile, name: str, limit: int, limits: FileLimits) -> bytes:
     try:
         info = archive.getinfo(name)
     except KeyError:
@@ -190,7 +196,7 @@ def _part(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
             f"most {limit} are allowed."
         )
     try:
-        return unpacked(archive, info)
+        return unpacked(archive, info, limits.max_packed)
     except ModelFileError as error:
         raise ModelFileError(f"{path} was not opened: its part {name} {error}.") from None
     except Exception as error:
@@ -201,20 +207,7 @@ def _part(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
 
 
 def _header(path: Path, raw: bytes, n_bytes: int) -> ModelFile:
-    try:
-        header = parse_json(raw)
-    except ModelFileError as error:
-        raise ModelFileError(f"{path} is damaged: its header {error}.") from error
-    if not isinstance(header, dict) or type(header.get("format")) is not int:
-        raise ModelFileError(f"{path} is damaged: its header has no format number.")
-    versions = header.get("versions")
-    maker = str(versions.get("relvec", "?")) if isinstance(versions, dict) else "?"
-    if header["format"] > FORMAT:
-        raise ModelFileError(
-            f"{path} was made by relvec {shown(maker, 20)} in file format "
-            f"{shown(header['format'], 20)}; this is relvec {relvec.__version__}, which reads "
-            f"formats up to {FORMAT}. Upgrade relvec."
-        )
+    header, maker = _readable(path, raw)
     kinds = {"class_name": str, "made": str, "versions": dict, "sha256": str, "about": dict}
     wrong = [name for name, kind in kinds.items() if not isinstance(header.get(name), kind)]
     if wrong or maker == "?" or header["format"] < 1:
@@ -231,3 +224,22 @@ def _header(path: Path, raw: bytes, n_bytes: int) -> ModelFile:
         n_bytes=n_bytes,
         about=header["about"],
     )
+
+
+def _readable(path: Path, raw: bytes) -> tuple[dict[str, Any], str]:
+    """The header of a file in a format that is known, and the version of relvec that made it."""
+    try:
+        header = parse_json(raw)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} is damaged: its header {error}.") from error
+    if not isinstance(header, dict) or type(header.get("format")) is not int:
+        raise ModelFileError(f"{path} is damaged: its header has no format number.")
+    versions = header.get("versions")
+    maker = str(versions.get("relvec", "?")) if isinstance(versions, dict) else "?"
+    if header["format"] > FORMAT:
+        raise ModelFileError(
+            f"{path} was made by relvec {shown(maker, 20)} in file format "
+            f"{shown(header['format'], 20)}; this is relvec {relvec.__version__}, which reads "
+            f"formats up to {FORMAT}. Upgrade relvec."
+        )
+    return header, maker

@@ -28,9 +28,6 @@ from relvec.posterior import Posterior
 
 __all__ = ["formula_of", "warn_of_rounding"]
 
-NOTICEABLE = 0.01
-"""Share of a standard deviation, or probability, that rounding may cost in silence."""
-
 
 def formula_of(model: Any, *, std: bool = True) -> Formula:
     """Return the formula of a fitted model.
@@ -74,12 +71,17 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     return writer.formula(blocks, link=link, classes=classes, **common)
 
 
-def warn_of_rounding(formula: Formula, precision: str, *, inputs_too: bool = False) -> None:
-    """Say so if a precision is not enough for a model."""
+def warn_of_rounding(
+    formula: Formula, precision: str, *, inputs_too: bool = False, noticeable: float = 0.01
+) -> None:
+    """Say so if a precision is not enough for a model.
+
+    Rounding may cost `noticeable` standard deviations, or so much of a probability, in silence.
+    """
     if precision == "float64":
         return
     error = formula.rounding(precision, inputs_too=inputs_too)
-    if error > NOTICEABLE:
+    if error > noticeable:
         what = "" if formula.is_classifier else " standard deviations"
         warnings.warn(
             f"in single precision this {formula.source} is off by up to {error:.1g}{what}; use "
@@ -91,10 +93,7 @@ def warn_of_rounding(formula: Formula, precision: str, *, inputs_too: bool = Fal
 
 def _unwrapped(model: Any) -> tuple[Any, Vector, Vector]:
     """Return the model behind the scalers, and what these take off and divide by."""
-    steps = [model]
-    if isinstance(model, Pipeline):
-        steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
-    *before, last = steps
+    *before, last = _steps(model)
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
         inner = getattr(last, "best_estimator_", None)
         hint = " Export its best_estimator_." if inner is not None else ""
@@ -116,6 +115,12 @@ def _unwrapped(model: Any) -> tuple[Any, Vector, Vector]:
         if step.scale_ is not None:
             width = width * step.scale_
     return last, shift, width
+
+
+def _steps(model: Any) -> list[Any]:
+    if not isinstance(model, Pipeline):
+        return [model]
+    return [step for _, step in model.steps if step is not None and step != "passthrough"]
 
 
 def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:

@@ -20,13 +20,6 @@ from relvec.io.graph import Graph, Value
 
 __all__ = ["export_onnx"]
 
-ROOT_STEPS = 40
-"""Steps of the iteration for the root of a covariance. Each multiplies what is left of a small
-eigenvalue by 2.25: those that are not below 1e-12 of the trace arrive, the others do not matter."""
-LEAST_TRACE = 1e-30
-"""Of a covariance that is divided by its trace; it may be zero far from the data. A limit, since
-ONNX Runtime takes the addition of a tiny number for none."""
-
 
 def export_onnx(
     model: Any,
@@ -225,15 +218,21 @@ class _Drawing:
         return share.summed(2) * (1.0 / both.shape[1])
 
     def _root(self, covariance: Value, size: int) -> Value:
-        """Symmetric root by the coupled iteration of Newton and Schulz, in double precision."""
+        """Symmetric root by the coupled iteration of Newton and Schulz, in double precision.
+
+        Each step multiplies what is left of a small eigenvalue by 2.25: after forty those that
+        are not below 1e-12 of the trace have arrived, the others do not matter.
+        """
         graph, eye = self.graph, np.eye(size)
         held, graph.dtype = graph.dtype, np.dtype(np.float64)
         wide = covariance.cast("float64")
-        trace = graph.maximum((wide * eye).summed(2, keep=True).summed(1, keep=True), LEAST_TRACE)
+        # A covariance may be zero far from the data. A limit, since ONNX Runtime takes the
+        # addition of a tiny number for none.
+        trace = graph.maximum((wide * eye).summed(2, keep=True).summed(1, keep=True), 1e-30)
         root = wide / trace
         inverse = 1.5 * eye - root * 0.5  # the first step, in which it is the identity
         root = root @ inverse
-        for _ in range(ROOT_STEPS):
+        for _ in range(40):
             step = 1.5 * eye - (inverse @ root) * 0.5
             root, inverse = root @ step, step @ inverse
         result = root * graph.sqrt(trace)

@@ -14,6 +14,7 @@ from relvec.kernels.gradients import (
     scale_jacobian,
 )
 from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
+from relvec.kernels.periodic import Periodic
 from relvec.kernels.resolve import (
     KERNEL_NAMES,
     LEARNT_BY_DEFAULT,
@@ -21,7 +22,10 @@ from relvec.kernels.resolve import (
     resolve_kernel,
 )
 from relvec.kernels.scaled import ScaledInputs, scaled_inputs, takes_any_inputs
+from relvec.kernels.spectral import SpectralMixture
 from relvec.kernels.splines import LinearSpline, ThinPlateSpline
+from relvec.kernels.strings import SpectrumDictionary, StringSpectrum
+from relvec.kernels.warped import Warped
 
 __all__ = [
     "KERNEL_NAMES",
@@ -34,10 +38,15 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LinearSpline",
+    "Periodic",
     "Polynomial",
     "ScaledInputs",
     "Sigmoid",
+    "SpectralMixture",
+    "SpectrumDictionary",
+    "StringSpectrum",
     "ThinPlateSpline",
+    "Warped",
     "kernel_block",
     "kernel_dictionary",
     "parameter_gradient",

@@ -20,7 +20,13 @@ from relvec._typing import Matrix, Vector
 from relvec.kernels.definition import KernelLike, answer_of
 from relvec.kernels.evaluate import kernel_block
 
-__all__ = ["parameter_gradient", "raw_scale_slope", "scale_gradient", "scale_jacobian"]
+__all__ = [
+    "parameter_gradient",
+    "raw_scale_slope",
+    "scale_gradient",
+    "scale_jacobian",
+    "squared_difference_sums",
+]
 
 
 def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
@@ -83,7 +89,7 @@ def raw_scale_slope(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: 
         return result
     if form.measure == "absolute":
         return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
-    return _squared_differences(slopes, X, Z)
+    return squared_difference_sums(slopes, X, Z)
 
 
 def parameter_gradient(
@@ -146,7 +152,7 @@ def _form(kernel: Any) -> _ClosedForm | None:
     return None if measure is None or slope is None else _ClosedForm(measure, slope)
 
 
-def _squared_differences(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
+def squared_difference_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
     """Return ``sum_nm slopes_nm (x_nk - z_mk)^2`` for every input, by three matrix products."""
     middle = X.mean(axis=0)  # squares of what is far from zero would cancel
     X, Z = X - middle, Z - middle

@@ -13,7 +13,7 @@ from relvec._checks import check_choice, check_integer, check_positive, nearest
 from relvec._typing import Matrix, Vector
 
 # importing a module defines its kernels
-from relvec.kernels import pairwise, scikit, splines  # noqa: F401
+from relvec.kernels import pairwise, periodic, scikit, spectral, splines  # noqa: F401
 from relvec.kernels.definition import DEFINITIONS, KernelLike
 
 __all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "resolve_gamma", "resolve_kernel"]

@@ -10,11 +10,12 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
 from relvec.kernels.definition import KernelProfile, answer_of, define
+from relvec.kernels.transformed import OfTransformedInputs
 
 __all__ = ["ScaledInputs", "scaled_inputs", "takes_any_inputs"]
 
 
-class ScaledInputs(Kernel):
+class ScaledInputs(OfTransformedInputs):
     """Another kernel of inputs multiplied by the square roots of their scales.
 
     ``k(sqrt(scale) * x, sqrt(scale) * z)``: for a Gaussian kernel ``scale`` are inverse squared
@@ -41,23 +42,6 @@ class ScaledInputs(Kernel):
         self.kernel = kernel
         self.scale = scale
 
-    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """Evaluate the kernel, and on request its derivative with respect to `theta`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples_X, n_features)
-            Left inputs.
-        Y : array-like of shape (n_samples_Y, n_features), default=None
-            Right inputs; None means `X`.
-        eval_gradient : bool, default=False
-            Also return the derivative in the parameters of the inner kernel; `Y` must be None.
-        """
-        right = None if Y is None else self.scaled(Y)
-        if eval_gradient:
-            return self.kernel(self.scaled(X), right, eval_gradient=True)
-        return self.kernel(self.scaled(X), right)
-
     def scaled(self, X: Any) -> Matrix:
         """Return the inputs that count, each multiplied by the square root of its scale."""
         scale = self._scale()
@@ -68,10 +52,7 @@ class ScaledInputs(Kernel):
             )
         return scaled_inputs(self.kernel, scale, X)
 
-    def diag(self, X: Any) -> Vector:
-        """Return ``k(x, x)`` for every row of `X`."""
-        result: Vector = self.kernel.diag(self.scaled(X))
-        return result
+    _transformed = scaled
 
     def profile(self) -> KernelProfile | None:
         """Return the inner kernel as a function of one number, if it is one."""
@@ -93,37 +74,6 @@ class ScaledInputs(Kernel):
                 f"{self.scale!r}."
             )
         return scale
-
-    # ------------------------------------------------------------------ parameters
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with those of the inner kernel if `deep`."""
-        params: dict[str, Any] = {"kernel": self.kernel, "scale": self.scale}
-        if deep:
-            inner = self.kernel.get_params().items()
-            params.update(("kernel__" + name, value) for name, value in inner)
-        return params
-
-    @property
-    def hyperparameters(self) -> list[Any]:
-        """Those of the inner kernel."""
-        return [each._replace(name="kernel__" + each.name) for each in self.kernel.hyperparameters]
-
-    @property
-    def theta(self) -> Vector:
-        """Logarithms of the free parameters of the inner kernel."""
-        result: Vector = self.kernel.theta
-        return result
-
-    @theta.setter
-    def theta(self, theta: Vector) -> None:
-        self.kernel.theta = theta
-
-    @property
-    def bounds(self) -> Matrix:
-        """Bounds of `theta`."""
-        result: Matrix = self.kernel.bounds
-        return result
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -30,9 +30,6 @@ GRID = np.concatenate(
     ]
 )
 """Shares of the curvature that the prior leaves, at which the evidence is first looked at."""
-ROUNDS = 30
-ROUNDING = 1e-10
-"""Share of the curvature of a scale below which the others leave nothing of it."""
 
 
 class ScaleInformation(NamedTuple):
@@ -86,7 +83,7 @@ def _share_evidence(share: Vector, z: Vector) -> Vector:
 
 
 def weigh_inputs(
-    information: ScaleInformation, scale: Vector, price: Vector | float
+    information: ScaleInformation, scale: Vector, price: Vector | float, *, rounds: int = 30
 ) -> tuple[BoolArray, Vector, Vector]:
     """Take inputs out and in, one after the other, until the rule is content with all of them.
 
@@ -98,6 +95,8 @@ def weigh_inputs(
         Scales now, zero for inputs that are out.
     price : float or ndarray of shape (n_features,)
         Log evidence that an input must bring.
+    rounds : int, default=30
+        Most passes over all inputs.
 
     Returns
     -------
@@ -111,7 +110,7 @@ def weigh_inputs(
     h = information.slope + H @ scale
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
     gain, prices = np.zeros(len(scale)), np.broadcast_to(price, scale.shape)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         before = precision.copy()
         for k in range(len(scale)):
             s, q = _without(H, h, precision, k)
@@ -138,7 +137,7 @@ def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, fl
         solved = np.linalg.solve(inside, np.column_stack([H[others, k], h[others]]))
         s -= float(H[k, others] @ solved[:, 0])
         q -= float(H[k, others] @ solved[:, 1])
-    if s <= ROUNDING * H[k, k]:
+    if s <= 1e-10 * H[k, k]:
         return 1.0, 0.0  # the others say it all: what is left are rounding errors
     return s, q
 

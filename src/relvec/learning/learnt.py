@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,20 +41,20 @@ class LearntScales:
     gain: Vector
     """Log evidence that each input brings to the process, or would at its best; to the sparse
     model where that overruled the process."""
-    price: float
-    """Log evidence it had to bring."""
-    log_evidence: float
-    """Of the Gaussian process, on the rows it was shown."""
     kind: str
     """"ard", "isotropic" or "kernel"; "none" if no input says anything of the targets: then all
     have a width that was not learnt."""
     group: str
     """What was learnt: the same for proposals that differ in the width of kernels only."""
-    width: float
-    """Factor of the scales of the process that gave these."""
     path: Matrix
     """Relevance of every input after each step."""
     path_objective: Vector
+    price: float = 0.0
+    """Log evidence that an input had to bring."""
+    log_evidence: float = math.nan
+    """Of the Gaussian process, on the rows it was shown."""
+    width: float = 1.0
+    """Factor of the scales of the process that gave these."""
 
     @property
     def is_shared(self) -> bool:
@@ -108,10 +109,8 @@ def nothing_learnt(kernel: Kernel, spread: Vector, price: float) -> LearntScales
         spread=spread,
         gain=np.zeros(len(spread)),
         price=price,
-        log_evidence=np.nan,
         kind="none",
         group="none",
-        width=1.0,
         path=relevance[None],
         path_objective=np.array([np.nan]),
     )

@@ -118,18 +118,33 @@ class ProcessSearch:
         move : {"each", "common", "none"}, default="each"
             Change every scale by itself, multiply all of them by one number, or leave them.
         """
-        moves = _Coordinates(self, fit, move)
+        found = self._climb(fit, max_iter, move, 1.0)
+        if found is None:
+            # The first step is as long as the slope is steep, and led to no covariance: one of
+            # length one instead.
+            point = self.process.at(self.kernel, *fit[:4])
+            moves = _Coordinates(self, fit, move)
+            if point is not None:
+                slopes = moves.slopes(fit, point, self._penalty(fit)[1])
+                found = self._climb(fit, max_iter, move, max(1.0, float(np.linalg.norm(slopes))))
+        return fit if found is None else found
+
+    def _climb(self, fit: ProcessFit, max_iter: int, move: str, unit: float) -> ProcessFit | None:
+        """Climb the evidence in some unit; None if the first step led nowhere."""
+        moves, fails = _Coordinates(self, fit, move), []
 
         def cost(vector: Vector) -> tuple[float, Vector]:
             trial = moves.fit_at(vector)
             point = self.process.at(self.kernel, *trial[:4])
             if point is None:
+                fails.append(vector)
                 return 1e300, np.zeros_like(vector)
             penalty, by_log_scale = self._penalty(trial)
-            return penalty - point.log_evidence, -moves.slopes(trial, point, by_log_scale)
+            value = (penalty - point.log_evidence) / unit
+            return value, -moves.slopes(trial, point, by_log_scale) / unit
 
         def record(intermediate_result: Any) -> None:
-            value = -float(intermediate_result.fun)
+            value = -float(intermediate_result.fun) * unit
             if not self.values or value >= self.values[-1]:
                 self.path.append(moves.fit_at(intermediate_result.x).scale)
                 self.values.append(value)
@@ -143,12 +158,12 @@ class ProcessSearch:
             callback=record,
             options={
                 "maxiter": max_iter,
-                "ftol": self.tuning.tolerance / max(abs(fit.objective), 1.0),
+                "ftol": self.tuning.tolerance / max(abs(fit.objective), unit),
             },
         )
-        found, objective = moves.fit_at(end.x), -float(end.fun)
+        found, objective = moves.fit_at(end.x), -float(end.fun) * unit
         if not objective > fit.objective:
-            return fit
+            return None if fails else fit
         evidence = self._penalty(found)[0] + objective
         return found._replace(objective=objective, log_evidence=evidence)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ __all__ = ["KINDS", "ScaleLearner", "entry_price"]
 KINDS = ("auto", "isotropic", "ard", "kernel")
 
 
+@dataclass(eq=False, repr=False)
 class ScaleLearner(BaseEstimator):
     """Scales of inputs that maximise the evidence of a Gaussian process.
 
@@ -75,44 +76,29 @@ class ScaleLearner(BaseEstimator):
     array([0. , 0.9, 0. ])
     """
 
-    def __init__(
-        self,
-        kind: str = "ard",
-        *,
-        width: float | str = "auto",
-        min_gain: float | str = "auto",
-        refine: int = 0,
-        max_rows: int | str = "auto",
-        max_iter: int = 60,
-        random_state: Any = 0,
-        tuning: ScaleTuning | None = None,
-    ) -> None:
-        self.kind = kind
-        self.width = width
-        self.min_gain = min_gain
-        self.refine = refine
-        self.max_rows = max_rows
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.tuning = tuning
+    kind: str = "ard"
+    _: KW_ONLY
+    width: float | str = "auto"
+    min_gain: float | str = "auto"
+    refine: int = 0
+    max_rows: int | str = "auto"
+    max_iter: int = 60
+    random_state: Any = 0
+    tuning: ScaleTuning | None = None
 
     def check(self) -> None:
         """Find misspelt options before any work is done."""
         check_choice("kind", self.kind, KINDS)
-        if isinstance(self.width, str):
-            check_choice("width", self.width, ("auto",))
-        else:
-            check_positive("width", self.width, also='or "auto"')
         check_integer("refine", self.refine, minimum=0)
-        if isinstance(self.max_rows, str):
-            check_choice("max_rows", self.max_rows, ("auto",))
-        else:
-            check_integer("max_rows", self.max_rows, minimum=2)
         check_integer("max_iter", self.max_iter, minimum=1)
-        if isinstance(self.min_gain, str):
-            check_choice("min_gain", self.min_gain, ("auto",))
-        else:
-            check_positive("min_gain", self.min_gain, allow_zero=True, also='or "auto"')
+        for name in ("width", "min_gain", "max_rows"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                check_choice(name, value, ("auto",))
+            elif name == "max_rows":
+                check_integer(name, value, minimum=2)
+            else:
+                check_positive(name, value, allow_zero=name == "min_gain", also='or "auto"')
 
     def learn(
         self,
@@ -191,11 +177,9 @@ class ScaleLearner(BaseEstimator):
             relevance=spread**2,
             spread=spread,
             gain=np.full(len(ones), np.nan),
-            price=0.0,
-            log_evidence=fit.log_evidence,
             kind="kernel",
             group="kernel",
-            width=1.0,
+            log_evidence=fit.log_evidence,
             path=np.empty((0, len(ones))),
             path_objective=np.empty(0),
         )

@@ -12,7 +12,6 @@ normalisation and the centring of the atoms.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +30,7 @@ from relvec.kernels import (
 from relvec.learning.scale_doubt import ScaleDoubt
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
-__all__ = ["SparseEvidence", "SparsePoint", "climb_jointly"]
-
-SMALLEST, LARGEST = 1e-8, 1e8
-"""Factors by which a scale may change in one climb."""
-SMALLEST_NORM = 1e-140
+__all__ = ["SparseEvidence", "SparsePoint"]
 
 
 class SparsePoint(NamedTuple):
@@ -60,6 +55,8 @@ class _Model(NamedTuple):
     covariance: Matrix
     """Of the weights of unit atoms, in units of the noise variance."""
     mean: Vector
+    precision: float
+    """Inverse of the noise variance."""
 
 
 class SparseEvidence:
@@ -111,7 +108,7 @@ class SparseEvidence:
             return None
         n, _, prior, noise = self.objective
         c = prior.penalty
-        point, unit, norm, _, covariance, mean = model
+        point, unit, norm, _, covariance, mean, precision = model
         shrunk = None
         if prior.is_penalised:
             shrunk = penalised_shrinkage(c, covariance, point.lam)
@@ -124,12 +121,61 @@ class SparseEvidence:
             value -= float((c * (1.0 - point.lam * covariance.diagonal())).sum())
             volume = covariance + 2.0 * (covariance * (c * point.lam)) @ covariance
         residual = self.target - unit @ mean
-        slope = np.multiply.outer(self._precision(point) * residual, mean) - unit @ volume
+        slope = np.multiply.outer(precision * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
         slope *= self.root[:, None]  # of mean zero already: unit atoms and residuals are
         kernels = slope[:, : len(self.centers)]
         by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(value, -0.5 * by_theta, by_scale)
+
+    def climb(
+        self, theta: Vector, scale: Vector, max_iter: int, *, largest_factor: float = 1e8
+    ) -> tuple[Vector, Vector, float]:
+        """Climb the objective in precisions and scales together.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_atoms,)
+            Log precisions to start from.
+        scale : ndarray of shape (n_features,)
+            Scales to start from; those that are zero stay so.
+        max_iter : int
+            Steps to take.
+        largest_factor : float, default=1e8
+            By which a scale may change.
+
+        Returns
+        -------
+        theta, scale
+            Where the climb ended.
+        rise : float
+            What was gained, never negative.
+        """
+        inputs, size = np.flatnonzero(scale), len(theta)
+
+        def moved(vector: Vector) -> Vector:
+            result = scale.copy()
+            result[inputs] = scale[inputs] * np.exp(vector[size:])
+            return result
+
+        def cost(vector: Vector) -> tuple[float, Vector]:
+            there = moved(vector)
+            point = self.at(vector[:size], there)
+            if point is None:
+                return 1e300, np.zeros_like(vector)
+            by_scale = (there * point.scale)[inputs]
+            return -point.objective, -np.concatenate([point.theta, by_scale])
+
+        farthest = float(np.log(largest_factor))
+        bounds = [(THETA_MIN, THETA_MAX)] * size + [(-farthest, farthest)] * len(inputs)
+        start = np.clip(np.concatenate([theta, np.zeros(len(inputs))]), *np.transpose(bounds))
+        first = cost(start)[0]
+        end = minimize(
+            cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}
+        )
+        if not end.fun < first:
+            return theta, scale, 0.0
+        return end.x[:size], moved(end.x), float(first - end.fun)
 
     def information(
         self,
@@ -154,7 +200,7 @@ class SparseEvidence:
         D = (D - self.share @ D) * self.root[:, None]
         along = model.unit.T @ D
         result: Matrix = D.T @ D - along.T @ model.covariance @ along
-        return self._precision(model.point) * result
+        return model.precision * result
 
     def doubt(
         self, theta: Vector, scale: Vector, inputs: IndexArray, root: Matrix
@@ -195,10 +241,6 @@ class SparseEvidence:
             self.kernel, scale[inputs], self.X[:, inputs], self.centers[:, inputs], weights
         )
 
-    def _precision(self, point: Point) -> float:
-        n, noise = self.objective.n_effective, self.objective.noise_variance
-        return n / point.quadratic if noise is None else 1.0 / noise
-
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
         inputs = scaled_inputs(self.kernel, scale, self.X)
         raw = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
@@ -206,71 +248,14 @@ class SparseEvidence:
         atom_mean = self.share @ atoms
         centred = (atoms - atom_mean) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-        if not (norm > SMALLEST_NORM).all():
+        if not (norm > 1e-140).all():  # whose square is not zero
             return None
         unit = centred / norm
         correlation = unit.T @ self.target
         point = evaluate(unit.T @ unit, correlation, theta, self.objective)
         if point is None:
             return None
+        n, noise = self.objective.n_effective, self.objective.noise_variance
+        precision = n / point.quadratic if noise is None else 1.0 / noise
         covariance = inverse_from_cholesky(point.factor)
-        return _Model(point, unit, norm, atom_mean, covariance, covariance @ correlation)
-
-
-def climb_jointly(
-    models: list[SparseEvidence], thetas: list[Vector], scale: Vector, max_iter: int
-) -> tuple[list[Vector], Vector, float]:
-    """Climb the sum of the objectives of models that share their scales.
-
-    Parameters
-    ----------
-    models : list of SparseEvidence
-        One for every target.
-    thetas : list of ndarray
-        Their log precisions.
-    scale : ndarray of shape (n_features,)
-        Scales to start from; those that are zero stay so.
-    max_iter : int
-        Steps to take.
-
-    Returns
-    -------
-    thetas, scale
-        Where the climb ended.
-    rise : float
-        What was gained, never negative.
-    """
-    inputs = np.flatnonzero(scale)
-    ends = np.cumsum([0, *(len(theta) for theta in thetas)])
-    start = np.concatenate([*thetas, np.zeros(len(inputs))])
-
-    def unpack(vector: Vector) -> tuple[list[Vector], Vector]:
-        moved = scale.copy()
-        moved[inputs] = scale[inputs] * np.exp(vector[ends[-1] :])
-        return [vector[a:b] for a, b in pairwise(ends)], moved
-
-    def cost(vector: Vector) -> tuple[float, Vector]:
-        split, moved = unpack(vector)
-        value, gradient = 0.0, np.zeros_like(vector)
-        for model, theta, a, b in zip(models, split, ends[:-1], ends[1:], strict=True):
-            if a == b:
-                continue  # without atoms nothing moves, and a constant target has no objective
-            point = model.at(theta, moved)
-            if point is None:
-                return 1e300, np.zeros_like(vector)
-            value -= point.objective
-            gradient[a:b] = -point.theta
-            gradient[ends[-1] :] -= (moved * point.scale)[inputs]
-        return value, gradient
-
-    bounds = [(THETA_MIN, THETA_MAX)] * int(ends[-1])
-    bounds += [(float(np.log(SMALLEST)), float(np.log(LARGEST)))] * len(inputs)
-    start = np.clip(start, [low for low, _ in bounds], [high for _, high in bounds])
-    first = cost(start)[0]
-    end = minimize(
-        cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}
-    )
-    if not end.fun < first:
-        return thetas, scale, 0.0
-    split, moved = unpack(end.x)
-    return split, moved, float(first - end.fun)
+        return _Model(point, unit, norm, atom_mean, covariance, covariance @ correlation, precision)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
-from relvec.bases import KernelBasis
 from relvec.bases.base import Basis
-from relvec.bases.union import UnionBasis
 from relvec.describing import (
     InputGrid,
     grid_over,
@@ -24,6 +21,7 @@ from relvec.describing import (
     shorten,
     table_names,
 )
+from relvec.estimators.fitted import fitted_basis
 from relvec.plotting._axes import (
     add_colorbar,
     draw_rings,
@@ -178,7 +176,7 @@ class BasisFunctionsDisplay:
         inputs = _one_or_two(numbers_of(X))
         grid = _grid(inputs, grid_resolution)
         points = seen_by(estimator, like_table(grid.points, X))
-        candidates = _candidates(model).bind(numbers_of(seen_by(estimator, X))).atoms
+        candidates = fitted_basis(model).bind(numbers_of(seen_by(estimator, X))).atoms
         points = numbers_of(points)
         kept = _at(model.atoms_, points, grid)
         if weighted:
@@ -277,21 +275,6 @@ class BasisFunctionsDisplay:
         place = flat.argmax(axis=0)[~is_flat]
         row, column = np.divmod(place, len(self.x0))
         return self.x0[column], self.x1[row]
-
-
-def _candidates(model: Any) -> Basis:
-    """The basis of a fitted model, with the kernel that was learnt for it."""
-    basis: Basis = model._resolve_basis()
-    learnt = getattr(model, "kernel_", None)
-    if learnt is None:
-        return basis
-    if isinstance(basis, UnionBasis):
-        bases = [clone(each) for each in basis.bases]
-        for each in bases:
-            if isinstance(each, KernelBasis):
-                each.set_params(kernel=learnt)
-        return UnionBasis(bases)
-    return clone(basis).set_params(kernel=learnt)
 
 
 def _one_or_two(inputs: Matrix) -> Matrix:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from relvec._linalg import (
     inverse_from_cholesky,
@@ -18,25 +17,17 @@ from relvec._linalg import (
     solve_cholesky,
 )
 from relvec._typing import Matrix, Vector
+from relvec.kernels.gradients import squared_difference_sums
 
 __all__ = [
     "Conditioned",
     "condition",
-    "indicator_curvature",
-    "indicator_slope",
     "kernel_curvature",
     "kernel_slopes",
-    "log_indicator",
     "scaled_kernel",
-    "squared_difference_sums",
+    "updated_noise",
     "updated_precision",
 ]
-
-LARGEST_EXPONENT = 300.0
-"""Where a kernel that grows with distance is cut off: its squares can still be summed."""
-
-SMALLEST_GAMMA = 1e-16
-"""Rounding may leave a well-determinedness at or below zero, and the precision with it."""
 
 
 def _distances(X: Matrix, Z: Matrix, weight: Vector) -> Matrix:
@@ -76,17 +67,8 @@ def scaled_kernel(X: Matrix, Z: Matrix, theta: Vector) -> Matrix:
     negative = theta < 0.0
     if negative.any():
         exponent += _distances(X[:, negative], Z[:, negative], -theta[negative])
-        np.minimum(exponent, LARGEST_EXPONENT, out=exponent)
+        np.minimum(exponent, 300.0, out=exponent)  # whose squares can still be summed
     return np.exp(exponent, out=exponent)
-
-
-def squared_difference_sums(weight: Matrix, X: Matrix, Z: Matrix) -> Vector:
-    """Return ``sum_ij weight_ij (x_ik - z_jk)^2`` for every feature ``k``."""
-    centre = X.mean(axis=0)
-    X, Z = X - centre, Z - centre
-    own = weight.sum(axis=1) @ (X * X) + weight.sum(axis=0) @ (Z * Z)
-    result: Vector = own - 2.0 * np.einsum("ik,ik->k", X, weight @ Z)
-    return result
 
 
 def kernel_slopes(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector) -> Matrix:
@@ -116,24 +98,6 @@ def kernel_curvature(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector, score
     full = np.array(rows).reshape(X.shape[1], X.shape[1])
     symmetric: Matrix = 0.5 * (full + full.T)
     return symmetric
-
-
-def log_indicator(value: Vector, scale: float) -> Vector:
-    """Logarithm of the smoothed indicator ``1 / (1 + exp(-scale * value))`` of ``value >= 0``."""
-    result: Vector = -np.logaddexp(0.0, -scale * value)
-    return result
-
-
-def indicator_slope(value: Vector, scale: float) -> Vector:
-    """First derivative of `log_indicator` (k of eq. 3.11)."""
-    result: Vector = scale * expit(-scale * value)
-    return result
-
-
-def indicator_curvature(value: Vector, scale: float) -> Vector:
-    """Negative second derivative of `log_indicator` (diagonal of O, eq. 3.16)."""
-    result: Vector = scale**2 * expit(scale * value) * expit(-scale * value)
-    return result
 
 
 class Conditioned(NamedTuple):
@@ -182,5 +146,13 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
 def updated_precision(gamma: Vector, mean: Vector) -> Vector:
     """MacKay's re-estimate of precisions; infinite where the mean is zero."""
     with np.errstate(divide="ignore", over="ignore"):
-        result: Vector = np.clip(gamma, SMALLEST_GAMMA, 1.0) / mean**2
+        # rounding may leave a well-determinedness at or below zero, and the precision with it
+        result: Vector = np.clip(gamma, 1e-16, 1.0) / mean**2
     return result
+
+
+def updated_noise(found: Conditioned, floor: float) -> float:
+    """MacKay's re-estimate of the noise variance."""
+    gamma = np.clip(found.well_determined, 0.0, 1.0)
+    freedom = max(len(found.residual) - float(gamma.sum()), 1e-8)
+    return max(float(found.residual @ found.residual) / freedom, floor)

@@ -2,15 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from relvec._checks import check_finite_input, check_positive
+from relvec._checks import (
+    check_bool,
+    check_choice,
+    check_finite_input,
+    check_integer,
+    check_positive,
+)
+from relvec._linalg import EPS
 from relvec._typing import BoolArray, Matrix, Vector
 
-__all__ = ["at_least_one", "per_feature", "positive_or_inf", "read_inputs", "read_regression"]
+__all__ = [
+    "at_least_one",
+    "check_constants",
+    "initial_noise",
+    "initial_precision",
+    "per_feature",
+    "read_inputs",
+    "read_regression",
+]
+
+
+def check_constants(
+    estimator: Any,
+    *,
+    positive: Iterable[str],
+    non_negative: Iterable[str],
+    thresholds: Iterable[str],
+    counts: Mapping[str, int],
+    choices: Mapping[str, tuple[str, ...]],
+    flags: Iterable[str],
+) -> None:
+    """Find constants that are not what they have to be, by their kind.
+
+    Thresholds may be infinite, which switches them off; `counts` has the least value of each.
+    """
+    for name in positive:
+        check_positive(name, getattr(estimator, name))
+    for name in non_negative:
+        check_positive(name, getattr(estimator, name), allow_zero=True)
+    for name in thresholds:
+        value = getattr(estimator, name)
+        if not (isinstance(value, float) and np.isposinf(value)):
+            check_positive(name, value, also="(or numpy.inf)")
+    for name, least in counts.items():
+        check_integer(name, getattr(estimator, name), minimum=least)
+    for name, options in choices.items():
+        check_choice(name, getattr(estimator, name), options)
+    for name in flags:
+        check_bool(name, getattr(estimator, name))
 
 
 def per_feature(name: str, value: Any, n_features: int, *, positive: bool = False) -> Vector:
@@ -36,11 +82,21 @@ def per_feature(name: str, value: Any, n_features: int, *, positive: bool = Fals
     return np.broadcast_to(array, (n_features,)).copy()
 
 
-def positive_or_inf(name: str, value: Any) -> float:
-    """Return a positive threshold; infinity switches it off."""
-    if isinstance(value, (float, np.floating)) and np.isposinf(value):
-        return float("inf")
-    return check_positive(name, value, also="(or numpy.inf)")
+def initial_noise(estimator: Any, y: Vector) -> tuple[float, float]:
+    """Return the noise variance to start from, and the smallest."""
+    # Constant targets have no scale of their own; rounding of their size takes its place.
+    spread = max(float(np.var(y)), EPS * max(1.0, float(np.mean(y) ** 2)))
+    floor = max(estimator.noise_floor * spread, float(np.finfo(np.float64).tiny))
+    given = estimator.initial_noise_variance
+    if given is None:
+        return 0.1 * spread, floor
+    return check_positive("initial_noise_variance", given), floor
+
+
+def initial_precision(estimator: Any, n_samples: int) -> float:
+    """Return the precision of all weights to start from."""
+    given = estimator.initial_alpha
+    return n_samples**-2.0 if given is None else check_positive("initial_alpha", given)
 
 
 def at_least_one(keep: BoolArray, precision: Vector) -> BoolArray:

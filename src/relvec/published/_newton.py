@@ -11,9 +11,6 @@ from relvec._typing import BoolArray, Matrix, Vector
 
 __all__ = ["Ascent", "NewtonRules", "Objective", "Trial", "ascend", "inverse_curvature"]
 
-SMALLEST_CURVATURE = 1e-8
-"""Eigenvalues of an indefinite curvature are replaced by their size, and not by less than this."""
-
 
 class Trial(NamedTuple):
     """An objective at one point."""
@@ -64,11 +61,13 @@ class Ascent(NamedTuple):
     trial: Trial
     variance: Vector
     """Diagonal of the inverse curvature where the last step was computed."""
-    steps: int
 
 
-def inverse_curvature(curvature: Matrix) -> Matrix:
-    """Invert a curvature; if it is not positive definite, with its eigenvalues made so.
+def inverse_curvature(curvature: Matrix, smallest: float = 1e-8) -> Matrix:
+    """Invert a curvature.
+
+    If it is not positive definite, eigenvalues are replaced by their size, and not by less than
+    `smallest`.
 
     Examples
     --------
@@ -81,7 +80,7 @@ def inverse_curvature(curvature: Matrix) -> Matrix:
     if factor is not None:
         return inverse_from_cholesky(factor)
     values, vectors = np.linalg.eigh(curvature)
-    result: Matrix = (vectors / np.maximum(np.abs(values), SMALLEST_CURVATURE)) @ vectors.T
+    result: Matrix = (vectors / np.maximum(np.abs(values), smallest)) @ vectors.T
     return result
 
 
@@ -89,13 +88,36 @@ def _newton_step(gradient: Vector, curvature: Matrix, free: BoolArray) -> tuple[
     """Newton step among free coordinates, and the diagonal of the inverse curvature there."""
     step, variance = np.zeros_like(gradient), np.zeros_like(gradient)
     if curvature.ndim == 1:
-        variance[free] = 1.0 / np.maximum(curvature[free], SMALLEST_CURVATURE)
+        variance[free] = 1.0 / np.maximum(curvature[free], 1e-8)
         step[free] = variance[free] * gradient[free]
     elif free.any():
         inverse = inverse_curvature(curvature[np.ix_(free, free)])
         variance[free] = inverse.diagonal()
         step[free] = inverse @ gradient[free]
     return step, variance
+
+
+def _line_search(
+    objective: Objective,
+    current: Trial,
+    step: Vector,
+    rules: NewtonRules,
+    bounded: BoolArray | None,
+    best: float,
+) -> tuple[Trial, float] | None:
+    """Halve the step until the objective rises; None if no fraction does."""
+    fraction = rules.first
+    while fraction > rules.smallest:
+        x = current.x + fraction * step
+        if bounded is not None:
+            x[bounded] = np.maximum(x[bounded], 0.0)
+        trial = objective.evaluate(x)
+        judged = current.fit + trial.prior if rules.stale else trial.value
+        # A stale judgement does not see that the outputs have left the floating-point range.
+        if np.isfinite(trial.value) and judged > best:
+            return trial, judged
+        fraction /= 2.0
+    return None
 
 
 def ascend(
@@ -118,7 +140,6 @@ def ascend(
     current = objective.evaluate(start)
     best = current.value
     variance = np.zeros_like(start)
-    taken = 0
     for iteration in range(rules.steps):
         gradient, curvature = objective.derivatives(current)
         free = np.ones(len(start), dtype=bool)
@@ -129,19 +150,8 @@ def ascend(
         if iteration and size < rules.gradient_stop:
             break
         step, variance = _newton_step(gradient, curvature, free)
-        fraction, accepted = rules.first, None
-        while fraction > rules.smallest:
-            x = current.x + fraction * step
-            if bounded is not None:
-                x[bounded] = np.maximum(x[bounded], 0.0)
-            trial = objective.evaluate(x)
-            judged = current.fit + trial.prior if rules.stale else trial.value
-            # A stale judgement does not see that the outputs have left the floating-point range.
-            if np.isfinite(trial.value) and judged > best:
-                accepted, best = trial, judged
-                break
-            fraction /= 2.0
-        if accepted is None:
+        found = _line_search(objective, current, step, rules, bounded, best)
+        if found is None:
             break
-        current, taken = accepted, taken + 1
-    return Ascent(current, variance, taken)
+        current, best = found
+    return Ascent(current, variance)

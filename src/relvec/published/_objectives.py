@@ -11,11 +11,8 @@ from scipy.special import expit
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.likelihoods import bernoulli
 from relvec.published._algebra import (
-    indicator_curvature,
-    indicator_slope,
     kernel_curvature,
     kernel_slopes,
-    log_indicator,
     scaled_kernel,
 )
 from relvec.published._newton import Trial
@@ -91,8 +88,8 @@ class BernoulliTarget:
 class TruncatedPrior:
     """Independent normal priors, those of `truncated` coordinates restricted to x >= 0.
 
-    With `scale` the restriction is smoothed to a logistic function of ``scale * x``; without, it
-    is exact and left to the optimiser.
+    With `scale` the restriction is smoothed to the logistic function ``1 / (1 + exp(-scale x))``;
+    without, it is exact and left to the optimiser.
     """
 
     precision: Vector
@@ -103,21 +100,22 @@ class TruncatedPrior:
         """Log density, up to constants."""
         result = -0.5 * float(self.precision @ x**2)
         if self.scale is not None:
-            result += float(log_indicator(x[self.truncated], self.scale).sum())
+            result -= float(np.logaddexp(0.0, -self.scale * x[self.truncated]).sum())
         return result
 
     def gradient(self, x: Vector) -> Vector:
-        """Derivative of the log density."""
+        """Derivative of the log density; the smoothed part is k of eq. 3.11."""
         result = -self.precision * x
         if self.scale is not None:
-            result[self.truncated] += indicator_slope(x[self.truncated], self.scale)
+            result[self.truncated] += self.scale * expit(-self.scale * x[self.truncated])
         return result
 
     def curvature(self, x: Vector) -> Vector:
-        """Diagonal of minus the second derivative."""
+        """Diagonal of minus the second derivative; the smoothed part is O of eq. 3.16."""
         result = self.precision.copy()
         if self.scale is not None:
-            result[self.truncated] += indicator_curvature(x[self.truncated], self.scale)
+            at = self.scale * x[self.truncated]
+            result[self.truncated] += self.scale**2 * expit(at) * expit(-at)
         return result
 
     @property

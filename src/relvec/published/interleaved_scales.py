@@ -10,28 +10,26 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from relvec._checks import check_bool, check_choice, check_integer, check_positive
+from relvec._checks import check_choice
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
+from relvec.kernels.gradients import squared_difference_sums
 from relvec.published._algebra import (
     Conditioned,
     condition,
     scaled_kernel,
-    squared_difference_sums,
+    updated_noise,
     updated_precision,
 )
 from relvec.published._inputs import (
+    check_constants,
+    initial_noise,
+    initial_precision,
     per_feature,
-    positive_or_inf,
     read_inputs,
     read_regression,
 )
 
 __all__ = ["InterleavedRVM"]
-
-
-def linear_columns(X: Matrix) -> Matrix:
-    """Return the inputs themselves."""
-    return X
 
 
 def quadratic_columns(X: Matrix) -> Matrix:
@@ -91,6 +89,7 @@ class _Problem:
         return result
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InterleavedRVM(RegressorMixin, BaseEstimator):
     """Relevance vector machine whose input scales climb the evidence between MacKay's updates.
 
@@ -181,42 +180,22 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        columns: str | Callable[[Matrix], Matrix] | None = None,
-        initial_scale: Any = None,
-        initial_alpha: float | None = None,
-        initial_noise_variance: float | None = None,
-        scale_steps: int = 3,
-        initial_step: float = 0.1,
-        max_step: float = 1.0,
-        step_growth: float = 1.5,
-        step_shrink: float = 0.5,
-        max_shrinks: int = 8,
-        gamma_min: float = 2.22e-16,
-        alpha_max: float = 1e12,
-        noise_floor: float = 1e-12,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.columns = columns
-        self.initial_scale = initial_scale
-        self.initial_alpha = initial_alpha
-        self.initial_noise_variance = initial_noise_variance
-        self.scale_steps = scale_steps
-        self.initial_step = initial_step
-        self.max_step = max_step
-        self.step_growth = step_growth
-        self.step_shrink = step_shrink
-        self.max_shrinks = max_shrinks
-        self.gamma_min = gamma_min
-        self.alpha_max = alpha_max
-        self.noise_floor = noise_floor
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
+    columns: str | Callable[[Matrix], Matrix] | None = None
+    initial_scale: Any = None
+    initial_alpha: float | None = None
+    initial_noise_variance: float | None = None
+    scale_steps: int = 3
+    initial_step: float = 0.1
+    max_step: float = 1.0
+    step_growth: float = 1.5
+    step_shrink: float = 0.5
+    max_shrinks: int = 8
+    gamma_min: float = 2.22e-16
+    alpha_max: float = 1e12
+    noise_floor: float = 1e-12
+    max_iter: int = 1000
+    tol: float = 1e-3
+    fit_intercept: bool = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Interleave until neither precisions nor scales change.
@@ -233,7 +212,7 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         self : InterleavedRVM
         """
         X, y = read_regression(self, X, y)
-        self._check_constants()
+        self._check()
         fixed = self._fixed(X)
         problem = _Problem(X, y, fixed)
         state, floor = self._start(X, y, fixed.shape[1])
@@ -251,29 +230,31 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         self.trace_ = np.array(trace)
         return self
 
-    def _check_constants(self) -> None:
+    def _check(self) -> None:
         if self.columns is not None and not callable(self.columns):
             check_choice("columns", self.columns, ("linear", "quadratic"))
-        for name in ("initial_step", "max_step", "step_growth", "step_shrink", "tol"):
-            check_positive(name, getattr(self, name))
-        for name in ("gamma_min", "noise_floor"):
-            check_positive(name, getattr(self, name), allow_zero=True)
-        positive_or_inf("alpha_max", self.alpha_max)
+        check_constants(
+            self,
+            positive=("initial_step", "max_step", "step_growth", "step_shrink", "tol"),
+            non_negative=("gamma_min", "noise_floor"),
+            thresholds=("alpha_max",),
+            counts={"scale_steps": 0, "max_shrinks": 0, "max_iter": 1},
+            choices={},
+            flags=("fit_intercept",),
+        )
         if not self.step_shrink < 1.0 <= self.step_growth:
             raise ValueError(
                 "step_shrink must be below 1 and step_growth at least 1; "
                 f"got {self.step_shrink!r} and {self.step_growth!r}."
             )
-        for name, least in (("scale_steps", 0), ("max_shrinks", 0), ("max_iter", 1)):
-            check_integer(name, getattr(self, name), minimum=least)
-        check_bool("fit_intercept", self.fit_intercept)
 
     def _explicit(self, X: Matrix) -> Matrix:
         """Explicit columns at `X`, of shape (n_samples, n_columns)."""
         if self.columns is None:
             return np.empty((len(X), 0))
-        named = {"linear": linear_columns, "quadratic": quadratic_columns}
-        make = named[self.columns] if isinstance(self.columns, str) else self.columns
+        if self.columns == "linear":
+            return X
+        make = quadratic_columns if isinstance(self.columns, str) else self.columns
         made = np.asarray(make(X), dtype=np.float64)
         if made.ndim != 2 or len(made) != len(X):
             raise ValueError(
@@ -287,19 +268,7 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
 
     def _start(self, X: Matrix, y: Vector, n_fixed: int) -> tuple[_State, float]:
         n, n_features = X.shape
-        spread = float(np.var(y))
-        # Constant targets have no scale of their own; rounding of their size takes its place.
-        spread = max(spread, np.finfo(np.float64).eps * max(1.0, float(np.mean(y) ** 2)))
-        noise = (
-            0.1 * spread
-            if self.initial_noise_variance is None
-            else check_positive("initial_noise_variance", self.initial_noise_variance)
-        )
-        alpha = (
-            n**-2.0
-            if self.initial_alpha is None
-            else check_positive("initial_alpha", self.initial_alpha)
-        )
+        noise, floor = initial_noise(self, y)
         if self.initial_scale is None:
             total = float(X.var(axis=0).sum())
             # the mean squared distance between rows is twice the total variance
@@ -308,19 +277,18 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
             eta = per_feature("initial_scale", self.initial_scale, n_features, positive=True)
         state = _State(
             kept=np.arange(n + n_fixed),
-            alpha=np.full(n + n_fixed, alpha),
+            alpha=np.full(n + n_fixed, initial_precision(self, n)),
             noise=noise,
             log_eta=np.log(eta),
             step=min(self.initial_step, self.max_step),
         )
-        return state, max(self.noise_floor * spread, float(np.finfo(np.float64).tiny))
+        return state, floor
 
     def _update_precisions(self, state: _State, found: Conditioned, floor: float) -> float:
         """Equations 16 and 18 and pruning; return the largest change of a logarithm."""
         gamma = np.clip(found.well_determined, 0.0, 1.0)
         alpha = updated_precision(gamma, found.mean)
-        freedom = max(len(found.residual) - float(gamma.sum()), 1e-8)
-        noise = max(float(found.residual @ found.residual) / freedom, floor)
+        noise = updated_noise(found, floor)
         keep: BoolArray = (gamma >= self.gamma_min) & (alpha < self.alpha_max)
         if not keep.any():
             keep[np.argmax(gamma)] = True  # an empty model could not go on

@@ -6,9 +6,6 @@ import numpy as np
 
 from relvec._typing import Matrix
 
-TOLERANCE = 1e-9
-"""Allowed difference of two routes to one quantity, relative to its largest entry."""
-
 
 def require(condition: bool, claim: str) -> None:
     if not condition:
@@ -16,7 +13,7 @@ def require(condition: bool, claim: str) -> None:
 
 
 def require_close(
-    value: np.ndarray, reference: np.ndarray, claim: str, tolerance: float = TOLERANCE
+    value: np.ndarray, reference: np.ndarray, claim: str, tolerance: float = 1e-9
 ) -> None:
     """Compare two routes to the same numbers, relative to the largest of them."""
     if np.shape(value) != np.shape(reference):

@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._typing import Matrix
 from relvec.dictionaries.base import Dictionary
-from relvec.testing._claims import TOLERANCE, require, require_close
+from relvec.testing._claims import require, require_close
 
 
 def check_dictionary(dictionary: Dictionary, rng: np.random.Generator | None = None) -> None:
@@ -47,7 +47,7 @@ def check_dictionary(dictionary: Dictionary, rng: np.random.Generator | None = N
     require_close(projection, matrix.T @ residual, f"{name}.rmatvec does not agree with columns")
     scale = np.linalg.norm(image) * np.linalg.norm(residual) + 1.0
     require(
-        bool(abs(image @ residual - weights @ projection) <= TOLERANCE * scale),
+        bool(abs(image @ residual - weights @ projection) <= 1e-9 * scale),
         f"{name}.rmatvec is not the adjoint of matvec: <Phi w, r> = {image @ residual}, "
         f"<w, Phi' r> = {weights @ projection}",
     )

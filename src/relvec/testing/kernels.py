@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._typing import Matrix
-from relvec.kernels import KernelLike, kernel_block, kernel_dictionary
+from relvec._checks import as_objects
+from relvec._typing import Matrix, Vector
+from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, scale_gradient
+from relvec.kernels.definition import answer_of, unboxed
 from relvec.testing._claims import default_inputs, require, require_close
 
-GRADIENT_TOLERANCE = 1e-6
-"""Allowed relative difference of gradients: central differences with a step of 1e-5 are good
-to about 1e-10, less what cancellation costs."""
 
+def check_kernel(kernel: KernelLike, X: Any = None) -> None:
+    """Check that a kernel can be evaluated in blocks, copied, differentiated and exported.
 
-def check_kernel(kernel: KernelLike, X: Matrix | None = None) -> None:
-    """Check that a kernel can be evaluated in blocks, copied and differentiated.
+    What a kernel need not have is checked if it is there: `measure` and `slope` for derivatives
+    in the scales of inputs, `profile` for exports.
 
     Parameters
     ----------
     kernel : Kernel or callable
         A scikit-learn kernel object, or a function ``k(X, Z)``.
-    X : ndarray of shape (n_samples, n_features), default=None
-        Inputs; by default a dozen in three dimensions, two of them equal.
+    X : ndarray of shape (n_samples, n_features) or list of objects, default=None
+        At least six inputs; by default a dozen in three dimensions, two of them equal.
 
     Raises
     ------
@@ -37,6 +40,8 @@ def check_kernel(kernel: KernelLike, X: Matrix | None = None) -> None:
     >>> check_kernel(LinearSpline())
     """
     X = default_inputs() if X is None else X
+    objects = as_objects(X)
+    X = X if objects is None else unboxed(objects)
     Z = X[:5]
     name = repr(kernel)
     try:
@@ -52,6 +57,10 @@ def check_kernel(kernel: KernelLike, X: Matrix | None = None) -> None:
         _check_kernel_values(kernel, X, whole, name)
         _check_kernel_parameters(kernel, X, name)
         _check_kernel_gradient(kernel, X, name)
+    if answer_of(kernel, "slope") is not None:
+        _check_slope(kernel, X, name)
+    if answer_of(kernel, "profile") is not None:
+        _check_profile(kernel, X, name)
 
 
 def _check_kernel_values(kernel: Kernel, X: Matrix, whole: Matrix, name: str) -> None:
@@ -79,6 +88,40 @@ def _check_kernel_parameters(kernel: Kernel, X: Matrix, name: str) -> None:
     )
 
 
+def _check_slope(kernel: KernelLike, X: Matrix, name: str) -> None:
+    measure = answer_of(kernel, "measure")
+    require(
+        measure in ("squared", "absolute", "product", None),
+        f'measure of {name} must be "squared", "absolute" or "product"; got {measure!r}',
+    )
+    scale, Z, step = np.linspace(0.5, 2.0, X.shape[1]), X[:5], 1e-5
+    weights = np.cos(np.arange(len(X) * len(Z))).reshape(len(X), len(Z))
+    found = scale_gradient(kernel, scale, X, Z, weights)
+
+    def weighted_sum(log_scale: Vector) -> float:
+        root = np.exp(0.5 * log_scale)
+        return float(np.sum(weights * kernel_block(kernel, X * root, Z * root)))
+
+    ends = [(np.log(scale) + move, np.log(scale) - move) for move in step * np.eye(len(scale))]
+    require_close(
+        found,
+        np.array([(weighted_sum(up) - weighted_sum(down)) / (2 * step) for up, down in ends]),
+        f"{name}.slope is not the derivative of the kernel in the {measure} measure",
+        1e-6,
+    )
+
+
+def _check_profile(kernel: KernelLike, X: Matrix, name: str) -> None:
+    profile = answer_of(kernel, "profile")()
+    if profile is not None:
+        t = profile.compare(X * profile.factor, X[:5] * profile.factor)
+        require_close(
+            profile.variance * profile.value(t, np),
+            kernel_block(kernel, X, X[:5]),
+            f"the profile of {name} has other values than the kernel",
+        )
+
+
 def _check_kernel_gradient(kernel: Kernel, X: Matrix, name: str) -> None:
     value, gradient = kernel(X, eval_gradient=True)
     require_close(value, kernel(X), f"{name} has other values when asked for the gradient")
@@ -97,5 +140,6 @@ def _check_kernel_gradient(kernel: Kernel, X: Matrix, name: str) -> None:
             gradient[:, :, number],
             (above - below) / (2 * step),
             f"the gradient of {name} with respect to theta[{number}] is not its derivative",
-            GRADIENT_TOLERANCE,
+            # differences of that step are good to about 1e-10, less what cancellation costs
+            1e-6,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,23 @@ from relvec.testing._dense import (
     pose,
 )
 
-OBJECTIVE_TOLERANCE = 1e-8
-"""Allowed difference between the objective reported and the dense one, relative to the
-larger of its size and the number of samples."""
-GRADIENT_SLACK = 1e-5
-"""What finite differences may see beyond the gradient reported."""
-GAIN_SLACK = 2e-3
-"""Gains too small to be worth a step, in nats; a solver may report them as zero."""
-CONVERGED = 0.05
-"""Largest certificate of a run that calls itself converged."""
+
+@dataclass(frozen=True)
+class _Allowed:
+    """How far a solver may be from the truth."""
+
+    objective: float = 1e-8
+    """Difference between the objective reported and the dense one, relative to the larger of its
+    size and the number of samples."""
+    gradient: float = 1e-5
+    """What finite differences may see beyond the gradient reported."""
+    gain: float = 2e-3
+    """Gains too small to be worth a step, in nats; a solver may report them as zero."""
+    certificate: float = 0.05
+    """Largest certificate of a run that calls itself converged."""
+
+
+_ALLOWED = _Allowed()
 
 
 def check_solver(solver: Solver) -> None:
@@ -134,8 +143,9 @@ def _check_solution(solver: Solver, dense: DenseProblem, solution: Solution, nam
     )  # fmt: skip
     worst = max(solution.certificate)
     require(
-        worst <= CONVERGED,
-        f"{on} says it converged with a certificate of {worst:.3g}, which is above {CONVERGED}",
+        worst <= _ALLOWED.certificate,
+        f"{on} says it converged with a certificate of {worst:.3g}, which is above "
+        f"{_ALLOWED.certificate}",
     )
     _check_trace(solver, solution, on)
 
@@ -171,7 +181,7 @@ def _check_form(problem: Problem, solution: Solution, on: str) -> None:
 
 def _check_objective(dense: DenseProblem, solution: Solution, on: str) -> None:
     exact = dense.objective(dense.log_alpha(solution), solution.noise_variance)
-    allowed = OBJECTIVE_TOLERANCE * max(abs(exact), len(dense.target))
+    allowed = _ALLOWED.objective * max(abs(exact), len(dense.target))
     require(
         abs(solution.objective - exact) <= allowed,
         f"{on} reports an objective of {solution.objective:.10g}; the dense formula gives "
@@ -184,20 +194,20 @@ def _check_certificate(dense: DenseProblem, solution: Solution, on: str) -> None
     steepest = float(np.abs(slopes).max(initial=0.0))
     reported = solution.certificate
     require(
-        steepest <= 1.01 * reported.gradient + GRADIENT_SLACK,
+        steepest <= 1.01 * reported.gradient + _ALLOWED.gradient,
         f"{on} certifies a gradient of {reported.gradient:.3g}; finite differences find "
         f"{steepest:.3g}",
     )
     if dense.problem.noise_variance is None:
         require(
-            abs(noise_slope) <= 1.01 * reported.gradient + GRADIENT_SLACK,
+            abs(noise_slope) <= 1.01 * reported.gradient + _ALLOWED.gradient,
             f"{on} left the noise where the objective has a slope of {noise_slope:.3g}; at fixed "
             "lam its best value has a closed form",
         )
     if dense.problem.prior.is_removable:
         atom, gain = dense.best_entry(solution)
         require(
-            gain <= reported.best_gain + GAIN_SLACK,
+            gain <= reported.best_gain + _ALLOWED.gain,
             f"{on} certifies that no atom gains more than {reported.best_gain:.3g}; atom {atom} "
             f"gains {gain:.3g}",
         )
@@ -207,7 +217,7 @@ def _check_trace(solver: Solver, solution: Solution, on: str) -> None:
     if not getattr(solver, "is_monotone", True) or not solution.trace:
         return
     trace = np.array(solution.trace)
-    allowed = OBJECTIVE_TOLERANCE * max(1.0, float(np.abs(trace).max()))
+    allowed = _ALLOWED.objective * max(1.0, float(np.abs(trace).max()))
     fall = float(-np.diff(trace).min(initial=0.0))
     require(
         fall <= allowed,
@@ -291,7 +301,7 @@ def _check_warm_start(solver: Solver, name: str) -> None:
         _check_objective(dense, solution, on)
         _check_certificate(dense, solution, on)
         require(
-            what != "its own solution" or solution.objective >= cold.objective - GAIN_SLACK,
+            what != "its own solution" or solution.objective >= cold.objective - _ALLOWED.gain,
             f"{on} falls from {cold.objective:.8g} to {solution.objective:.8g}",
         )
 

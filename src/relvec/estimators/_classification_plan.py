@@ -1,0 +1,192 @@
+"""What a fit of classes does, resolved once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from relvec._linalg import fitting_threads
+from relvec._typing import Vector
+from relvec.bases.base import Basis, BoundBasis
+from relvec.dictionaries.base import Dictionary
+from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
+from relvec.estimators._locality import is_local, near_zero
+from relvec.estimators._machine import finish_machine
+from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
+from relvec.estimators._plan import Data, Plan
+from relvec.estimators._scales import (
+    ScaledBasis,
+    learn_scales,
+    relevance_deviations,
+    scale_directions,
+)
+from relvec.learning.label_information import label_information
+from relvec.likelihoods import Bernoulli, Likelihood
+from relvec.likelihoods import Softmax as SoftmaxLikelihood
+from relvec.moments import Storage
+from relvec.solvers import LatentProblem, LatentSolver
+
+__all__ = ["ClassificationFit", "ClassificationPlan"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationFit:
+    """One fitted dictionary and how it tells classes apart."""
+
+    bound: BoundBasis
+    panel: Panel
+    scaled: ScaledBasis | None = None
+    """The basis with its learnt scales, if any were."""
+    relevance_std: Vector | None = None
+    """Standard deviation of the relevance of each input, if that was asked."""
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, over all models."""
+        return self.panel.objective
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassificationPlan(Plan[ClassificationFit]):
+    """A fit of classes, in Laplace's approximation."""
+
+    solver: LatentSolver
+    fit_intercept: bool | None
+    """None to fit it unless all atoms decay within the data."""
+    multi_class: str = "one_vs_rest"
+    counts_at_bound: bool
+    """Whether degrees of freedom are counted at the largest curvature of the likelihood."""
+    largest_latent: float
+    is_signed: bool = False
+    """Whether weights have the signs of the classes of their centres."""
+    measures_scales: bool = False
+    """Whether to say how uncertain learnt scales are."""
+
+    def learn(self, data: Data) -> list[ScaledBasis]:
+        """Return the basis with the scales that come into question."""
+        assert self.learner is not None
+        return learn_scales(
+            self.learner, self.basis, data.X, data.targets, data.weight, are_labels=True
+        )
+
+    def fit(self, basis: Basis, data: Data) -> ClassificationFit:
+        """Fit one model for two classes or for all, or one for each class against the rest."""
+        bound = self.bind(basis, data.X, data.weight)
+        n_classes = max(2, data.targets.shape[1])
+        jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
+        with fitting_threads(float(math.prod(bound.dictionary.shape))):
+            dictionary = self._stored(bound.dictionary, data.X)
+            is_given = self.fit_intercept is None and is_local(bound, dictionary, data.weight)
+            has_intercept = self.fit_intercept is not False and not is_given
+            shift = np.zeros(dictionary.shape[1])
+            if has_intercept:  # which takes up the shift
+                dictionary, shift = near_zero(dictionary, data.weight)
+            kind: type[Panel] = TwoClasses if n_classes == 2 else OneVersusRest
+            recipe: Likelihood = Bernoulli()
+            targets = [data.groups == positive for positive in range(n_classes == 2, n_classes)]
+            if jointly:
+                kind, recipe, targets = Softmax, SoftmaxLikelihood(n_classes), [data.groups]
+            machines = []
+            for target in targets:
+                problem, given = self.problem(
+                    recipe, target, bound, dictionary, data.weight, has_intercept, is_given
+                )
+                solution = self.solver.solve(problem, monitor=self.monitor)
+                machines.append(
+                    finish_machine(
+                        problem,
+                        solution,
+                        bound,
+                        data.X,
+                        shift=shift if jointly else np.zeros_like(shift),
+                        given=given,
+                        error_bars=self.error_bars,
+                    )
+                )
+        return ClassificationFit(bound, kind(machines, bound, intercept_is_fitted=has_intercept))
+
+    def problem(
+        self,
+        recipe: Likelihood,
+        target: np.ndarray,
+        bound: BoundBasis,
+        dictionary: Dictionary,
+        weight: Vector | None,
+        has_intercept: bool,
+        is_given: bool,
+    ) -> tuple[LatentProblem, Vector | None]:
+        """Return what the solver is given of one model, and its given intercepts."""
+        likelihood, given = recipe.bind(target, weight), None
+        if is_given:
+            given = np.atleast_1d(likelihood.null_latent())
+            offset = np.tile(given, (len(target), 1))
+            likelihood = recipe.bind(target, weight, offset if len(given) > 1 else offset[:, 0])
+        prior = self.prior.bind(likelihood.total_weight, groups=bound.groups)
+        rows = bound.source_row
+        penalties = self.inclusion_penalties(bound, prior.is_penalised)
+        if weight is not None:  # a row of no weight must not lend its atom either
+            penalties[(rows >= 0) & (weight[rows] == 0.0)] = np.inf
+        signs = None
+        if self.is_signed:
+            signs = np.where(rows >= 0, 2.0 * likelihood.target[rows] - 1.0, 0.0)
+        problem = LatentProblem(
+            dictionary,
+            likelihood,
+            has_intercept,
+            signs=signs,
+            shared=recipe.n_latent > 1 and self.multi_class == "shared",
+            min_gain=penalties,
+            prior=prior,
+            is_prior=self.counts_at_bound,
+            largest_latent=self.largest_latent,
+        )
+        return problem, given
+
+    def _stored(self, dictionary: Dictionary, X: Any) -> Dictionary:
+        """Keep the atoms at the training inputs in memory if they fit."""
+        n_samples, n_atoms = dictionary.shape
+        low_memory = self.low_memory
+        if low_memory is None:
+            # kernels of up to 16 inputs are computed as fast as they are read
+            limit = Storage().store_bytes // (1 if X.shape[1] > 16 else 16)
+            low_memory = 8 * n_samples * n_atoms > limit
+        if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
+            return dictionary
+        return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
+
+    def score(self, fit: ClassificationFit, data: Data) -> float:
+        """Mean log probability of the classes of other rows."""
+        chances = fit.panel.log_probability(data.X, moderated=True)
+        rows = np.arange(len(data.groups))
+        return float(np.average(chances[rows, data.groups], weights=data.weight))
+
+    def finish_scales(
+        self, scaled: ScaledBasis, fit: ClassificationFit, data: Data
+    ) -> ClassificationFit:
+        """Say how uncertain the scales are, if that is asked."""
+        fit = replace(fit, scaled=scaled)
+        if not self.measures_scales:
+            return fit
+        learnt = scaled.scales
+        kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
+        curvature = np.zeros((directions.shape[1], directions.shape[1]))
+        for machine in fit.panel.machines:
+            if not len(machine.active):
+                continue
+            rows = machine.likelihood.bind(np.zeros(len(data.groups)), data.weight)
+            atoms: Any = machine.atoms
+            curvature += label_information(
+                scaled.kernel,
+                learnt.scale[kept],
+                data.X[:, kept],
+                atoms.centers[:, kept],
+                machine.coef[0],
+                machine.weight_precision[0],
+                rows.weighted(rows.curvature(machine.mean(data.X))),
+                directions,
+                has_intercept=fit.panel.intercept_is_fitted,
+            )
+        return replace(fit, relevance_std=relevance_deviations(learnt, curvature)[0])

@@ -1,0 +1,83 @@
+"""What a fitted model was made of: its candidates, and the problem that its solver was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import ArrayLike
+from relvec.bases import BoundBasis
+from relvec.bases.base import Basis
+from relvec.estimators._inputs import read_weight
+from relvec.estimators._scales import with_kernel
+from relvec.moments import moments_of
+from relvec.solvers import Problem
+
+__all__ = ["fitted_basis", "fitted_problem"]
+
+
+def fitted_basis(model: Any) -> Basis:
+    """Return the basis of a fitted model, with the kernel that was learnt for it.
+
+    Parameters
+    ----------
+    model : regressor or classifier of relvec
+        Fitted.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> from relvec.estimators.fitted import fitted_basis
+    >>> X = np.linspace(-3, 3, 31)[:, None]
+    >>> model = RVMRegressor(gamma=2.0, noise_variance=0.01).fit(X, np.exp(-(X[:, 0] ** 2)))
+    >>> fitted_basis(model)
+    KernelBasis(gamma=2.0)
+    """
+    basis: Basis = model._resolve_basis()
+    learnt = getattr(model, "kernel_", None)
+    return basis if learnt is None else with_kernel(basis, learnt)
+
+
+def fitted_problem(
+    model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[Problem, BoundBasis]:
+    """State the problem of a fitted regressor of one target again, and bind its candidates.
+
+    A fitted model keeps the atoms in use only. What it was given of the others is found by doing
+    to the rows of the fit what the fit did, but for the search.
+
+    Parameters
+    ----------
+    model : regressor of relvec
+        Fitted.
+    X : array-like of shape (n_samples, n_features)
+        Its inputs.
+    y : array-like of shape (n_samples,)
+        Its targets.
+    sample_weight : array-like of shape (n_samples,), optional
+        As in the fit.
+
+    Returns
+    -------
+    problem : Problem
+        As its solver saw it.
+    bound : BoundBasis
+        All candidates.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> from relvec.estimators.fitted import fitted_problem
+    >>> X = np.linspace(-3, 3, 31)[:, None]
+    >>> y = np.exp(-(X[:, 0] ** 2))
+    >>> problem, bound = fitted_problem(RVMRegressor(gamma=2.0).fit(X, y), X, y)
+    >>> problem.moments.n_atoms, len(bound.atoms)
+    (31, 31)
+    """
+    inputs, plan = np.asarray(X, dtype=np.float64), model._resolve()
+    weight = read_weight(sample_weight, inputs)
+    bound = plan.bind(fitted_basis(model), inputs, weight)
+    target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
+    (moments,) = moments_of(bound.dictionary, target, weight, centre=plan.fit_intercept)
+    return plan.problem(moments, bound), bound

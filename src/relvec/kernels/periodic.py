@@ -1,0 +1,120 @@
+"""A kernel of functions that repeat themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryKernelMixin
+
+from relvec._checks import check_positive
+from relvec._typing import Matrix, Vector
+from relvec.kernels.definition import define
+
+__all__ = ["Periodic"]
+
+
+class Periodic(StationaryKernelMixin, Kernel):
+    """Periodic kernel, ``exp(-2 sum sin(pi (x - z) / period)**2 / length_scale**2)``.
+
+    The sum is over the features, so that it is a covariance of any number of them;
+    scikit-learn's `ExpSineSquared` is that of one. By name, ``kernel="periodic"`` has the length
+    scale 1 and the period ``pi * sqrt(2 / gamma)``, which makes it as wide near its centre as
+    ``exp(-gamma |x - z|^2)``.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+        How far functions vary within a period.
+    period : float, default=1.0
+        After which functions repeat themselves, along every input.
+    length_scale_bounds, period_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Ranges in which they may be learnt.
+
+    Examples
+    --------
+    >>> from relvec.kernels import Periodic
+    >>> Periodic(period=7.0)([[0.0], [3.5], [7.0]], [[0.0]]).round(3)
+    array([[1.   ],
+           [0.135],
+           [1.   ]])
+    """
+
+    def __init__(
+        self,
+        length_scale: float = 1.0,
+        period: float = 1.0,
+        length_scale_bounds: tuple[float, float] | str = (1e-5, 1e5),
+        period_bounds: tuple[float, float] | str = (1e-5, 1e5),
+    ) -> None:
+        self.length_scale = length_scale
+        self.period = period
+        self.length_scale_bounds = length_scale_bounds
+        self.period_bounds = period_bounds
+
+    @property
+    def hyperparameter_length_scale(self) -> Any:
+        """Name, kind and bounds of the length scale."""
+        return Hyperparameter("length_scale", "numeric", self.length_scale_bounds)
+
+    @property
+    def hyperparameter_period(self) -> Any:
+        """Name, kind and bounds of the period."""
+        return Hyperparameter("period", "numeric", self.period_bounds)
+
+    def __call__(
+        self, X: Any, Y: Any = None, eval_gradient: bool = False
+    ) -> Matrix | tuple[Matrix, np.ndarray]:
+        """Evaluate the kernel, and on request its derivative in the logarithms of its parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Left inputs.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Right inputs; None means `X`.
+        eval_gradient : bool, default=False
+            Also return the derivative; `Y` must be None.
+        """
+        if eval_gradient and Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        length = check_positive("length_scale of Periodic", self.length_scale)
+        period = check_positive("period of Periodic", self.period)
+        left = np.atleast_2d(np.asarray(X, dtype=np.float64)) * (math.pi / period)
+        right = left
+        if Y is not None:
+            right = np.atleast_2d(np.asarray(Y, dtype=np.float64)) * (math.pi / period)
+        squares = np.zeros((len(left), len(right)))
+        turned = np.zeros_like(squares) if eval_gradient else None
+        for x, z in zip(left.T, right.T, strict=True):
+            phase = np.subtract.outer(x, z)
+            squares += np.square(np.sin(phase))
+            if turned is not None:  # derivative of the square in the log period
+                turned -= phase * np.sin(2.0 * phase)
+        value = np.exp((-2.0 / length**2) * squares)
+        if turned is None:
+            return value
+        slopes = []  # in the order of `theta`, that of the names
+        if not self.hyperparameter_length_scale.fixed:
+            slopes.append(value * squares * (4.0 / length**2))
+        if not self.hyperparameter_period.fixed:
+            slopes.append(value * turned * (-2.0 / length**2))
+        return value, np.stack(slopes, axis=2) if slopes else np.empty((*value.shape, 0))
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)``, one for every row of `X`."""
+        return np.ones(len(np.atleast_2d(X)))
+
+    def __repr__(self) -> str:
+        length, period = float(self.length_scale), float(self.period)
+        return f"Periodic(length_scale={length:.3g}, period={period:.3g})"
+
+
+define(
+    Periodic,
+    names={
+        "periodic": lambda gamma, degree, coef0: Periodic(period=math.pi * math.sqrt(2.0 / gamma))
+    },
+    aliases={"exp_sine_squared": "periodic", "cosine_periodic": "periodic"},
+)

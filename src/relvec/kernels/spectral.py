@@ -1,0 +1,211 @@
+"""Stationary kernels of any shape, from the peaks of their spectrum."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryKernelMixin
+
+from relvec._checks import check_finite_block
+from relvec._typing import Matrix, Vector
+from relvec.kernels.definition import define
+
+__all__ = ["SpectralMixture"]
+
+
+class SpectralMixture(StationaryKernelMixin, Kernel):
+    """Spectral mixture kernel of Wilson and Adams (2013).
+
+    The spectral density is a mixture of Gaussians, each at a frequency and its negative::
+
+        sum_q weight_q prod_d exp(-2 pi^2 (x - z)_d^2 variance_qd) cos(2 pi (x - z)_d mean_qd)
+
+    With enough components it comes close to any stationary covariance: sums of smooth, of rough
+    and of nearly periodic functions. By name, ``kernel="spectral_mixture"`` has three components
+    of equal weight that decay like ``exp(-gamma |x - z|^2)``, with frequencies of a quarter, one
+    and four times the width of their peaks. Give an object, and ``scales="kernel"``, to learn
+    weights, frequencies and widths.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_components,), default=(1.0,)
+        Variance of each component.
+    means : array-like of shape (n_components,) or (n_components, n_features), default=(1.0,)
+        Frequencies, in cycles per unit of the input; one for all features, or one for each.
+    variances : array-like of the same kind, default=(1.0,)
+        Squared widths of the peaks: how fast correlations are lost.
+    weights_bounds, means_bounds, variances_bounds : pair of floats or "fixed"
+        Ranges in which they may be learnt.
+
+    References
+    ----------
+    A. G. Wilson and R. P. Adams (2013). Gaussian process kernels for pattern discovery and
+    extrapolation. International Conference on Machine Learning, 1067-1075.
+
+    Examples
+    --------
+    >>> from relvec.kernels import SpectralMixture
+    >>> kernel = SpectralMixture(weights=[1.0, 0.5], means=[0.5, 3.0], variances=[0.01, 0.1])
+    >>> kernel([[0.0], [1.0], [2.0]], [[0.0]]).round(3)
+    array([[ 1.5  ],
+           [-0.751],
+           [ 0.454]])
+    """
+
+    def __init__(
+        self,
+        weights: Any = (1.0,),
+        means: Any = (1.0,),
+        variances: Any = (1.0,),
+        weights_bounds: tuple[float, float] | str = (1e-5, 1e5),
+        means_bounds: tuple[float, float] | str = (1e-5, 1e5),
+        variances_bounds: tuple[float, float] | str = (1e-5, 1e5),
+    ) -> None:
+        self.weights = weights
+        self.means = means
+        self.variances = variances
+        self.weights_bounds = weights_bounds
+        self.means_bounds = means_bounds
+        self.variances_bounds = variances_bounds
+
+    @property
+    def hyperparameter_means(self) -> Any:
+        """Name, kind and bounds of the frequencies."""
+        return self._hyperparameter("means")
+
+    @property
+    def hyperparameter_variances(self) -> Any:
+        """Name, kind and bounds of the squared widths."""
+        return self._hyperparameter("variances")
+
+    @property
+    def hyperparameter_weights(self) -> Any:
+        """Name, kind and bounds of the weights."""
+        return self._hyperparameter("weights")
+
+    def _hyperparameter(self, name: str) -> Any:
+        size = max(1, np.size(getattr(self, name)))
+        return Hyperparameter(name, "numeric", getattr(self, name + "_bounds"), size)
+
+    @property
+    def theta(self) -> Vector:
+        """Logarithms of the free parameters, one after the other."""
+        free = [each.name for each in self.hyperparameters if not each.fixed]
+        flat = [np.ravel(np.asarray(getattr(self, name), dtype=np.float64)) for name in free]
+        return np.log(np.concatenate([*flat, np.empty(0)]))
+
+    @theta.setter
+    def theta(self, theta: Vector) -> None:
+        Kernel.theta.fset(self, theta)
+
+    def _table(self, name: str, n_features: int | None) -> Matrix:
+        """Return a parameter with a row for each component and a column for each feature."""
+        values = np.asarray(getattr(self, name), dtype=np.float64)
+        n_components = np.size(self.weights)
+        if values.size == 0 or values.size % n_components:
+            raise ValueError(
+                f"{name} of SpectralMixture must hold a number for each of {n_components} "
+                f"components, or one for each component and feature; got {values.size} numbers."
+            )
+        check_finite_block(values, f"{name} of SpectralMixture")
+        if (values <= 0.0).any():
+            raise ValueError(f"{name} of SpectralMixture must be positive; got {values.min():g}.")
+        table = values.reshape(n_components, -1)
+        if n_features is not None and table.shape[1] not in (1, n_features):
+            raise ValueError(
+                f"{name} of SpectralMixture has {table.shape[1]} numbers for each component, but "
+                f"the inputs have {n_features} features. Give one, or one for each feature."
+            )
+        return table
+
+    def __call__(
+        self, X: Any, Y: Any = None, eval_gradient: bool = False
+    ) -> Matrix | tuple[Matrix, np.ndarray]:
+        """Evaluate the kernel, and on request its derivative in the logarithms of its parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Left inputs.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Right inputs; None means `X`.
+        eval_gradient : bool, default=False
+            Also return the derivative; `Y` must be None.
+        """
+        if eval_gradient and Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        left = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        right = left if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64))
+        apart = left.T[:, :, np.newaxis] - right.T[:, np.newaxis, :]
+        tables = {name: self._table(name, len(apart)) for name in ("means", "variances")}
+        weights = self._table("weights", None)[:, 0]
+        peaks = [
+            _Peak.at(apart, weight, mean, variance)
+            for weight, mean, variance in zip(weights, *tables.values(), strict=True)
+        ]
+        value: Matrix = np.sum([peak.value for peak in peaks], axis=0)
+        if not eval_gradient:
+            return value
+        slopes = {"means": [peak.by_means() for peak in peaks]}
+        slopes["variances"] = [peak.value * peak.exponents for peak in peaks]
+        for name, table in tables.items():
+            if table.shape[1] < len(apart):  # one for all features
+                slopes[name] = [each.sum(axis=0, keepdims=True) for each in slopes[name]]
+        slopes["weights"] = [peak.value[np.newaxis] for peak in peaks]
+        # in the order of `theta`, that of the names
+        free = [each.name for each in self.hyperparameters if not each.fixed]
+        found = [each for name in free for each in slopes[name]]
+        nothing = np.empty((0, *value.shape))
+        return value, np.moveaxis(np.concatenate([*found, nothing]), 0, 2)
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)``, the sum of the weights for every row of `X`."""
+        return np.full(len(np.atleast_2d(X)), float(self._table("weights", None).sum()))
+
+    def __repr__(self) -> str:
+        names = ("weights", "means", "variances")
+        listed = [
+            f"{name}=[{', '.join(f'{each:.3g}' for each in np.ravel(getattr(self, name)))}]"
+            for name in names
+        ]
+        return f"SpectralMixture({', '.join(listed)})"
+
+
+class _Peak(NamedTuple):
+    """One component between all pairs of inputs; what has three axes has features first."""
+
+    value: Matrix
+    envelope: Matrix
+    exponents: np.ndarray
+    phases: np.ndarray
+
+    @classmethod
+    def at(cls, apart: np.ndarray, weight: float, mean: Vector, variance: Vector) -> _Peak:
+        exponents = -2.0 * math.pi**2 * variance[:, np.newaxis, np.newaxis] * apart**2
+        phases = 2.0 * math.pi * mean[:, np.newaxis, np.newaxis] * apart
+        envelope = weight * np.exp(exponents.sum(axis=0))
+        return cls(envelope * np.cos(phases).prod(axis=0), envelope, exponents, phases)
+
+    def by_means(self) -> np.ndarray:
+        """Return the derivatives in the log frequencies."""
+        cosines = np.cos(self.phases)
+        # leaving one factor out, since it may be zero where it would be divided by
+        others = [np.delete(cosines, k, axis=0).prod(axis=0) for k in range(len(cosines))]
+        result: np.ndarray = -self.envelope * np.array(others) * np.sin(self.phases) * self.phases
+        return result
+
+
+def _named(gamma: float, degree: int, coef0: float) -> SpectralMixture:
+    variance = gamma / (2.0 * math.pi**2)
+    means = math.sqrt(variance) * np.array([0.25, 1.0, 4.0])
+    return SpectralMixture(np.full(3, 1.0 / 3.0), means, np.full(3, variance))
+
+
+define(
+    SpectralMixture,
+    names={"spectral_mixture": _named},
+    aliases={"sm": "spectral_mixture", "spectral": "spectral_mixture"},
+    decays=True,
+)

@@ -1,0 +1,73 @@
+"""Kernels of inputs that something is done to first."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from sklearn.gaussian_process.kernels import Kernel
+
+from relvec._typing import Matrix, Vector
+
+__all__ = ["OfTransformedInputs"]
+
+
+class OfTransformedInputs(Kernel):
+    """Another kernel, of transformed inputs: what is learnt are the parameters of that one."""
+
+    kernel: Kernel
+
+    @abstractmethod
+    def _transformed(self, X: Any) -> Any:
+        """Return the inputs of the inner kernel."""
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """Evaluate the kernel, and on request its derivative with respect to `theta`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Left inputs.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Right inputs; None means `X`.
+        eval_gradient : bool, default=False
+            Also return the derivative in the parameters of the inner kernel; `Y` must be None.
+        """
+        right = None if Y is None else self._transformed(Y)
+        if eval_gradient:
+            return self.kernel(self._transformed(X), right, eval_gradient=True)
+        return self.kernel(self._transformed(X), right)
+
+    def diag(self, X: Any) -> Vector:
+        """Return ``k(x, x)`` for every row of `X`."""
+        result: Vector = self.kernel.diag(self._transformed(X))
+        return result
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with those of the inner kernel if `deep`."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            inner = self.kernel.get_params().items()
+            params.update(("kernel__" + name, value) for name, value in inner)
+        return params
+
+    @property
+    def hyperparameters(self) -> list[Any]:
+        """Those of the inner kernel."""
+        return [each._replace(name="kernel__" + each.name) for each in self.kernel.hyperparameters]
+
+    @property
+    def theta(self) -> Vector:
+        """Logarithms of the free parameters of the inner kernel."""
+        result: Vector = self.kernel.theta
+        return result
+
+    @theta.setter
+    def theta(self, theta: Vector) -> None:
+        self.kernel.theta = theta
+
+    @property
+    def bounds(self) -> Matrix:
+        """Bounds of `theta`."""
+        result: Matrix = self.kernel.bounds
+        return result

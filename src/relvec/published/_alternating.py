@@ -1,0 +1,195 @@
+"""What Heimsæter's two algorithms share: sample weights and feature weights in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
+from relvec.published._algebra import scaled_kernel, updated_precision
+from relvec.published._inputs import at_least_one, check_constants, per_feature, read_inputs
+from relvec.published._newton import Ascent, NewtonRules, ascend
+from relvec.published._objectives import (
+    CURVATURES,
+    FeatureObjective,
+    Target,
+    TruncatedPrior,
+    WeightObjective,
+)
+
+__all__ = ["AlternatingEstimator", "State"]
+
+
+@dataclass
+class State:
+    """Everything that changes from one iteration to the next."""
+
+    rows: IndexArray
+    features: IndexArray
+    alpha: Vector
+    """Precision of the intercept first, if it is in the model."""
+    weight: Vector
+    """In the order of `alpha`; those of kernels before the sign of their column."""
+    has_intercept: bool
+    theta: Vector
+    beta: Vector
+    noise: float = np.nan
+    noise_floor: float = 0.0
+    trace: list[float] = field(default_factory=list)
+
+    @property
+    def intercept(self) -> float:
+        """Weight of the constant; zero if it was pruned."""
+        return float(self.weight[0]) if self.has_intercept else 0.0
+
+    def design(self, X: Matrix, sign: Vector) -> Matrix:
+        """Columns of the model at the training inputs."""
+        used = X[:, self.features]
+        kernel = scaled_kernel(used, used[self.rows], self.theta) * sign[self.rows]
+        return np.column_stack([np.ones(len(X)), kernel]) if self.has_intercept else kernel
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AlternatingEstimator(BaseEstimator):
+    """Kernels with feature weights, pruned by the precisions of both kinds of weight."""
+
+    initial_theta: Any = None
+    initial_beta: Any = 1.0
+    indicator_scale: float = 5.0
+    alpha_max: float
+    beta_max: float
+    min_change: float = 1e-3
+    gradient_stop: float = 1e-6
+    max_iter: int
+    warm_up: int = 5
+    initial_step: float
+    smallest_step: float = 2.0**-10
+    curvature: str
+    truncation: str = "smoothed"
+    fit_intercept: bool = True
+
+    def _check(self, **kinds: Any) -> None:
+        """Check the constants, those that only one of the algorithms has by their kinds."""
+        check_constants(
+            self,
+            positive=("indicator_scale", "min_change", "initial_step", "smallest_step"),
+            non_negative=("gradient_stop", *kinds["non_negative"]),
+            thresholds=("alpha_max", "beta_max"),
+            counts={"max_iter": 1, "warm_up": 0} | kinds["counts"],
+            choices={"curvature": CURVATURES, "truncation": ("smoothed", "exact")}
+            | kinds["choices"],
+            flags=("fit_intercept", *kinds["flags"]),
+        )
+        if not self.smallest_step < self.initial_step <= 1.0:
+            raise ValueError(
+                "initial_step must be larger than smallest_step and at most 1; "
+                f"got {self.initial_step!r} and {self.smallest_step!r}."
+            )
+
+    def _initial_state(self, X: Matrix, alpha: float, weight: float) -> State:
+        n, n_features = X.shape
+        size = n + int(self.fit_intercept)
+        theta = 0.5 / n_features if self.initial_theta is None else self.initial_theta
+        return State(
+            rows=np.arange(n),
+            features=np.arange(n_features),
+            alpha=np.full(size, float(alpha)),
+            weight=np.full(size, float(weight)),
+            has_intercept=bool(self.fit_intercept),
+            theta=per_feature("initial_theta", theta, n_features),
+            beta=per_feature("initial_beta", self.initial_beta, n_features, positive=True),
+        )
+
+    def _prior(self, precision: Vector, first: int) -> TruncatedPrior:
+        """Prior of weights of which those before `first` are not truncated."""
+        truncated = np.arange(len(precision)) >= first
+        scale = self.indicator_scale if self.truncation == "smoothed" else None
+        return TruncatedPrior(precision, truncated, scale)
+
+    def _ascend(
+        self,
+        objective: FeatureObjective | WeightObjective,
+        start: Vector,
+        steps: int,
+        size: int,
+        *,
+        stale: bool = False,
+    ) -> Ascent:
+        """Newton steps, until the norm of the gradient over `size` is small."""
+        rules = NewtonRules(
+            steps, self.gradient_stop, size, self.initial_step, self.smallest_step, stale
+        )
+        return ascend(objective, start, rules, objective.prior.bounded)
+
+    def _prune_weights(self, state: State, weight: Vector, alpha: Vector) -> float:
+        """Drop samples by their new precisions; return the largest change of a kept weight."""
+        first = int(state.has_intercept)
+        keep = alpha < self.alpha_max
+        keep[first:] = at_least_one(keep[first:], alpha[first:])
+        change = float(np.max(np.abs(weight - state.weight)[keep]))
+        state.has_intercept = bool(first and keep[0])
+        state.rows, state.weight = state.rows[keep[first:]], weight[keep]
+        state.alpha = np.minimum(alpha[keep], _LARGEST_PRECISION)
+        return change
+
+    def _move_features(
+        self,
+        state: State,
+        X: Matrix,
+        sign: Vector,
+        target: Target,
+        steps: int,
+        size: int,
+        *,
+        stale: bool = False,
+    ) -> tuple[float, float]:
+        """Newton steps, new precisions and pruning of the feature weights.
+
+        Returns the largest change of a kept one, and the objective.
+        """
+        used = X[:, state.features]
+        objective = FeatureObjective(
+            X=used,
+            centres=used[state.rows],
+            weight=state.weight[int(state.has_intercept) :] * sign[state.rows],
+            intercept=state.intercept,
+            target=target,
+            prior=self._prior(state.beta, 0),
+            form=self.curvature,
+        )
+        ascent = self._ascend(objective, state.theta, steps, size, stale=stale)
+        theta = ascent.trial.x
+        beta = updated_precision(1.0 - state.beta * ascent.variance, theta)
+        keep = at_least_one(beta < self.beta_max, beta)
+        change = float(np.max(np.abs(theta - state.theta)[keep]))
+        state.features, state.theta = state.features[keep], theta[keep]
+        state.beta = np.minimum(beta[keep], _LARGEST_PRECISION)
+        return change, ascent.trial.value
+
+    def _expose(self, state: State, X: Matrix, covariance: Matrix) -> None:
+        self.relevance_ = state.rows
+        self.relevance_vectors_ = X[state.rows]
+        self.features_ = state.features
+        self.feature_weights_ = np.zeros(X.shape[1])
+        self.feature_weights_[state.features] = state.theta
+        self.feature_precision_ = np.full(X.shape[1], np.inf)
+        self.feature_precision_[state.features] = state.beta
+        self.weight_precision_ = state.alpha[int(state.has_intercept) :]
+        self.trace_ = np.array(state.trace)
+        self._has_intercept = state.has_intercept
+        self._covariance = covariance
+
+    def _kernel(self, X: ArrayLike) -> Matrix:
+        return scaled_kernel(read_inputs(self, X), self.relevance_vectors_, self.feature_weights_)
+
+    def _variance(self, kernel: Matrix) -> Vector:
+        """Variance of the output where the kernels have these values."""
+        design = np.column_stack([np.ones(len(kernel)), kernel]) if self._has_intercept else kernel
+        return np.einsum("ij,ij->i", design @ self._covariance, design)
+
+
+_LARGEST_PRECISION = float(np.finfo(np.float64).max) ** 0.25
+"""Stands for infinity where the last weight of its kind stays above its threshold."""
