@@ -12,7 +12,7 @@ from relvec.dictionaries import CosineDictionary, DenseDictionary, Dictionary
 from relvec.estimators._solvers import resolve_solver
 from relvec.moments import moments_of
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
-from relvec.solvers.gaussian.noise_profile import NOISE_FLOOR, Curve, Inert
+from relvec.solvers.gaussian.noise_profile import NOISE_FLOOR, Curve, Group, Inert
 from relvec.solvers.gaussian.orthonormal import (
     entry_threshold,
     gain,
