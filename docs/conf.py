@@ -96,6 +96,7 @@ EXAMPLES = [
     "photograph_line.py",
     "mixed_basis.py",
     "named_columns.py",
+    "texts.py",
     "smoothness_priors.py",
     "local_optima.py",
     "classification.py",

@@ -137,3 +137,12 @@ def test_missing_pixels(said: str) -> None:
     assert seen < lost < 15.0
     for _, held in numbers(r"(\d+) % bands hold ([\d.]+)%", said):
         assert 80.0 < held < 99.0
+
+
+@pytest.mark.parametrize("said", ["texts"], indirect=True)
+def test_texts(said: str) -> None:
+    scores = dict(re.findall(r"  (substrings of \d|shares of letters) +(-?[\d.]+)", said))
+    assert len(scores) == 5
+    assert max(scores, key=lambda name: float(scores[name])) == "substrings of 5"
+    assert float(scores["substrings of 5"]) > 0.7
+    assert "TATAA" in said.split("relevance vectors")[1]

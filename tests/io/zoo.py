@@ -53,9 +53,12 @@ from relvec.kernels import (
     Laplacian,
     Linear,
     LinearSpline,
+    Periodic,
     Polynomial,
     Sigmoid,
+    SpectralMixture,
     ThinPlateSpline,
+    Warped,
 )
 from relvec.learning import ScaleLearner
 from relvec.priors import FlatPrior, GammaPrior, LaplacePrior, SmoothnessPrior
@@ -100,6 +103,9 @@ KERNELS = {
     "sigmoid": Sigmoid(0.1),
     "linear_spline": LinearSpline(2.0),
     "thin_plate_spline": ThinPlateSpline(2.0),
+    "own_periodic": Periodic(2.0, 5.0),
+    "spectral_mixture": SpectralMixture([1.0, 0.5], [0.05, 0.1], [0.005, 0.01]),
+    "warped": Warped(RBF(1.0), np.arctan),
 }
 PRIORS = {
     "flat": FlatPrior(),
