@@ -20,6 +20,10 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 
+NOISE_FLOOR = 1e-10
+"""The estimated noise never explains less than this share of the target's variance: in the search a
+pseudo-observation orthogonal to every atom, which keeps the objective smooth and bounded."""
+
 
 def gaussian_objective(
     n_effective: float, quadratic: float, log_det: float, noise_variance: float | None

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._linalg import (
+    EPS,
     inverse_from_cholesky,
     log_det_cholesky,
     shifted_cholesky,
@@ -22,7 +23,7 @@ from relvec._linalg import (
     solve_lower,
 )
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import gaussian_objective
+from relvec.evidence import NOISE_FLOOR, gaussian_objective
 from relvec.moments.base import Moments
 
 
@@ -280,5 +281,5 @@ def noise_floor(target_variance: float, target_mean: float) -> float:
     A share of 1e-10 of the target's variance, and the rounding of the target itself; so a
     constant target has a tiny noise level and a finite evidence instead of zero and infinity.
     """
-    rounding = float(np.finfo(np.float64).eps) * abs(target_mean)
-    return max(1e-10 * target_variance, rounding**2, float(np.finfo(np.float64).tiny))
+    rounding = EPS * abs(target_mean)
+    return max(NOISE_FLOOR * target_variance, rounding**2, float(np.finfo(np.float64).tiny))

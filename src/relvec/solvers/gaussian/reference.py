@@ -22,13 +22,11 @@ from relvec._linalg import (
     solve_upper_rows,
 )
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import entry_penalty, gaussian_objective, removal_loss
+from relvec.evidence import NOISE_FLOOR, entry_penalty, gaussian_objective, removal_loss
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
 """Beyond these an atom is unpenalised, or absent, to working precision."""
-NOISE_FLOOR = 1e-10
-"""Smallest noise variance, as a fraction of the variance of the target."""
 
 
 class Fit(NamedTuple):
@@ -216,15 +214,6 @@ def entry(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
     gain[known.s <= problem.moments.resolution] = -np.inf
     gain[fit.active] = -np.inf
     return gain, lam
-
-
-def active_cap(problem: Problem) -> int:
-    """Most atoms a model may have: half the sample size identifies a noise level."""
-    if problem.max_active is not None:
-        return problem.max_active
-    if problem.noise_variance is not None:
-        return problem.moments.n_atoms
-    return max(1, int(problem.moments.n_effective // 2))
 
 
 def trivial(problem: Problem) -> Solution | None:
