@@ -14,15 +14,20 @@ import numpy as np
 
 from relvec._linalg import (
     inverse_from_cholesky,
-    log_det_cholesky,
-    shifted_cholesky,
     solve_cholesky,
     solve_lower,
     solve_lower_rows,
     solve_upper_rows,
 )
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import NOISE_FLOOR, entry_penalty, gaussian_objective, removal_loss
+from relvec.evidence import (
+    NOISE_FLOOR,
+    Factor,
+    entry_penalty,
+    factorise,
+    gaussian_objective,
+    removal_loss,
+)
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
@@ -67,12 +72,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
         none, square = np.empty(0), np.empty((0, 0))
         return Fit(active, none, square, square, none, none, none, moments.target_ss)
     gram, correlation = moments.gram(active), moments.correlation[active]
-    lam = np.clip(lam, LAM_MIN, LAM_MAX)
-    factor, floor = shifted_cholesky(gram, lam), LAM_MIN
-    while factor is None:
-        floor *= 10.0
-        lam = np.maximum(lam, floor)
-        factor = shifted_cholesky(gram, lam)
+    lam, factor = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)
     share = lam * covariance.diagonal()
     # Each form of gamma is accurate where the other one cancels.
@@ -109,7 +109,7 @@ def best_noise(problem: Problem, fit: Fit) -> float:
 def assess(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
     prior, log_lam = problem.prior.take(fit.active), np.log(fit.lam)
-    log_det = log_det_cholesky(fit.factor) - float(log_lam.sum())
+    log_det = Factor(fit.lam, fit.factor).log_det
     value = gaussian_objective(problem.moments.n_effective, fit.quadratic, log_det, noise)
     value -= float((prior.penalty * fit.gamma).sum())
     value += float(prior.log_density(log_lam, noise).sum())

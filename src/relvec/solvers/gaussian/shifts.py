@@ -129,7 +129,7 @@ def _largest(values: Matrix, count: int) -> IndexArray:
 
 
 def _evaluate(
-    gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective, stiffening: float
+    gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective, stiffening: float = 0.05
 ) -> tuple[Vector, Matrix, Matrix]:
     """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
     n, target_ss, prior, noise = objective
