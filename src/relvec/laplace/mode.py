@@ -149,6 +149,10 @@ def find_mode(
     with np.errstate(over="ignore", invalid="ignore"):  # of steps that go too far
         latent = design.latent(start) + likelihood.given
         here, n_steps = _Place(start, latent, log_posterior(start, latent)), 0
+        if not math.isfinite(here.value):  # weights that were good with other atoms
+            start = design.null_weights(likelihood)
+            latent = design.latent(start) + likelihood.given
+            here = _Place(start, latent, log_posterior(start, latent))
         while True:
             slope, curvature = likelihood.quadratic(here.latent)
             slope = likelihood.weighted(slope)

@@ -138,6 +138,8 @@ class BoundLikelihood(ABC):
     floating-point numbers, and they carry no information anyway."""
     ceiling: ClassVar[float] = math.inf
     """Largest curvature at any latent value."""
+    is_observed: ClassVar[bool] = True
+    """Whether the curvature is minus the second derivative itself, and not its expectation."""
     largest_latent: ClassVar[float] = 100.0
     """Bound on the prior standard deviation of what one atom adds to the latent function, if no
     other is given: what is more says nothing more with this link."""

@@ -35,7 +35,7 @@ class BernoulliPrediction(NamedTuple):
     >>> import numpy as np
     >>> from relvec.likelihoods import Bernoulli
     >>> Bernoulli().predict(np.array([2.0]), np.array([4.0])).mean.round(3)
-    array([0.806])
+    array([0.777])
     """
 
     log_odds: Vector

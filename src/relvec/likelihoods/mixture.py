@@ -102,5 +102,5 @@ class MixturePrediction:
         rng = check_random_state(random_state)
         normal = rng.normal(size=(len(self.centre), n_samples))
         latent = self.centre[:, None] + self.deviation[:, None] * normal
-        draws: Matrix = np.asarray(self.distribution(latent).rvs(random_state=rng), float)
-        return draws
+        draws = self.distribution(latent).rvs(size=latent.shape, random_state=rng)
+        return np.asarray(draws, dtype=np.float64)

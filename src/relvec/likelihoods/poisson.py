@@ -58,11 +58,12 @@ class Poisson(Likelihood):
 
     Examples
     --------
+    >>> import math
     >>> import numpy as np
     >>> from relvec.likelihoods import Poisson
     >>> hours = np.array([1.0, 2.0, 4.0])
     >>> bound = Poisson().bind([2, 3, 9], offset=np.log(hours))
-    >>> round(np.exp(bound.null_latent()), 3)  # events per hour
+    >>> round(math.exp(bound.null_latent()), 3)  # events per hour
     2.0
     """
 

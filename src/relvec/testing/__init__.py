@@ -1,14 +1,22 @@
 """Conformance checks for what you write yourself.
 
-A new dictionary, kernel, basis, prior or solver that passes its check works with the rest of
-the library. Each check raises `AssertionError` with a sentence that names the object and
+A new dictionary, kernel, basis, prior, likelihood or solver that passes its check works with the
+rest of the library. Each check raises `AssertionError` with a sentence that names the object and
 what it does wrong.
 """
 
 from relvec.testing.bases import check_basis
 from relvec.testing.dictionaries import check_dictionary
 from relvec.testing.kernels import check_kernel
+from relvec.testing.likelihoods import check_likelihood
 from relvec.testing.priors import check_prior
 from relvec.testing.solvers import check_solver
 
-__all__ = ["check_basis", "check_dictionary", "check_kernel", "check_prior", "check_solver"]
+__all__ = [
+    "check_basis",
+    "check_dictionary",
+    "check_kernel",
+    "check_likelihood",
+    "check_prior",
+    "check_solver",
+]

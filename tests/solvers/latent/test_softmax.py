@@ -8,9 +8,13 @@ import pytest
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace.pairs import PairPosterior
 from relvec.likelihoods import Bernoulli, Softmax
+from relvec.priors import SmoothnessPrior
 from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.latent.common_precision import best_common_precision
+from relvec.solvers.latent.exact import find_entrants
+from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.vague import averaged_log_density, is_vague
+from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
@@ -279,3 +283,67 @@ def test_search_leaves_a_vague_start(shared):
     solution = LaplaceSolver().solve(problem, warm_start=start)
     check(problem, solution)
     assert not is_vague(solution.state.mode, problem.likelihood)
+
+
+@pytest.mark.parametrize("shared", SHARED)
+@pytest.mark.parametrize("prices", PRICES[:3])
+def test_exact_derivatives_end_at_a_maximum(prices, shared):
+    Phi, t = class_problem(60, 11)
+    problem = problem_of(Phi, t, shared=shared, **prices)
+    first = LaplaceSolver().solve(problem)
+    solution = LaplaceSolver(exact=True).solve(problem)
+    check(problem, solution)
+    assert solution.state.objective >= first.state.objective - 1e-6
+    assert solution.certificate.gradient < 1e-2
+    assert solution.certificate.best_gain < 1e-3
+
+
+@pytest.mark.parametrize("shared", SHARED)
+@pytest.mark.parametrize("prices", PRICES[:3])
+def test_derivative_in_the_variance_of_an_absent_unit(prices, shared):
+    Phi, t = class_problem(40, 12)
+    problem = problem_of(Phi, t, shared=shared, min_gain=0.0, **prices)
+    units = np.array([3, 20])
+    active, theta = problem.expanded(units), np.tile([0.5, -0.3], problem.tied)
+    state = problem.evaluate(active, theta, columns_of(problem, active))
+    walk = Walk(problem, 1e-3, None, (active, theta), LatentTuning())
+    found, _, gain = find_entrants(walk)
+    assert len(found)
+    tiny = 1e-6
+    for unit in (0, 10, 30, 39):
+        slopes = []
+        for v in (tiny, 2 * tiny):
+            grown, values = walk.enter(np.array([unit]), np.array([-np.log(v)]))
+            objective = problem.evaluate(grown, values, columns_of(problem, grown)).objective
+            slopes.append((objective - state.objective) / v)
+        slope = 2 * slopes[0] - slopes[1]
+        place = np.flatnonzero(found == unit)
+        # a unit is an entrant exactly if the objective rises with its variance
+        if abs(slope) > 1e-2:
+            assert len(place) == (slope > 0.0)
+        if len(place):
+            assert gain[place[0]] >= -1e-9
+
+
+@pytest.mark.parametrize("shared", SHARED)
+@pytest.mark.parametrize("is_prior", [True, False])
+def test_penalties_of_groups(shared, is_prior):
+    Phi, t = class_problem(40, 13)
+    prior = SmoothnessPrior([0.1, 4.0], by=np.arange(40) % 2).bind(40.0)
+    problem = problem_of(Phi, t, shared=shared, prior=prior, is_prior=is_prior)
+    free = LaplaceSolver().solve(problem_of(Phi, t, shared=shared)).state
+    solution = LaplaceSolver().solve(problem)
+    check(problem, solution)
+    paid = problem.evaluate(free.active, free.log_precision, columns_of(problem, free.active))
+    assert solution.state.objective >= paid.objective - 1e-3
+    active = problem.expanded(np.array([3, 8]))
+    theta = np.tile([0.3, -0.4], problem.tied)
+    found = problem.gradient(
+        problem.evaluate(active, theta, columns_of(problem, active)), exact=True
+    )
+    for i, unit in enumerate(1e-4 * np.eye(len(theta))):
+        up, down = (
+            problem.evaluate(active, theta + x, columns_of(problem, active)).objective
+            for x in (unit, -unit)
+        )
+        assert found[i] == pytest.approx((up - down) / 2e-4, abs=1e-5)
