@@ -30,7 +30,7 @@ def prior_of(
 ) -> BoundPrior:
     """Return the bound prior with one of these."""
     if np.any(smoothness):
-        return BoundSmoothness(smoothness)
+        return BoundSmoothness(smoothness, None if hyperprior is None else hyperprior.noise)
     if hyperprior is not None:
         return hyperprior.bind(1.0, column_norm)
     return BoundLaplace(laplace_rate) if laplace_rate else BoundFlat()

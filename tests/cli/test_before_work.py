@@ -10,6 +10,7 @@ import pytest
 from scipy.io import wavfile
 
 from relvec.cli.columns import find_column
+from relvec.cli.limits import Limits
 from relvec.cli.sources import Source
 
 
@@ -35,15 +36,13 @@ def test_one_fold_is_refused_before_the_table_is_read(refused, tmp_path, command
 
 def test_more_folds_than_rows_allow_are_said(cli, tmp_path):
     rng = np.random.default_rng(0)
-    pl.DataFrame({"x": rng.normal(size=120), "y": rng.normal(size=120)}).write_csv(
-        tmp_path / "t.csv"
-    )
+    pl.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}).write_csv(tmp_path / "t.csv")
     compare = ["compare", tmp_path / "t.csv", "-t", "y", "--model", "ridge", "--folds", 1000]
     notes = json.loads(cli(*compare, "--json").stdout)["notes"]
-    assert any(note.startswith("There are 60 folds, not 1000:") for note in notes)
-    fit = ["fit", tmp_path / "t.csv", "-t", "y", "--model", "linear", "--folds", 80]
-    notes = json.loads(cli(*fit, "-o", tmp_path / "m.relvec", "--json").stdout)["notes"]
-    assert "These are 181 fits; --folds 5 or 10 would do." in notes
+    assert any(note.startswith("There are 20 folds, not 1000:") for note in notes)
+    fit = ["fit", tmp_path / "t.csv", "-t", "y", "--model", "linear", "--folds", 80, "--json"]
+    result = cli(*fit, "-o", tmp_path / "m.relvec", obj=Limits(many_fits=60))
+    assert "These are 61 fits; --folds 5 or 10 would do." in json.loads(result.stdout)["notes"]
 
 
 def test_a_report_is_a_page(refused, folder, tmp_path):

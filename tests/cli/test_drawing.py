@@ -50,12 +50,12 @@ def test_another_seed_draws_other_rows():
 
 def test_every_row_is_as_likely_as_every_other():
     counts = np.zeros(60)
-    for seed in range(600):
+    for seed in range(300):
         rows = draw_rows(blocks_of(60, 11), SOURCE, target="y", max_rows=15, seed=seed)
         counts[rows.places - 1] += 1
-    # 150 expected, with a standard deviation of 10.6; thirds of the table of 3000, with 27
-    assert 105 < counts.min() <= counts.max() < 195
-    assert np.abs(counts.reshape(3, 20).sum(axis=1) - 3000).max() < 110
+    # 75 expected, with a standard deviation of 7.5; thirds of the table of 1500, with 19
+    assert 43 < counts.min() <= counts.max() < 107
+    assert np.abs(counts.reshape(3, 20).sum(axis=1) - 1500).max() < 78
 
 
 def test_memory_does_not_grow_with_the_table():
@@ -66,7 +66,7 @@ def test_memory_does_not_grow_with_the_table():
         tracemalloc.stop()
         return size
 
-    assert peak(200_000) < 2 * peak(20_000)
+    assert peak(100_000) < 2 * peak(20_000)
 
 
 def test_no_limit():

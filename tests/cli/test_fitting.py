@@ -106,9 +106,10 @@ def test_quiet_says_nothing_and_json_is_one_object(cli, folder, tmp_path):
 
 def test_the_same_seed_gives_the_same_model(cli, folder, tmp_path):
     answers = []
+    options = ["--model", "linear", "--folds", 2, "--json", "--seed", 3]
     for name in ("a", "b"):
         fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", tmp_path / f"{name}.relvec"]
-        answers.append(json.loads(cli(*fit, "--model", "linear", "--json", "--seed", "3").stdout))
+        answers.append(json.loads(cli(*fit, *options).stdout))
     for answer in answers:
         del answer["output"], answer["bytes"]
     assert answers[0] == answers[1]

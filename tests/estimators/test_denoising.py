@@ -493,17 +493,17 @@ def test_boundaries(boundary):
 
 
 def test_out(tmp_path):
-    _, noisy = noisy_line(3000)
+    _, noisy = noisy_line(1600)
     expected, std = denoise(noisy, tuning=SMALL_TILES, return_std=True)
-    out = np.full(3000, np.nan)
+    out = np.full(1600, np.nan)
     assert denoise(noisy, tuning=SMALL_TILES, out=out) is out
     np.testing.assert_array_equal(out, expected)
     found, found_std = denoise(noisy, tuning=SMALL_TILES, out=out, return_std=True)
     assert found is out
     np.testing.assert_array_equal(found_std, std)
-    disk = np.lib.format.open_memmap(tmp_path / "in.npy", "w+", np.float32, (3000,))
+    disk = np.lib.format.open_memmap(tmp_path / "in.npy", "w+", np.float32, (1600,))
     disk[:] = noisy
-    target = np.lib.format.open_memmap(tmp_path / "out.npy", "w+", np.float32, (3000,))
+    target = np.lib.format.open_memmap(tmp_path / "out.npy", "w+", np.float32, (1600,))
     disk.flush()
     source = np.load(tmp_path / "in.npy", mmap_mode="r")
     for mode in ("quality", "plain"):
@@ -541,10 +541,10 @@ def test_jobs():
 
 
 def test_tiles_of_gaps_channels_and_weights():
-    clean, noisy = noisy_line(3000)
+    clean, noisy = noisy_line(1600)
     noisy[700:720] = np.nan
     both = np.column_stack([noisy, noisy])
-    weights = np.linspace(0.8, 1.2, 3000)
+    weights = np.linspace(0.8, 1.2, 1600)
     denoiser = SmoothDenoiser(channel_axis=1, tuning=SMALL_TILES)
     denoiser.fit(both, sample_weight=weights)
     assert np.isfinite(denoiser.signal_).all()

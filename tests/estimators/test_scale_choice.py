@@ -19,7 +19,7 @@ def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_var
         price=price,
         n_varying=n_varying,
     )
-    return SimpleNamespace(scales=scales, basis=group)
+    return SimpleNamespace(learnt=scales, basis=group)
 
 
 class FakePlan:

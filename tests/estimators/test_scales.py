@@ -129,7 +129,7 @@ def test_a_width_that_was_given_is_taken(estimator, options):
     model, plain = estimator(**options), estimator(**{**options, "scales": None})
     model.fit(X, target)
     plain.fit(X, target)
-    assert not any(hasattr(model, name) for name in EXPOSED)
+    assert not any(hasattr(model, name) for name in ("learnt_scales_", *EXPOSED))
     np.testing.assert_array_equal(model.predict(TEST), plain.predict(TEST))
 
 
@@ -146,9 +146,9 @@ def test_other_estimators_learn_when_asked(estimator):
 def test_refit_without_scales_forgets_them(model):
     target = LABELS if isinstance(model, RVMClassifier) else Y
     model.fit(X, target)
-    assert all(hasattr(model, name) for name in EXPOSED)
+    assert all(hasattr(model, name) for name in ("learnt_scales_", *EXPOSED))
     model.set_params(scales=None).fit(X, target)
-    assert not any(hasattr(model, name) for name in EXPOSED)
+    assert not any(hasattr(model, name) for name in ("learnt_scales_", *EXPOSED))
 
 
 def test_what_cannot_be_scaled_is_refused():

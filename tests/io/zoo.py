@@ -57,10 +57,11 @@ from relvec.kernels import (
     Polynomial,
     Sigmoid,
     SpectralMixture,
+    StringSpectrum,
     ThinPlateSpline,
     Warped,
 )
-from relvec.learning import ScaleLearner
+from relvec.learning import ScaleLearner, ScaleTuning
 from relvec.priors import FlatPrior, GammaPrior, LaplacePrior, SmoothnessPrior
 
 _rng = np.random.default_rng(0)
@@ -71,6 +72,7 @@ THREE = np.array(["high", "low", "middle"])[np.digitize(Y, [2.6, 3.4])]
 NEW = np.vstack([_rng.normal(size=(40, 3)), 30.0 * _rng.normal(size=(10, 3))])
 LINE = np.arange(64.0)[:, None]
 WAVE = np.sin(LINE[:, 0] / 5.0) + 0.1 * _rng.normal(size=64)
+TEXTS = [a + b + c for a in "abcd" for b in ("", "ab", "dd") for c in "abcd"]
 SQUARE = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
 FRAME = pd.DataFrame(
     {
@@ -250,6 +252,14 @@ _MAKERS = {
             RVMRegressor(gamma=0.1),
         ).fit(FRAME, Y),
         FRAME,
+    ),
+    "texts": lambda: (
+        RVMRegressor(StringSpectrum(2)).fit(TEXTS, np.arange(len(TEXTS)) % 4.0),
+        TEXTS[:9],
+    ),
+    "tuned_scales": lambda: (
+        RVMRegressor(scales=ScaleLearner("ard", tuning=ScaleTuning())).fit(X, Y),
+        NEW,
     ),
     "denoiser": lambda: (SmoothDenoiser().fit(_signal()), _signal()),
     "denoiser_plain": lambda: (SmoothDenoiser(mode="plain").fit(_signal()), _signal()),

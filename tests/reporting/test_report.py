@@ -29,7 +29,7 @@ from relvec import (
 from relvec.bases import LinearBasis
 from relvec.reporting import make_report
 from relvec.reporting.evidence import evidence_facts
-from relvec.reporting.findings import _of_intervals, find
+from relvec.reporting.findings import about_intervals, find
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
@@ -310,7 +310,8 @@ def test_long_names_are_cut_where_there_is_no_room():
     labels = np.array([f"a very long name of class {i}" for i in range(6)])
     kinds = labels[np.digitize(Y, [-2.0, -1.0, 0.0, 1.0, 2.0])]
     table = pd.DataFrame(X[:, :2], columns=["n" * 300, "m" * 300])
-    html = make_report(RVMClassifier(gamma=0.3).fit(table, kinds), table, kinds, cv=0).html
+    model = RVMClassifier(gamma=0.3, multi_class="one_vs_rest").fit(table, kinds)
+    html = make_report(model, table, kinds, cv=0).html
     words = re.findall(r"<text[^>]*>([^<]*)</text>", html)
     assert max(map(len, words)) < 80
     below = re.findall(r'text-anchor="middle">(a very[^<]*)</text>', html)
@@ -332,10 +333,10 @@ def test_error_bars_that_are_right_at_95_percent_only_are_told():
     small = rng.random(1000) < 0.9
     errors = np.where(small, 0.1, 2.4) * rng.normal(size=1000)
     judged = Sample("new", False, errors, np.arange(1000), np.zeros(1000), np.full(1000, 1.0))
-    (found,) = _of_intervals(judged)
+    (found,) = about_intervals(judged)
     assert not found.is_good
     assert "but 50 % intervals 9" in found.words
     assert "most errors are smaller" in found.words
     normal = dataclasses.replace(judged, y=rng.normal(size=1000))
-    (found,) = _of_intervals(normal)
+    (found,) = about_intervals(normal)
     assert found.is_good

@@ -18,9 +18,9 @@ from relvec import RVMRegressor, SparseBayesClassifier, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
 from relvec.describing import order_of_inputs
 from relvec.reporting import make_report
-from relvec.reporting.along import _at_values, _by_effect, effect_figures
+from relvec.reporting.along import effect_figures, inputs_by_effect, rows_at_values
 from relvec.reporting.figures import relevance_figure
-from relvec.reporting.findings import _of_the_fit
+from relvec.reporting.findings import about_fit
 from relvec.reporting.subject import Subject
 
 RNG = np.random.default_rng(8)
@@ -148,8 +148,10 @@ def test_without_scales_effects_are_in_the_order_of_their_size():
     y = 2.0 * X[:, 0] + 0.1 * X[:, 1] + 0.01 * RNG.normal(size=N)
     model = SparseBayesRegressor(LinearBasis()).fit(X, y)
     subject = Subject.of(model, X, y, names=None, target="y", rows="auto")
-    assert set(_by_effect(subject, subject.space()).tolist()) == set(model.relevance_.tolist())
-    assert _by_effect(subject, subject.space())[:2].tolist() == [1, 0]
+    assert set(inputs_by_effect(subject, subject.space()).tolist()) == set(
+        model.relevance_.tolist()
+    )
+    assert inputs_by_effect(subject, subject.space())[:2].tolist() == [1, 0]
 
 
 def test_few_values_are_points_with_error_bars(scaled):
@@ -170,7 +172,7 @@ def test_few_values_are_points_with_error_bars(scaled):
 
 def test_levels_that_exclude_one_another_are_not_both_on():
     marks = np.column_stack([AREA, TOWN == "Graz", TOWN == "Wien"]).astype(float)
-    rows = _at_values(marks, 2, np.array([0.0, 1.0]))
+    rows = rows_at_values(marks, 2, np.array([0.0, 1.0]))
     np.testing.assert_array_equal(rows[:, 1:], [[1.0, 0.0], [0.0, 1.0]])
     assert (rows[:, 0] == np.median(AREA)).all()
 
@@ -222,8 +224,7 @@ def test_a_report_is_written_in_one_step(sinc_report, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_places_that_hold_no_file(sinc, sinc_report, tmp_path, monkeypatch):
-    monkeypatch.setattr("relvec.reporting.report._samples", None)  # it is seen before the work
+def test_places_that_hold_no_file(sinc, sinc_report, tmp_path):
     for path, error, words in (
         (tmp_path, IsADirectoryError, "is a folder; give the name of a file in it"),
         (tmp_path / "no" / "page.html", FileNotFoundError, "does not exist; make it first"),
@@ -231,7 +232,7 @@ def test_places_that_hold_no_file(sinc, sinc_report, tmp_path, monkeypatch):
         with pytest.raises(error, match=words):
             sinc_report.save(path)
         with pytest.raises(error, match=words):
-            make_report(*sinc, path=path)
+            make_report(sinc[0], None, None, path=path)  # it is seen before the work
 
 
 def test_a_cap_on_columns_is_not_mended_by_kernels():
@@ -244,7 +245,7 @@ def test_a_cap_on_columns_is_not_mended_by_kernels():
     class Facts:
         log_bayes_factor = 10.0
 
-    (found,) = _of_the_fit(About, Facts)
+    (found,) = about_fit(About, Facts)
     assert found.words.startswith("The cap on columns was reached")
     assert "kernels" not in found.words
 

@@ -90,22 +90,27 @@ def choose_centers(
             'objects use center_method="random", or centers="all".'
         )
     else:
-        # Every centre costs one pass over the inputs; a sample of them serves as well.
-        sampled, enough = np.arange(len(distinct.points)), max(10_000, 10 * n_centers)
-        if len(sampled) > enough:
-            probability = distinct.weight / distinct.weight.sum()
-            sampled = np.sort(
-                random_state.choice(sampled, size=enough, replace=False, p=probability)
-            )
-        _, among = kmeans_plusplus(
-            distinct.points[sampled],
-            n_centers,
-            sample_weight=distinct.weight[sampled],
-            random_state=random_state,
-        )
-        chosen = sampled[among]
+        chosen = _spread_out(distinct, n_centers, random_state)
     chosen = np.unique(chosen)
     return Centers(distinct.points[chosen], distinct.first_row[chosen])
+
+
+def _spread_out(
+    distinct: _DistinctRows, n_centers: int, random_state: np.random.RandomState
+) -> IndexArray:
+    """Choose inputs far from each other. Every one costs a pass; a sample of inputs serves."""
+    sampled, enough = np.arange(len(distinct.points)), max(10_000, 10 * n_centers)
+    if len(sampled) > enough:
+        probability = distinct.weight / distinct.weight.sum()
+        sampled = np.sort(random_state.choice(sampled, size=enough, replace=False, p=probability))
+    _, among = kmeans_plusplus(
+        distinct.points[sampled],
+        n_centers,
+        sample_weight=distinct.weight[sampled],
+        random_state=random_state,
+    )
+    chosen: IndexArray = sampled[among]
+    return chosen
 
 
 def _given(centers: Any, n_features: int, *, are_objects: bool = False) -> Centers:

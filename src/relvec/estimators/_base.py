@@ -18,7 +18,7 @@ from relvec._typing import ArrayLike
 from relvec.bases.base import BasisPart
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import check_square, read_weight, validate_inputs
+from relvec.estimators._inputs import read_weight, validate_inputs
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, RegressionPlan, monitor_of, resolve_shared
@@ -53,7 +53,6 @@ class BaseSparseBayesRegressor(
         return RegressionPlan(
             **shared,
             solver=with_learnt_rate(solver, prior),
-            charges_min_gain=getattr(solver, "charges_min_gain", True),
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),
@@ -84,28 +83,21 @@ class BaseSparseBayesRegressor(
         has_callbacks = hasattr(self, "_skl_callbacks")
         plan = self._resolve(monitor_of(self, context) if has_callbacks else None)
         n_features = getattr(self, "n_features_in_", None)
-        check_finite_input(y, "y")
-        X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
-        check_square(self, X)
+        data, is_single = self._read(X, y, sample_weight)
         if n_features != self.n_features_in_:  # what was found there is of no use here
             plan = replace(plan, previous=())
-        y = np.asarray(y, dtype=np.float64)
-        _check_range("X", X.data if issparse(X) else X)
-        _check_range("y", y)
-        weight = read_weight(sample_weight, X)
-        if weight is not None and weight.sum() < 2.0 <= np.count_nonzero(weight):
+        if data.weight is not None and data.weight.sum() < 2.0 <= np.count_nonzero(data.weight):
             warnings.warn(
-                f"sample_weight sums to {weight.sum():g}, so the data count as that many samples: "
-                "weights say how often each row was seen. Multiply them so that they sum to the "
-                "number of samples.",
+                f"sample_weight sums to {data.weight.sum():g}, so the data count as that many "
+                "samples: weights say how often each row was seen. Multiply them so that they sum "
+                "to the number of samples.",
                 UserWarning,
                 stacklevel=3,
             )
-        groups = np.zeros(len(y), dtype=np.intp)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        fit = plan.run(Data(X, y.reshape(len(y), -1), weight, groups))
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        self._expose(fit, plan, is_single=y.ndim == 1)
+        context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
+        fit = plan.run(data)
+        context.call_on_fit_task_end(estimator=self, X=data.X, y=y)
+        self._expose(fit, plan, is_single=is_single)
         self._warn(fit, plan, stacklevel=4)
         return self
 
@@ -124,10 +116,21 @@ class BaseSparseBayesRegressor(
             if reason is not None:
                 warnings.warn(f"{name} {reason}", ConvergenceWarning, stacklevel=stacklevel)
 
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Data, bool]:
+        """Validate rows to fit; return them, and whether they have a single target."""
+        check_finite_input(y, "y")
+        X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        _check_range("X", X.data if issparse(X) else X)
+        _check_range("y", y)
+        weight = None if sample_weight is None else read_weight(sample_weight, X)
+        groups = np.zeros(len(y), dtype=np.intp)
+        return Data(X, y.reshape(len(y), -1), weight, groups), y.ndim == 1
+
     def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
         """Set the public attributes; those of several outputs refer to the union of atoms."""
         bound, outputs = fit.bound, fit.outputs
-        expose_scales(self, None if fit.scaled is None else fit.scaled.learnt)
+        expose_scales(self, fit.scaled, fit.relevance_std)
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]

@@ -170,7 +170,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
         fit = replace(fit, scaled=scaled)
         if not self.measures_scales:
             return fit
-        learnt = scaled.scales
+        learnt = scaled.learnt
         kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
         curvature = np.zeros((directions.shape[1], directions.shape[1]))
         for machine in fit.panel.machines:

@@ -17,7 +17,7 @@ from relvec._typing import ArrayLike, Vector
 from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import check_square, read_weight, validate_inputs
+from relvec.estimators._inputs import read_weight, validate_inputs
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._plan import Data, monitor_of, resolve_shared
 from relvec.estimators._scales import expose_scales
@@ -70,10 +70,10 @@ class BaseSparseBayesClassifier(
         has_callbacks = hasattr(self, "_skl_callbacks")
         plan = self._resolve(monitor_of(self, context) if has_callbacks else None)
         X, y = validate_inputs(self, X, y)
-        check_square(self, X)
         check_classification_targets(y)
         y = np.asarray(y)
-        weight = _with_class_weights(self, y, read_weight(sample_weight, X))
+        weight = None if sample_weight is None else read_weight(sample_weight, X)
+        weight = _with_class_weights(self, y, weight)
         self.classes_ = np.unique(y if weight is None else y[weight > 0.0])
         n_classes = len(self.classes_)
         if n_classes < 2:
@@ -105,7 +105,7 @@ class BaseSparseBayesClassifier(
     def _expose(self, fit: ClassificationFit) -> None:
         """Set the public attributes."""
         panel, rows = fit.panel, fit.bound.source_row
-        expose_scales(self, None if fit.scaled is None else fit.scaled.learnt)
+        expose_scales(self, fit.scaled, fit.relevance_std)
         self.panel_ = panel
         self.intercept_is_fitted_ = panel.intercept_is_fitted
         self.n_atoms_ = len(rows)

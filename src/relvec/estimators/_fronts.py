@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import KernelBasis, PrecomputedBasis
 from relvec.bases.base import Basis
 from relvec.estimators._options import option, with_options
-from relvec.estimators._scales import resolve_learner
-from relvec.learning import ScaleLearner
+from relvec.estimators._scales import needs_width
+from relvec.learning import KINDS, ScaleLearner
 
 __all__ = ["BasisFront", "CentredKernelFront", "Front", "KernelFront"]
 
@@ -23,14 +24,28 @@ class Front(ABC):
 
     atoms_: Any
     n_features_in_: int
+    scales: Any
 
     @abstractmethod
     def _resolve_basis(self) -> Basis:
         """Return the basis that the parameters describe."""
 
-    @abstractmethod
     def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
         """Return who learns the scales of inputs, or None if they are given."""
+        scales = self.scales
+        if scales is None:
+            return None
+        if isinstance(scales, ScaleLearner):
+            scales.check()
+            return scales
+        if not isinstance(scales, str):
+            raise TypeError(
+                f"scales must be one of {KINDS}, None or a ScaleLearner; got {scales!r}."
+            )
+        if scales.lower() == "none":
+            raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
+        kind = check_choice("scales", scales, KINDS)
+        return ScaleLearner(kind) if kind != "auto" or needs_width(basis) else None
 
     def atom_names(self) -> list[str]:
         """Names of the relevant atoms, in the order of `coef_`.
@@ -87,9 +102,6 @@ class BasisFront(Front):
                 f"got {self.basis!r} of type {type(self.basis).__name__}."
             )
         return self.basis
-
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
-        return resolve_learner(self.scales, basis)
 
 
 @with_options
@@ -181,6 +193,3 @@ class KernelFront(CentredKernelFront):
         return KernelBasis(
             self.kernel, self.gamma, self.degree, self.coef0, self.centers, self.center_method
         )
-
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
-        return resolve_learner(self.scales, basis)

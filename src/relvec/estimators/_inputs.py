@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from relvec._checks import as_objects, check_finite_input
 from relvec._typing import ArrayLike, Vector
 
-__all__ = ["check_square", "read_weight", "validate_inputs"]
+__all__ = ["read_weight", "validate_inputs"]
 
 
 def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> Any:
@@ -46,26 +46,23 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
                 estimator, given, *targets, dtype=object, ensure_all_finite=False, **options
             )
     check_finite_input(X, "X")
-    return validate_data(
+    validated = validate_data(
         estimator, X, *targets, accept_sparse=("csr", "csc"), dtype=np.float64, **options
     )
-
-
-def check_square(estimator: Any, X: Any) -> None:
-    """Raise if inputs of a fit should be a kernel matrix and are not."""
     tags = get_tags(estimator)
-    if tags.input_tags.pairwise and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            'kernel="precomputed" needs a square matrix between the training inputs in fit; '
-            f"got shape {X.shape}. For other design matrices use "
-            f"SparseBayes{str(tags.estimator_type).title()}(PrecomputedBasis())."
-        )
+    if targets and tags.input_tags.pairwise and options.get("reset", True):
+        shape = validated[0].shape
+        if shape[0] != shape[1]:
+            raise ValueError(
+                'kernel="precomputed" needs a square matrix between the training inputs in fit; '
+                f"got shape {shape}. For other design matrices use "
+                f"SparseBayes{str(tags.estimator_type).title()}(PrecomputedBasis())."
+            )
+    return validated
 
 
-def read_weight(sample_weight: ArrayLike | None, X: Any) -> Vector | None:
+def read_weight(sample_weight: ArrayLike, X: Any) -> Vector | None:
     """Return how often each row counts; None if all count once."""
-    if sample_weight is None:
-        return None
     weight: Vector = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )

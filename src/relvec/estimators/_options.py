@@ -107,14 +107,16 @@ def check_gain(name: str, value: Any) -> None:
         check_positive(name, value, allow_zero=True, also='or "auto"')
 
 
-def _check_auto_or_bool(name: str, value: Any) -> None:
-    if not (isinstance(value, str) and value == "auto"):
-        check_bool(name, value, also='or "auto"')
+def _check_unless(
+    special: str | None, check: Callable[[str, Any], object], name: str, value: Any
+) -> None:
+    """Check a value that may also be `special`."""
+    if not (value is None if special is None else isinstance(value, str) and value == special):
+        check(name, value)
 
 
-def _check_noise(name: str, value: Any) -> None:
-    if value is not None:
-        check_positive(name, value, also="or None to estimate it")
+_check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
+_check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
 
 
 @with_options

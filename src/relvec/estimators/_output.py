@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -196,4 +197,4 @@ class RegressionFit:
     @property
     def objective(self) -> float:
         """What was maximised, over all targets."""
-        return sum(output.objective for output in self.outputs)
+        return sum(map(attrgetter("objective"), self.outputs))

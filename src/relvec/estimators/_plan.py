@@ -90,8 +90,6 @@ class Plan(ABC, Generic[AnyFit]):
     """Whether to store no dictionary; None to decide by its size."""
     random_state: Any
     monitor: Monitor | None
-    charges_min_gain: bool = True
-    """Whether the solver knows penalties of single atoms."""
     tuning: PlanTuning = PlanTuning()
 
     def run(self, data: Data) -> AnyFit:
@@ -133,7 +131,7 @@ class Plan(ABC, Generic[AnyFit]):
         localised = bound.is_localised
         if self.min_gain is not None:
             return np.full(len(localised), self.min_gain)
-        if not self.charges_min_gain:
+        if not getattr(self.solver, "charges_min_gain", True):
             return np.zeros(len(localised))
         explicit = free = self.tuning.localised_gain
         if not is_penalised:

@@ -27,7 +27,7 @@ __all__ = ["measure_scales", "refine_scales"]
 def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
     """Move the scales and fit again, as often as asked and as long as it pays."""
     assert fit.scaled is not None
-    is_fixed = fit.scaled.scales.kind in ("kernel", "none")
+    is_fixed = fit.scaled.learnt.kind in ("kernel", "none")
     if is_fixed or len(fit.outputs) > 1:  # of which the one of least noise would decide for all
         return fit
     for _ in range(fit.scaled.learner.refine):
@@ -42,7 +42,7 @@ def _fit_moved(
     plan: RegressionPlan, fit: RegressionFit, scaled: ScaledBasis, data: Data
 ) -> RegressionFit | None:
     """Take joint steps of precisions and scales and fit there; None if that does not pay."""
-    posterior, learnt, tuning = fit.outputs[0].posterior, scaled.scales, plan.tuning
+    posterior, learnt, tuning = fit.outputs[0].posterior, scaled.learnt, plan.tuning
     if posterior.noise_variance and is_rounding(
         posterior.noise_variance, posterior.target_variance
     ):
@@ -67,7 +67,7 @@ def measure_scales(
 ) -> RegressionFit:
     """Say how uncertain the scales are, and let error bars contain that if asked."""
     assert fit.scaled is not None
-    learnt = fit.scaled.scales
+    learnt = fit.scaled.learnt
     kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
     curvature = np.zeros((directions.shape[1], directions.shape[1]))
     pairs = list(_models(fit, data, centre=centre))
@@ -116,7 +116,7 @@ def _trials(
 
     Where it was decided that all inputs stay, scales only move.
     """
-    learnt = scaled.scales
+    learnt = scaled.learnt
     relevance = scale * learnt.spread**2
     moved = learnt.moved(relevance, scaled.kernel)
     if not learnt.is_choice or len(scale) > tuning.weighed_inputs:

@@ -38,23 +38,21 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
     if is_part:
         shown = np.linspace(0, len(order) - 1, plan.tuning.compared_rows).astype(np.intp)
         order = order[shown]
-    several = len({proposal.scales.group for proposal in proposals}) > 1
-    if several and proposals[0].scales.n_varying > ScaleTuning.many_inputs:
+    several = len({proposal.learnt.group for proposal in proposals}) > 1
+    if several and proposals[0].learnt.n_varying > ScaleTuning.many_inputs:
         best = _best_predicting(plan, proposals, data, order)
         return best, plan.fit(best.basis, data)
     compared = data.at(np.sort(order)) if is_part else data
-    fits = [plan.fit(proposal.basis, compared) for proposal in proposals]
-    worth = [_net_objective(*pair) for pair in zip(proposals, fits, strict=True)]
-    place = int(np.argmax(worth))
-    best = proposals[place]
-    return best, plan.fit(best.basis, data) if is_part else fits[place]
-
-
-def _net_objective(proposal: ScaledBasis, fit: Any) -> float:
-    """Evidence less a nat for each scale, or the penalty of an input if that is more."""
-    scales = proposal.scales
-    each = 1.0 if scales.is_shared else max(1.0, scales.price)
-    return float(fit.objective - each * scales.n_scales)
+    best, model, highest = proposals[0], None, -np.inf
+    for proposal in proposals:
+        fit = plan.fit(proposal.basis, compared)
+        scales = proposal.learnt
+        # a nat for each scale, or the penalty of an input if that is more
+        each = 1.0 if scales.is_shared else max(1.0, scales.price)
+        net = fit.objective - each * scales.n_scales
+        if model is None or net > highest:
+            best, model, highest = proposal, fit, net
+    return best, plan.fit(best.basis, data) if is_part else model
 
 
 def _best_predicting(
@@ -79,4 +77,4 @@ def _best_predicting(
 
 
 def _label(proposal: ScaledBasis) -> tuple[str, float]:
-    return proposal.scales.group, proposal.scales.width
+    return proposal.learnt.group, proposal.learnt.width

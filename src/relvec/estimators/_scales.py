@@ -9,27 +9,26 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._checks import check_choice, check_dense
+from relvec._checks import check_dense
 from relvec._linalg import fitting_threads, robust_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
-from relvec.learning import KINDS, LearntScales, ScaleLearner
+from relvec.learning import LearntScales, ScaleLearner
 from relvec.learning.feature_rule import scale_deviations
 
 __all__ = [
     "ScaledBasis",
     "expose_scales",
-    "find_kernel",
     "learn_scales",
+    "needs_width",
     "relevance_deviations",
-    "resolve_learner",
     "scale_directions",
+    "with_kernel",
 ]
 
 EXPOSED = {
-    "learnt_scales_": None,
     "scale_kind_": "kind",
     "kernel_": "kernel",
     "input_scale_": "scale",
@@ -41,30 +40,7 @@ EXPOSED = {
 """Attributes of estimators, and what they are of the learnt scales."""
 
 
-def resolve_learner(scales: Any, basis: Basis) -> ScaleLearner | None:
-    """Return who learns the scales, or None if they are given.
-
-    Examples
-    --------
-    >>> from relvec.bases import KernelBasis
-    >>> resolve_learner("auto", KernelBasis("matern52"))
-    ScaleLearner(kind='auto')
-    >>> resolve_learner("auto", KernelBasis("matern52", gamma=0.1))
-    """
-    if scales is None:
-        return None
-    if isinstance(scales, ScaleLearner):
-        scales.check()
-        return scales
-    if not isinstance(scales, str):
-        raise TypeError(f"scales must be one of {KINDS}, None or a ScaleLearner; got {scales!r}.")
-    if scales.lower() == "none":
-        raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
-    kind = check_choice("scales", scales, KINDS)
-    return ScaleLearner(kind) if kind != "auto" or _needs_width(basis) else None
-
-
-def _needs_width(basis: Basis) -> bool:
+def needs_width(basis: Basis) -> bool:
     """Whether a kernel is named that decays, and nothing was said of its width."""
     if not isinstance(basis, KernelBasis) or not isinstance(basis.kernel, str):
         return False
@@ -88,22 +64,28 @@ def learn_scales(
             f"scales can be learnt for inputs that are numbers; got objects such as "
             f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
         )
-    given = find_kernel(basis, learner)
-    columns = given.others_at(X, sample_weight)
+    place, kernel = _find_kernel(basis, learner)
+    columns = _other_columns(basis, place, X, sample_weight)
     with fitting_threads(0.0):
-        proposals = learner.learn(
-            given.kernel, X, targets, sample_weight, columns, are_labels=are_labels
-        )
-    return [given._replace(learnt=learnt) for learnt in proposals]
+        proposals = learner.learn(kernel, X, targets, sample_weight, columns, are_labels=are_labels)
+    return [ScaledBasis(basis, place, kernel, learner, learnt) for learnt in proposals]
 
 
-def expose_scales(estimator: Any, learnt: LearntScales | None) -> None:
+def expose_scales(
+    estimator: Any, scaled: ScaledBasis | None, relevance_std: Vector | None = None
+) -> None:
     """Set the attributes of what was learnt in this fit, and forget those of earlier fits."""
-    for name, value in EXPOSED.items():
+    for name in ("learnt_scales_", "feature_relevance_std_", *EXPOSED):
         estimator.__dict__.pop(name, None)
+    if scaled is None:
+        return
+    estimator.learnt_scales_ = learnt = scaled.learnt
+    for name, value in EXPOSED.items():
         # parameters of a kernel say nothing of single inputs
-        if learnt is not None and (learnt.kind != "kernel" or value in (None, "kind", "kernel")):
-            setattr(estimator, name, learnt if value is None else getattr(learnt, value))
+        if learnt.kind != "kernel" or value in ("kind", "kernel"):
+            setattr(estimator, name, getattr(learnt, value))
+    if relevance_std is not None:
+        estimator.feature_relevance_std_ = relevance_std
 
 
 def scale_directions(learnt: LearntScales) -> Matrix:
@@ -159,32 +141,12 @@ class ScaledBasis(NamedTuple):
     kernel: Kernel
     """The kernel of the scaled inputs."""
     learner: ScaleLearner
-    learnt: LearntScales | None = None
-
-    @property
-    def scales(self) -> LearntScales:
-        """What was learnt."""
-        assert self.learnt is not None
-        return self.learnt
+    learnt: LearntScales
 
     @property
     def basis(self) -> Basis:
         """The basis with the learnt kernel."""
-        return with_kernel(self.given, self.scales.kernel)
-
-    def others_at(
-        self, X: Any, sample_weight: Vector | None
-    ) -> Callable[[IndexArray], Matrix] | None:
-        """Return a function of rows that gives the columns of the other bases there."""
-        if not isinstance(self.given, UnionBasis) or len(self.given.bases) == 1:
-            return None
-        others = [other for i, other in enumerate(self.given.bases) if i != self.place]
-        bound = [other.bind(X, sample_weight=sample_weight) for other in others]
-
-        def columns(rows: IndexArray) -> Matrix:
-            return np.hstack([np.asarray(each.atoms.at(X[rows])) for each in bound])
-
-        return columns
+        return with_kernel(self.given, self.learnt.kernel)
 
     def kernel_atoms(self, bound: BoundBasis) -> tuple[slice, Matrix]:
         """Return which atoms are kernels, and their centres."""
@@ -196,8 +158,23 @@ class ScaledBasis(NamedTuple):
         return place, atoms.parts[self.place].centers
 
 
-def find_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:
-    """Find the one kernel whose inputs are to be scaled."""
+def _other_columns(
+    basis: Basis, place: int, X: Any, sample_weight: Vector | None
+) -> Callable[[IndexArray], Matrix] | None:
+    """Return a function of rows that gives the columns of the other bases of a sum there."""
+    if not isinstance(basis, UnionBasis) or len(basis.bases) == 1:
+        return None
+    others = [other for i, other in enumerate(basis.bases) if i != place]
+    bound = [other.bind(X, sample_weight=sample_weight) for other in others]
+
+    def columns(rows: IndexArray) -> Matrix:
+        return np.hstack([np.asarray(each.atoms.at(X[rows])) for each in bound])
+
+    return columns
+
+
+def _find_kernel(basis: Basis, learner: ScaleLearner) -> tuple[int, Kernel]:
+    """Find the one kernel whose inputs are to be scaled, and its place in a sum of bases."""
     bases = list(basis.bases) if isinstance(basis, UnionBasis) else [basis]
     places = [i for i, each in enumerate(bases) if isinstance(each, KernelBasis)]
     if len(places) != 1:
@@ -223,5 +200,4 @@ def find_kernel(basis: Basis, learner: ScaleLearner) -> ScaledBasis:
             f'got the name {part.kernel!r}, for which there is scales="ard".'
         )
     # the width is in the scales
-    kernel = resolve_kernel(part.kernel, 1.0, part.degree, part.coef0)
-    return ScaledBasis(basis, places[0], kernel, learner)
+    return places[0], resolve_kernel(part.kernel, 1.0, part.degree, part.coef0)

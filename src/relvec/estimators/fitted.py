@@ -76,7 +76,7 @@ def fitted_problem(
     (31, 31)
     """
     inputs, plan = np.asarray(X, dtype=np.float64), model._resolve()
-    weight = read_weight(sample_weight, inputs)
+    weight = None if sample_weight is None else read_weight(sample_weight, inputs)
     bound = plan.bind(fitted_basis(model), inputs, weight)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
     (moments,) = moments_of(bound.dictionary, target, weight, centre=plan.fit_intercept)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
+from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._plan import Data, RegressionPlan
 from relvec.published import RandomOrderSolver
-
-SAME = 1e-6
-"""Objectives closer than this are equal."""
+from relvec.solvers import with_learnt_rate
 
 
 class Optimum(NamedTuple):
@@ -116,7 +114,8 @@ class OptimaReport:
     @property
     def rank(self) -> int:
         """Place of the chosen solution: 1 if no run ended higher, 2 if one did, and so on."""
-        return 1 + int(np.count_nonzero(self.objectives > self.chosen.objective + SAME))
+        highest = self.chosen.objective + 1e-6  # closer ones are equal
+        return 1 + int(np.count_nonzero(self.objectives > highest))
 
     def to_dict(self) -> dict[str, Any]:
         """Return one array per quantity with an entry per run, ready for a data frame.
@@ -248,10 +247,10 @@ def explore_optima(
     check_positive("bad_gap", bad_gap)
     if bad_error is not None:
         bad_error = check_positive("bad_error", bad_error)
-    if not hasattr(estimator, "get_params") or "solver" not in estimator.get_params(deep=False):
+    if not isinstance(estimator, BaseSparseBayesRegressor):
         raise TypeError(
-            "explore_optima needs an estimator with a parameter `solver`, such as RVMRegressor() "
-            f"or SparseBayesRegressor(); got {estimator!r}."
+            "explore_optima needs an estimator with a parameter `solver`: RVMRegressor(), "
+            f"SparseBayesRegressor() or DRVMRegressor(); got {estimator!r}."
         )
     target = np.asarray(y, dtype=np.float64)
     if target.ndim != 1:
@@ -263,35 +262,32 @@ def explore_optima(
     if reference.shape != target.shape:
         raise ValueError(f"truth must have the shape of y, {target.shape}; got {reference.shape}.")
     model = clone(estimator).set_params(warm_start=False)
+    plan = model._resolve()
+    data, _ = model._read(X, target)
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
-    chosen = _run(model, X, target, reference, None)
+    chosen = _run(plan, data, reference)
+    orders = (RandomOrderSolver(noise_every=noise_every, random_state=int(seed)) for seed in seeds)
+    # error bars of runs are not looked at; the plain ones cost nothing and leave the mean alone
+    plans = (
+        replace(plan, solver=with_learnt_rate(order, plan.prior), error_bars="plain")
+        for order in orders
+    )
     runs = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_run)(
-            model,
-            X,
-            target,
-            reference,
-            RandomOrderSolver(noise_every=noise_every, random_state=int(seed)),
-        )
-        for seed in seeds
+        delayed(_run)(each, data, reference) for each in plans
     )
     return OptimaReport(tuple(runs), chosen, truth is not None, float(bad_gap), bad_error)
 
 
-def _run(model: Any, X: Any, y: Vector, reference: Vector, solver: Any) -> Optimum:
-    """Fit a copy of the model, with another solver if one is given, and say where it ended."""
-    model = clone(model)
-    if solver is not None:
-        # error bars are not looked at; the plain ones cost nothing and leave the mean alone
-        model.set_params(solver=solver, error_bars="plain")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says so
-        model.fit(X, y)
+def _run(plan: RegressionPlan, data: Data, reference: Vector) -> Optimum:
+    """Fit, and say where that ended."""
+    fit = plan.run(data)
+    (output,) = fit.outputs
+    rows = fit.bound.source_row
     return Optimum(
-        objective=float(model.objective_),
-        error=float(np.mean((model.predict(X) - reference) ** 2)),
-        log_evidence=float(model.log_evidence_),
-        noise_variance=float(model.noise_variance_),
-        active=np.asarray(model.relevance_),
-        converged=bool(model.converged_),
+        objective=float(output.objective),
+        error=float(np.mean((output.predict_mean(data.X) - reference) ** 2)),
+        log_evidence=float(output.posterior.log_evidence),
+        noise_variance=float(output.posterior.noise_variance),
+        active=rows[output.active] if (rows >= 0).all() else output.active,
+        converged=bool(output.solution.converged),
     )

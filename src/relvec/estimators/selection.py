@@ -9,7 +9,7 @@ from typing import Any
 from relvec._checks import check_bool, check_integer
 from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
+from relvec.estimators._classification_plan import ClassificationPlan
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._options import (
     ClassificationOptions,
@@ -17,7 +17,6 @@ from relvec.estimators._options import (
     option,
     with_options,
 )
-from relvec.estimators._output import RegressionFit
 from relvec.estimators._plan import RegressionPlan
 from relvec.estimators._select import SelectionFront
 from relvec.learning import ScaleLearner
@@ -102,10 +101,6 @@ converged_, n_iter_, n_features_in_, feature_names_in_
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
         return replace(super()._resolve(monitor), propagate=self.propagate)
 
-    def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
-        super()._expose(fit, plan, is_single=is_single)
-        self.feature_relevance_std_ = fit.relevance_std
-
 
 @with_options
 class PFCVMClassifier(ClassificationOptions, SelectionFront, BaseSparseBayesClassifier):
@@ -155,7 +150,3 @@ objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
                 f'solver={self.solver!r} knows no signs. Use "auto" or "exact", or signed=False.'
             )
         return replace(plan, is_signed=bool(self.signed), measures_scales=True)
-
-    def _expose(self, fit: ClassificationFit) -> None:
-        super()._expose(fit)
-        self.feature_relevance_std_ = fit.relevance_std

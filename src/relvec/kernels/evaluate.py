@@ -51,12 +51,8 @@ def kernel_dictionary(kernel: KernelLike, X: Any, Z: Any) -> Dictionary:
            [0.60653066],
            [0.13533528]])
     """
-    if isinstance(X, np.ndarray) and X.dtype == np.float64 and getattr(Z, "dtype", 0) == X.dtype:
-        pass  # numbers, as nearly always
-    elif takes_objects(kernel) and not (as_objects(X) is None and as_objects(Z) is None):
-        X, Z = _objects(kernel, X, Z)
-    else:
-        X, Z = np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
+    if not type(X) is type(Z) is np.ndarray or not X.dtype == Z.dtype == np.float64:
+        X, Z = _as_arrays(kernel, X, Z)
     if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
         raise ValueError(
             "A kernel needs two 2-D arrays with the same number of columns; "
@@ -223,9 +219,11 @@ class GaussianDictionary(Dictionary):
         return np.exp(-0.5 * squared)
 
 
-def _objects(kernel: KernelLike, X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return inputs and centres that are not numbers as arrays with two axes."""
-    left, right = as_objects(X), as_objects(Z)
+def _as_arrays(kernel: KernelLike, X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return inputs and centres as arrays of numbers, or of objects if the kernel takes them."""
+    left, right = (as_objects(X), as_objects(Z)) if takes_objects(kernel) else (None, None)
+    if left is None and right is None:
+        return np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
     if left is None or (right is None and len(Z)):
         raise TypeError(
             f"kernel {kernel!r} was given objects to compare with numbers: inputs must be of the "

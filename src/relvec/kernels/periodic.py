@@ -85,22 +85,16 @@ class Periodic(StationaryKernelMixin, Kernel):
         right = left
         if Y is not None:
             right = np.atleast_2d(np.asarray(Y, dtype=np.float64)) * (math.pi / period)
-        squares = np.zeros((len(left), len(right)))
-        turned = np.zeros_like(squares) if eval_gradient else None
-        for x, z in zip(left.T, right.T, strict=True):
-            phase = np.subtract.outer(x, z)
-            squares += np.square(np.sin(phase))
-            if turned is not None:  # derivative of the square in the log period
-                turned -= phase * np.sin(2.0 * phase)
-        value = np.exp((-2.0 / length**2) * squares)
-        if turned is None:
+        phases = [np.subtract.outer(x, z) for x, z in zip(left.T, right.T, strict=True)]
+        squares: Matrix = np.sum([np.square(np.sin(phase)) for phase in phases], axis=0)
+        value: Matrix = np.exp((-2.0 / length**2) * squares)
+        if not eval_gradient:
             return value
-        slopes = []  # in the order of `theta`, that of the names
-        if not self.hyperparameter_length_scale.fixed:
-            slopes.append(value * squares * (4.0 / length**2))
-        if not self.hyperparameter_period.fixed:
-            slopes.append(value * turned * (-2.0 / length**2))
-        return value, np.stack(slopes, axis=2) if slopes else np.empty((*value.shape, 0))
+        turned = np.sum([phase * np.sin(2.0 * phase) for phase in phases], axis=0)
+        both = {"length_scale": 4.0 * squares, "period": 2.0 * turned}
+        free = [both[each.name] for each in self.hyperparameters if not each.fixed]
+        slopes = np.array(free).reshape(-1, *value.shape) * value / length**2
+        return value, np.moveaxis(slopes, 0, 2)
 
     def diag(self, X: Any) -> Vector:
         """Return ``k(x, x)``, one for every row of `X`."""

@@ -139,26 +139,18 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
         left = np.atleast_2d(np.asarray(X, dtype=np.float64))
         right = left if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64))
         apart = left.T[:, :, np.newaxis] - right.T[:, np.newaxis, :]
-        tables = {name: self._table(name, len(apart)) for name in ("means", "variances")}
         weights = self._table("weights", None)[:, 0]
-        peaks = [
-            _Peak.at(apart, weight, mean, variance)
-            for weight, mean, variance in zip(weights, *tables.values(), strict=True)
-        ]
+        means, variances = self._table("means", len(apart)), self._table("variances", len(apart))
+        peaks = [_Peak.at(apart, *row) for row in zip(weights, means, variances, strict=True)]
         value: Matrix = np.sum([peak.value for peak in peaks], axis=0)
         if not eval_gradient:
             return value
-        slopes = {"means": [peak.by_means() for peak in peaks]}
-        slopes["variances"] = [peak.value * peak.exponents for peak in peaks]
-        for name, table in tables.items():
-            if table.shape[1] < len(apart):  # one for all features
-                slopes[name] = [each.sum(axis=0, keepdims=True) for each in slopes[name]]
-        slopes["weights"] = [peak.value[np.newaxis] for peak in peaks]
-        # in the order of `theta`, that of the names
-        free = [each.name for each in self.hyperparameters if not each.fixed]
-        found = [each for name in free for each in slopes[name]]
-        nothing = np.empty((0, *value.shape))
-        return value, np.moveaxis(np.concatenate([*found, nothing]), 0, 2)
+        slopes = [np.empty((0, *value.shape))]
+        for each in self.hyperparameters:  # in the order of `theta`, that of the names
+            if not each.fixed:
+                is_shared = each.n_elements == len(peaks)  # one for all features
+                slopes += [peak.slopes(each.name, is_shared) for peak in peaks]
+        return value, np.moveaxis(np.concatenate(slopes), 0, 2)
 
     def diag(self, X: Any) -> Vector:
         """Return ``k(x, x)``, the sum of the weights for every row of `X`."""
@@ -188,8 +180,14 @@ class _Peak(NamedTuple):
         envelope = weight * np.exp(exponents.sum(axis=0))
         return cls(envelope * np.cos(phases).prod(axis=0), envelope, exponents, phases)
 
-    def by_means(self) -> np.ndarray:
-        """Return the derivatives in the log frequencies."""
+    def slopes(self, name: str, is_shared: bool) -> np.ndarray:
+        """Return the derivatives in the logarithm of a parameter, for each feature or for all."""
+        if name == "weights":
+            return self.value[np.newaxis]
+        each = self._by_means() if name == "means" else self.value * self.exponents
+        return each.sum(axis=0, keepdims=True) if is_shared else each
+
+    def _by_means(self) -> np.ndarray:
         cosines = np.cos(self.phases)
         # leaving one factor out, since it may be zero where it would be divided by
         others = [np.delete(cosines, k, axis=0).prod(axis=0) for k in range(len(cosines))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +94,9 @@ class ProcessSearch:
     def best_start(self, inputs: BoolArray) -> ProcessFit:
         """Return the best of a few widths, all inputs alike."""
         widths = np.array(self.tuning.starts) / inputs.sum()
-        return max(map(self.start, np.where(inputs, widths[:, None], 0.0)), key=_objective)
+        return max(
+            map(self.start, np.where(inputs, widths[:, None], 0.0)), key=attrgetter("objective")
+        )
 
     @cached_property
     def scores(self) -> Vector:
@@ -238,7 +241,7 @@ class ProcessSearch:
                 scale = fit.scale.copy()
                 scale[k] = min(share * typical, self.largest[k])
                 trials.append(self.valued(fit._replace(scale=scale, log_signal=signal)))
-            found.append((int(k), max(trials, key=_objective)))
+            found.append((int(k), max(trials, key=attrgetter("objective"))))
         return sorted(found, key=lambda entry: -entry[1].objective)
 
     def enter(self, fit: ProcessFit, price: float, allowed: BoolArray) -> ProcessFit:
@@ -321,10 +324,6 @@ class _Coordinates:
         by_scale = by_scale - by_log_scale if self.each else np.full(self.n_scales, by_scale.sum())
         ratios = [point.log_signal, point.log_explicit][: self.n_ratios]
         return np.concatenate([by_scale, ratios, point.theta])
-
-
-def _objective(fit: ProcessFit) -> float:
-    return fit.objective
 
 
 def largest_scales(X: Matrix) -> Vector:

@@ -12,7 +12,7 @@ from relvec.moments.gram import (
     merged,
     subset_moments,
 )
-from relvec.moments.lazy import LazyMoments, Storage
+from relvec.moments.lazy import USUAL, LazyMoments, Storage
 from relvec.moments.parts import RestrictedMoments, parts_of
 
 
@@ -23,7 +23,7 @@ def moments_of(
     *,
     centre: bool,
     low_memory: bool | None = None,
-    storage: Storage | None = None,
+    storage: Storage = USUAL,
 ) -> list[Moments]:
     """Choose how the moments are computed; one entry per column of `targets`.
 
@@ -44,7 +44,6 @@ def moments_of(
     >>> SequentialSolver().solve(Problem(moments, min_gain=np.log(4))).active
     array([1])
     """
-    storage = Storage() if storage is None else storage
     n_samples, n_atoms = dictionary.shape
     if low_memory is None:
         low_memory = 8 * n_samples * n_atoms > storage.store_bytes

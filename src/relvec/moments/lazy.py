@@ -47,6 +47,9 @@ class Storage:
     full_gram_share: float = 0.35
 
 
+USUAL = Storage()
+
+
 @dataclass
 class _GramRows:
     """Rows of the Gram matrix that were computed, for all targets."""
@@ -105,10 +108,10 @@ class LazyMoments(Moments):
         *,
         centre: bool,
         store: bool,
-        storage: Storage | None = None,
+        storage: Storage = USUAL,
     ) -> None:
         self.dictionary = dictionary
-        self.storage = storage = Storage() if storage is None else storage
+        self.storage = storage
         self.centre = centre
         self.weight = sample_weight
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)

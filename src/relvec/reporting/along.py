@@ -19,6 +19,8 @@ __all__ = [
     "fit_figure",
     "function_figures",
     "has_few_values",
+    "inputs_by_effect",
+    "rows_at_values",
 ]
 
 REACH = normal_reach(0.95)
@@ -90,11 +92,11 @@ def effect_figures(subject: Subject, space: Space) -> list[Figure]:
         order = order_of_inputs(subject.model)
         order = order[np.asarray(subject.model.feature_relevance_)[order] > 0.0]
     else:
-        order = _by_effect(subject, space)
+        order = inputs_by_effect(subject, space)
     return [effect_figure(subject, space, int(place)) for place in order[: subject.limits.slices]]
 
 
-def _by_effect(subject: Subject, space: Space, n_steps: int = 9) -> IndexArray:
+def inputs_by_effect(subject: Subject, space: Space, n_steps: int = 9) -> IndexArray:
     """Inputs along which the function moves, those first along which it moves most."""
     n_inputs = len(space.names)
     if n_inputs > subject.limits.inputs_tried:
@@ -151,7 +153,7 @@ def _effect_of_values(
     subject: Subject, space: Space, place: int, values: Vector, counts: IndexArray
 ) -> Figure:
     """Points at the values that occur: what is between them cannot be asked for."""
-    mean, std, doubt = _ask(space, _at_values(space.inputs, place, values))
+    mean, std, doubt = _ask(space, rows_at_values(space.inputs, place, values))
     low, high = padded(values, 0.5 if len(values) == 2 else 0.2)
     name = space.names[place]
     chart = Chart(
@@ -174,7 +176,7 @@ def _effect_of_values(
     return Figure(f"Effect of {name}", caption, chart.svg())
 
 
-def _at_values(inputs: Matrix, place: int, values: Vector) -> Matrix:
+def rows_at_values(inputs: Matrix, place: int, values: Vector) -> Matrix:
     """Medians of all inputs but one, as far as they occur together with its values."""
     rows = np.tile(np.median(inputs, axis=0), (len(values), 1))
     rows[:, place] = values

@@ -14,7 +14,15 @@ from relvec.reporting.metrics import coverage_at, reliability
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
-__all__ = ["Finding", "find"]
+__all__ = [
+    "Finding",
+    "about_fit",
+    "about_intervals",
+    "about_overfitting",
+    "about_probabilities",
+    "about_rows",
+    "find",
+]
 
 
 class Finding(NamedTuple):
@@ -43,18 +51,19 @@ def find(
     doubts : sequence of str, default=()
         What could not be found out.
     """
-    found = [*_of_the_fit(subject, facts), *_of_the_rows(subject, samples[-1])]
-    found += _of_overfitting(subject, samples)
+    found = [*about_fit(subject, facts), *about_rows(subject, samples[-1])]
+    found += about_overfitting(subject, samples)
     found += [Finding(False, words) for words in doubts]
     judged = samples[-1]
     if subject.is_classifier:
-        found += _of_probabilities(judged, subject.classes)
+        found += about_probabilities(judged, subject.classes)
     else:
-        found += _of_intervals(judged)
+        found += about_intervals(judged)
     return sorted(found, key=lambda each: each.is_good)
 
 
-def _of_the_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
+def about_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
+    """Whether the search went well, and what it found is worth anything."""
     model, found = subject.model, []
     if not model.converged_:
         found.append(Finding(False, "The search ended before it had converged."))
@@ -73,7 +82,8 @@ def _of_the_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
     return found
 
 
-def _of_the_rows(subject: Subject, judged: Sample) -> list[Finding]:
+def about_rows(subject: Subject, judged: Sample) -> list[Finding]:
+    """Whether the rows are those they are taken for, and enough."""
     found = []
     if subject.provenance.doubt:
         found.append(Finding(False, subject.provenance.doubt))
@@ -95,7 +105,8 @@ def _of_the_rows(subject: Subject, judged: Sample) -> list[Finding]:
     return found
 
 
-def _of_overfitting(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
+def about_overfitting(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
+    """Whether errors of new rows are much larger than those of rows of the fit."""
     judged = samples[-1]
     seen = next((sample for sample in samples if sample.is_seen), None)
     if seen is None or judged.is_seen or subject.is_classifier:
@@ -110,7 +121,7 @@ def _of_overfitting(subject: Subject, samples: Sequence[Sample]) -> list[Finding
     return [Finding(False, words)]
 
 
-def _of_intervals(judged: Sample, slight: float = 0.015) -> list[Finding]:
+def about_intervals(judged: Sample, slight: float = 0.015) -> list[Finding]:
     """Whether intervals hold what they should.
 
     A distance of `slight` from that is no news, however many rows show it.
@@ -137,7 +148,8 @@ def _of_intervals(judged: Sample, slight: float = 0.015) -> list[Finding]:
     return [Finding(True, f"95 % intervals hold {share} of the targets of {whose}.")]
 
 
-def _of_probabilities(judged: Sample, classes: np.ndarray) -> list[Finding]:
+def about_probabilities(judged: Sample, classes: np.ndarray) -> list[Finding]:
+    """Whether what is said to be probable happens as often as that."""
     curve = reliability(judged, classes)
     low, high = curve.interval(0.99)
     is_off = ((curve.mean < low) | (curve.mean > high)) & (curve.count >= 5)

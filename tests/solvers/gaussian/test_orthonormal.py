@@ -12,7 +12,7 @@ from relvec.dictionaries import CosineDictionary, DenseDictionary, Dictionary
 from relvec.estimators._solvers import resolve_solver
 from relvec.moments import moments_of
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
-from relvec.solvers.gaussian.noise_profile import NOISE_FLOOR, Curve, Inert
+from relvec.solvers.gaussian.noise_profile import NOISE_FLOOR, Curve, Group, Inert
 from relvec.solvers.gaussian.orthonormal import (
     entry_threshold,
     gain,
@@ -134,7 +134,7 @@ def mixed(seed, n):
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 60), c=st.floats(0.4, 6.0), price=prices)
 @settings(deadline=None)
 def test_slope_is_the_derivative(seed, n, c, price):
-    curve = Curve(np.sort(mixed(seed, n) ** 2), c, price, Inert(3.0, 2.0))
+    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, price)], price, Inert(3.0, 2.0))
     for s in np.random.default_rng(seed).uniform(0.05, 3.0, 5):
         step = 1e-6
         if curve.n_kept(s * math.exp(step)) != curve.n_kept(s * math.exp(-step)):
@@ -152,13 +152,13 @@ def test_slope_is_the_derivative(seed, n, c, price):
 )
 @settings(deadline=None, max_examples=150)
 def test_no_maximum_is_missed(seed, n, c, price, inert):
-    curve = Curve(np.sort(mixed(seed, n) ** 2), c, price, inert)
+    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, price)], price, inert)
     found = curve.maxima()
     if not curve.total > 0.0:
         assert found == []
         return
     low = NOISE_FLOOR * curve.total / curve.count
-    high = 1.1 * max(curve.total / curve.count, curve.squares[-1])
+    high = 1.1 * max(curve.total / curve.count, curve.groups[0].squares[-1])
     grid = np.geomspace(low, high, 2000)
     best = max(curve.objective(s) for s in found)
     assert best >= max(curve.objective(s) for s in grid) - 1e-9 * max(abs(best), 1.0)
@@ -207,7 +207,7 @@ def test_gamma_prior_on_the_noise(rng):
 
 def test_evidence_that_would_collapse_is_refused(rng):
     z = rng.normal(size=500)
-    curve = Curve(np.sort(z**2), 0.0, 0.0, Inert())
+    curve = Curve([Group(np.sort(z**2), 0.0, 0.0)], 0.0, Inert())
     assert all(curve.slope(s) <= 0.0 for s in np.geomspace(1e-9, 10, 100))  # it never rises
     for c in (0.0, 0.3):
         with pytest.raises(ValueError, match="noise level cannot be estimated from the evidence"):

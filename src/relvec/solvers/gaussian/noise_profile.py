@@ -14,6 +14,7 @@ enough to find every local maximum of ``J`` without missing one.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,66 +57,112 @@ class NoiseProfile(NamedTuple):
     """Noise variance and objective of every local maximum found, best first."""
 
 
-class Curve:
-    """The profile of sorted squares; every evaluation costs the number of kept ones.
+class Group:
+    """Coefficients under one penalty.
 
     Parameters
     ----------
     squares : ndarray
         Squared coefficients that may be kept, ascending.
     c, price : float
-        Price of a degree of freedom, and of an atom.
+        Penalty on a degree of freedom, and of an atom.
+    """
+
+    def __init__(self, squares: Vector, c: float, price: float) -> None:
+        self.squares, self.c = squares, float(c)
+        self.threshold = entry_threshold(c, price)
+        self.breakpoints = squares / self.threshold
+        self.sums = np.concatenate([[0.0], np.cumsum(squares)])
+
+    def first_kept(self, s: float) -> int:
+        """Return the place of the first coefficient that is kept at the noise variance `s`."""
+        return int(np.searchsorted(self.breakpoints, s, side="right"))
+
+    def kept_slope(self, first: int, s: float) -> tuple[float, float]:
+        """What kept coefficients add to ``h``, and to its derivative in ``s``."""
+        if not self.c:
+            return 0.0, 0.0
+        gap = self.squares[first:] - 2.0 * self.c * s
+        inverse = float((1.0 / gap).sum())
+        bend = 2.0 * self.c * float((1.0 / gap**2).sum())
+        return self.c * s * s * inverse, self.c * s * (2.0 * inverse + s * bend)
+
+    def crossing_bounds(self, low: float, high: float, first: int, last: int) -> Vector:
+        """Bounds of what coefficients add to ``h`` that cross over in the interval.
+
+        Each rises until its breakpoint and falls from there on.
+        """
+        crossing = self.squares[first:last]
+        rising = self.c * low * low / (crossing - 2.0 * self.c * low)
+        below = float(np.minimum(rising, 0.5 * (crossing - high)).sum())
+        reach = 0.5 * (1.0 - 1.0 / self.threshold)
+        return np.array([below, reach * float(self.sums[last] - self.sums[first])])
+
+
+class Curve:
+    """The profile of sorted squares; every evaluation costs the number of kept ones.
+
+    Groups with penalties of their own add up: so do bounds, and convexity is kept.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        Coefficients that may be kept.
+    price : float
+        Price of an atom.
     inert : Inert
         Everything that cannot be kept.
     """
 
-    def __init__(self, squares: Vector, c: float, price: float, inert: Inert) -> None:
-        self.squares, self.inert = squares, inert
-        self.c, self.price = float(c), float(price)
-        self.threshold = entry_threshold(c, price)
-        self.breakpoints = squares / self.threshold
-        self.sums = np.concatenate([[0.0], np.cumsum(squares)])
-        self.count = len(squares) + inert.n
-        self.total = float(self.sums[-1]) + inert.ss
+    def __init__(self, groups: Sequence[Group], price: float, inert: Inert) -> None:
+        self.groups, self.price, self.inert = groups, float(price), inert
+        self.size = sum(len(group.squares) for group in groups)
+        self.count = self.size + inert.n
+        self.total = sum(float(group.sums[-1]) for group in groups) + inert.ss
 
     def n_kept(self, s: float) -> int:
         """Number of coefficients kept at the noise variance `s`."""
-        return len(self.squares) - int(np.searchsorted(self.breakpoints, s, side="right"))
+        return self.size - sum(group.first_kept(s) for group in self.groups)
 
     def objective(self, s: float) -> float:
         """``J`` without the constant ``-N/2 log(2 pi)``."""
-        first = len(self.squares) - self.n_kept(s)
-        kept = self.squares[first:]
-        left_out = (first + self.inert.n) * math.log(s)
-        left_out += (float(self.sums[first]) + self.inert.ss) / s
-        active = float(np.log(kept - 2.0 * self.c * s).sum()) + len(kept) * (1.0 + 2.0 * self.c)
-        return -0.5 * (left_out + active) - self.price * len(kept)
+        count, ss, active, n_kept = self.inert.n, self.inert.ss, 0.0, 0
+        for group in self.groups:
+            first = group.first_kept(s)
+            kept = group.squares[first:]
+            count, ss, n_kept = count + first, ss + float(group.sums[first]), n_kept + len(kept)
+            active += float(np.log(kept - 2.0 * group.c * s).sum())
+            active += len(kept) * (1.0 + 2.0 * group.c)
+        return -0.5 * (count * math.log(s) + ss / s + active) - self.price * n_kept
 
     def slope(self, s: float) -> float:
         """Derivative of ``J`` in ``log s``."""
-        first = len(self.squares) - self.n_kept(s)
-        return (self._falling(first, s) + self.c * s * s * self._inverse(first, s)) / s
+        return self._h([group.first_kept(s) for group in self.groups], s)[0] / s
 
-    def _falling(self, first: int, s: float) -> float:
-        """Terms of those left out for certain: the first ones and the inert."""
-        sums = float(self.sums[first]) + self.inert.ss
-        return 0.5 * (sums - (first + self.inert.n) * s)
+    def _falling(self, firsts: Sequence[int], s: float) -> tuple[float, float]:
+        """Terms of ``h`` of those left out for certain, the first ones and the inert; and slope."""
+        ss, count = self.inert.ss, self.inert.n + sum(firsts)
+        for group, first in zip(self.groups, firsts, strict=True):
+            ss += float(group.sums[first])
+        return 0.5 * (ss - count * s), -0.5 * count
 
-    def _inverse(self, first: int, s: float) -> float:
-        if not self.c:
-            return 0.0
-        return float((1.0 / (self.squares[first:] - 2.0 * self.c * s)).sum())
+    def _h(self, firsts: Sequence[int], s: float) -> tuple[float, float]:
+        """``h`` and its derivative, with these coefficients left out."""
+        value, slope = self._falling(firsts, s)
+        for group, first in zip(self.groups, firsts, strict=True):
+            kept, bend = group.kept_slope(first, s)
+            value, slope = value + kept, slope + bend
+        return value, slope
 
-    def _bounds(self, low: float, high: float, first: int, last: int) -> tuple[float, float]:
+    def _bounds(
+        self, low: float, high: float, firsts: Sequence[int], lasts: Sequence[int]
+    ) -> tuple[float, float]:
         """Bounds of ``h`` on an interval in which the atoms ``first:last`` cross over."""
-        c, crossing = self.c, self.squares[first:last]
-        below = self._falling(first, high) + c * low * low * self._inverse(last, low)
-        above = self._falling(first, low) + c * high * high * self._inverse(last, high)
-        # A crossing atom rises until its breakpoint and falls from there on.
-        above += 0.5 * (1.0 - 1.0 / self.threshold) * float(self.sums[last] - self.sums[first])
-        rising = c * low * low / (crossing - 2.0 * c * low)
-        below += float(np.minimum(rising, 0.5 * (crossing - high)).sum())
-        return below, above
+        bounds = np.array([self._falling(firsts, high)[0], self._falling(firsts, low)[0]])
+        for group, first, last in zip(self.groups, firsts, lasts, strict=True):
+            bounds += [group.kept_slope(last, low)[0], group.kept_slope(last, high)[0]]
+            bounds += group.crossing_bounds(low, high, first, last)
+        return float(bounds[0]), float(bounds[1])
 
     def maxima(self) -> list[float]:
         """Return every local maximum, and the lower end if the profile falls from there."""
@@ -123,7 +170,8 @@ class Curve:
             return []
         mean = self.total / self.count
         low = NOISE_FLOOR * mean
-        end = float(self.breakpoints[-1]) if len(self.breakpoints) else 0.0
+        end = max((float(group.breakpoints[-1]) for group in self.groups if len(group.squares)),
+                  default=0.0)  # fmt: skip
         found = [mean] if mean >= end else []
         if end <= low:
             return found or [low]
@@ -131,40 +179,41 @@ class Curve:
             found.append(low)
         cells = [(low, end)]
         while cells:
-            low, high = cells.pop()
-            first = int(np.searchsorted(self.breakpoints, low, side="right"))
-            last = int(np.searchsorted(self.breakpoints, high, side="left"))
-            rounding = ROUNDING * self.count * low
-            below, above = self._bounds(low, high, first, last)
-            if below > rounding or above <= -rounding:
-                continue
-            if first >= last:
-                root = self._first_root(low, high, first)
-                if root is not None:
-                    found.append(root)
-                continue
-            middle = math.sqrt(low * high)
-            if high < 1.01 * low:
-                middle = float(self.breakpoints[(first + last) // 2])
-            cells += [(low, middle), (middle, high)]
+            root, halves = self._look_into(*cells.pop())
+            found += root
+            cells += halves
         return sorted(found)
 
-    def _first_root(self, low: float, high: float, first: int) -> float | None:
+    def _look_into(self, low: float, high: float) -> tuple[list[float], list[tuple[float, float]]]:
+        """Return the maximum in an interval, or the halves to look into; neither if it has none."""
+        firsts = [group.first_kept(low) for group in self.groups]
+        lasts = [int(np.searchsorted(group.breakpoints, high, "left")) for group in self.groups]
+        rounding = ROUNDING * self.count * low
+        below, above = self._bounds(low, high, firsts, lasts)
+        if below > rounding or above <= -rounding:
+            return [], []
+        crossing = [last - first for first, last in zip(firsts, lasts, strict=True)]
+        if max(crossing) <= 0:
+            root = self._first_root(low, high, firsts)
+            return [] if root is None else [root], []
+        middle = math.sqrt(low * high)
+        if high < 1.01 * low:
+            most = int(np.argmax(crossing))
+            middle = float(self.groups[most].breakpoints[(firsts[most] + lasts[most]) // 2])
+        return [], [(low, middle), (middle, high)]
+
+    def _first_root(self, low: float, high: float, firsts: Sequence[int]) -> float | None:
         """Where ``h``, convex on the interval, turns from positive to negative; None if nowhere.
 
         Newton's method from the left of the first root of a convex function never passes it.
         """
-        kept, s = self.squares[first:], low
+        s = low
         value = rounding = math.inf
         for _ in range(200):
             rounding = ROUNDING * self.count * s
-            gap = kept - 2.0 * self.c * s
-            inverse = float((1.0 / gap).sum()) if self.c else 0.0
-            value = self._falling(first, s) + self.c * s * s * inverse
+            value, slope = self._h(firsts, s)
             if value <= rounding:
                 break
-            bend = 2.0 * self.c * float((1.0 / gap**2).sum()) if self.c else 0.0
-            slope = -0.5 * (first + self.inert.n) + self.c * s * (2.0 * inverse + s * bend)
             if slope >= 0.0:
                 return None
             step = -value / slope
@@ -213,7 +262,7 @@ def profile_objective(
         the log prior of the noise: comparable with ``Solution.objective``.
     """
     inert = Inert(n_outside + 2.0 * noise_shape, ss_outside + 2.0 * noise_rate)
-    curve = Curve(np.sort(np.ravel(squares)), c, price, inert)
+    curve = Curve([Group(np.sort(np.ravel(squares)), c, price)], price, inert)
     n_samples = np.size(squares) + n_outside
     return curve.objective(noise_variance) - 0.5 * n_samples * math.log(2.0 * math.pi)
 
@@ -269,7 +318,7 @@ def profile_noise(
             flat, c, start, price=price, noise_shape=noise_shape, noise_rate=noise_rate
         )
     inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
-    curve = Curve(np.sort(flat * flat), c, price, inert)
+    curve = Curve([Group(np.sort(flat * flat), c, price)], price, inert)
     return ranked(curve, curve.maxima(), flat.size)
 
 
@@ -331,8 +380,7 @@ def iterate_noise(
     inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
     curve, lowest = _split(flat, c, price, inert, s), 0.25 * s
     for _ in range(max_iter):
-        first = len(curve.squares) - curve.n_kept(s)
-        left_out = first + curve.inert.n
+        left_out = curve.count - curve.n_kept(s)
         # The slope vanishes where s equals this; with nothing left out it only rises.
         after = 2.0 * s
         if left_out > 0.0:
@@ -359,4 +407,5 @@ def _split(flat: Vector, c: float, price: float, inert: Inert, s: float) -> Curv
         square[high] = 0.0
         count += square.size - candidates[-1].size
         ss += float(square.sum())
-    return Curve(np.sort(np.concatenate(candidates)), c, price, Inert(count, ss))
+    group = Group(np.sort(np.concatenate(candidates)), c, price)
+    return Curve([group], price, Inert(count, ss))

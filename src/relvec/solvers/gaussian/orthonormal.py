@@ -24,6 +24,7 @@ from relvec.solvers.base import (
 )
 from relvec.solvers.gaussian.noise_profile import (
     Curve,
+    Group,
     Inert,
     NoiseProfile,
     iterate_noise,
@@ -75,9 +76,6 @@ def _obstacle(problem: Problem) -> str | None:
             'the noise has no profile in closed form. Use solver="sequential", or a price on '
             'degrees of freedom such as prior="bic".'
         )
-    penalties = problem.prior.take(np.flatnonzero(problem.moments.usable)).penalty
-    if np.ndim(penalties) and np.ptp(penalties):
-        return "The closed form needs the same penalty for every atom."
     prices = problem.min_gain[problem.moments.usable]
     if len(prices) and not (prices == prices[0]).all():
         return (
@@ -160,23 +158,26 @@ class _Answer:
         moments, noise = problem.moments, problem.prior.noise
         usable = np.flatnonzero(moments.usable)
         squares = moments.correlation[usable] ** 2
-        penalty = problem.prior.take(usable).penalty
-        self.penalty = penalty if isinstance(penalty, float) else float(penalty[0])
         self.price = float(problem.min_gain[usable[0]])
-        self.threshold = entry_threshold(self.penalty, self.price)
+        self.penalty = np.broadcast_to(problem.prior.penalty, moments.correlation.shape)
+        kinds, kind = np.unique(self.penalty[usable], return_inverse=True)
+        thresholds = np.array([entry_threshold(c, self.price) for c in kinds.tolist()])
         # As elsewhere, one sample explains nothing.
         cap = min(active_cap(problem), len(usable)) if moments.n_effective >= 2 else 0
         # Ascending; of equal coefficients those of the first atoms are kept.
-        order = len(squares) - 1 - np.argsort(squares[::-1], kind="stable")
-        self.atoms, squares = usable[order], squares[order]
+        breakpoints = squares / thresholds[kind]
+        order = len(squares) - 1 - np.argsort(breakpoints[::-1], kind="stable")
+        self.atoms, squares, kind = usable[order], squares[order], kind[order]
         first = len(squares) - cap
-        self.excluded = float(squares[first - 1]) if first else 0.0
-        """Largest square that the cap shuts out: it would be kept below a certain noise."""
+        self.excluded = float(breakpoints[order[first - 1]]) if first else 0.0
+        """Noise below which what the cap shuts out would be kept."""
         outside = max(moments.n_effective - len(squares), 0.0)
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
-            squares[first:],
-            self.penalty,
+            [
+                Group(squares[first:][kind[first:] == number], c, self.price)
+                for number, c in enumerate(kinds.tolist())
+            ],
             self.price,
             Inert(
                 outside + first + 2.0 * noise.shape,
@@ -187,7 +188,7 @@ class _Answer:
     def _end(self, noise: float) -> _End:
         n_active = self.curve.n_kept(noise)
         constant = 0.5 * self.problem.moments.n_effective * math.log(2.0 * math.pi)
-        saturated = n_active == len(self.curve.squares) and self.excluded > self.threshold * noise
+        saturated = n_active == self.curve.size and self.excluded > noise
         return _End(noise, self.curve.objective(noise) - constant, n_active, saturated)
 
     def _ends(self) -> list[_End]:
@@ -203,7 +204,7 @@ class _Answer:
         active = self.atoms[len(self.atoms) - best.n_active :]
         active = np.sort(active)
         squares = self.problem.moments.correlation[active] ** 2
-        lam = 1.0 / (squares / best.noise - 2.0 * self.penalty - 1.0)
+        lam = 1.0 / (squares / best.noise - 2.0 * self.penalty[active] - 1.0)
         certificate = self._certificate(active, lam, best.noise)
         return Solution(
             active=active,
@@ -224,7 +225,7 @@ class _Answer:
     def _certificate(self, active: IndexArray, lam: Vector, noise: float) -> Certificate:
         """Derivatives at the solution, and the best gain of an atom left out."""
         problem, moments = self.problem, self.problem.moments
-        c, noise_prior = self.penalty, problem.prior.noise
+        c, noise_prior = self.penalty[active], problem.prior.noise
         kappa = 1.0 / (1.0 + lam)
         mean = kappa * moments.correlation[active]
         gradient = 0.5 * (kappa + 2.0 * c * lam * kappa**2 - lam * mean**2 / noise)
@@ -236,7 +237,7 @@ class _Answer:
         entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
             np.ones_like(z),
             z,
-            np.full_like(z, c) if c else None,
+            self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
             moments.n_effective + 2.0 * noise_prior.shape,
             held,

@@ -111,6 +111,7 @@ class RateLearner:
         max_solves: int = 60,
     ) -> None:
         self.solver = solver
+        self.charges_min_gain = getattr(solver, "charges_min_gain", True)
         self.tol = tol
         self.max_solves = max_solves
 
