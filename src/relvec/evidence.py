@@ -15,10 +15,16 @@ precision.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from relvec._linalg import log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
+
+NOISE_FLOOR = 1e-10
+"""The estimated noise never explains less than this share of the target's variance: in the search a
+pseudo-observation orthogonal to every atom, which keeps the objective smooth and bounded."""
 
 
 def gaussian_objective(
@@ -30,6 +36,37 @@ def gaussian_objective(
     else:
         fit = n_effective * math.log(2.0 * math.pi * noise_variance) + quadratic / noise_variance
     return -0.5 * (fit + log_det)
+
+
+class Factor(NamedTuple):
+    """``G + Lam`` factorised."""
+
+    lam: Vector
+    """Precisions, raised where rounding asked for it."""
+    lower: Matrix
+    """Lower Cholesky factor."""
+
+    @property
+    def log_det(self) -> float:
+        """``log|K| = log|G + Lam| - log|Lam|``."""
+        return log_det_cholesky(self.lower) - float(np.log(self.lam).sum())
+
+
+def factorise(gram: Matrix, lam: Vector) -> Factor:
+    """Factorise ``G + Lam``: the posterior precision of unit weights in units of the noise.
+
+    The one rescue: where precisions are below the rounding of the Gram matrix, so that the sum is
+    not positive definite in floating point, those below a floor are raised to it, and the floor
+    tenfold from 1e-13 until it is.
+    """
+    if not len(lam):
+        return Factor(lam, np.empty((0, 0)))
+    lower, floor = shifted_cholesky(gram, lam), 1e-13
+    while lower is None:
+        floor *= 10.0
+        lam = np.maximum(lam, floor)
+        lower = shifted_cholesky(gram, lam)
+    return Factor(lam, lower)
 
 
 def entry_penalty(

@@ -15,14 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._linalg import (
+    EPS,
     inverse_from_cholesky,
-    log_det_cholesky,
-    shifted_cholesky,
     solve_cholesky,
     solve_lower,
 )
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import gaussian_objective
+from relvec.evidence import NOISE_FLOOR, factorise, gaussian_objective
 from relvec.moments.base import Moments
 
 
@@ -217,15 +216,9 @@ def condition(
         Gamma prior of the noise precision.
     """
     column_mean, norm = moments.column_mean[active], moments.column_norm[active]
-    lam, factor, mean = np.exp(log_lam), np.empty((0, 0)), np.empty(0)
-    if len(lam):
-        gram = moments.gram(active)
-        factor_or_none = shifted_cholesky(gram, lam)
-        while factor_or_none is None:  # lam below the rounding of the Gram matrix
-            lam = np.maximum(2.0 * lam, 1e-14)
-            factor_or_none = shifted_cholesky(gram, lam)
-        factor = factor_or_none
-        mean = solve_cholesky(factor, moments.correlation[active])
+    known = factorise(moments.gram(active), np.exp(log_lam))
+    lam, factor = known
+    mean = solve_cholesky(factor, moments.correlation[active]) if len(lam) else np.empty(0)
     if blocks is None:
         quadratic = moments.target_ss - float(moments.correlation[active] @ mean)
     else:
@@ -243,7 +236,6 @@ def condition(
     if noise_variance is None:
         noise_variance = (quadratic + 2.0 * noise_rate) / max(n_effective + 2.0 * noise_shape, 1.0)
         noise_variance = max(noise_variance, noise_floor(target_variance, moments.target_mean))
-    log_det = log_det_cholesky(factor) - float(np.log(lam).sum())
     return Posterior(
         unit_mean=mean,
         factor=factor,
@@ -255,7 +247,7 @@ def condition(
         noise_variance=noise_variance,
         n_effective=n_effective,
         has_intercept=has_intercept,
-        log_evidence=gaussian_objective(n_effective, quadratic, log_det, noise_variance),
+        log_evidence=gaussian_objective(n_effective, quadratic, known.log_det, noise_variance),
         quadratic=quadratic,
     )
 
@@ -280,5 +272,5 @@ def noise_floor(target_variance: float, target_mean: float) -> float:
     A share of 1e-10 of the target's variance, and the rounding of the target itself; so a
     constant target has a tiny noise level and a finite evidence instead of zero and infinity.
     """
-    rounding = float(np.finfo(np.float64).eps) * abs(target_mean)
-    return max(1e-10 * target_variance, rounding**2, float(np.finfo(np.float64).tiny))
+    rounding = EPS * abs(target_mean)
+    return max(NOISE_FLOOR * target_variance, rounding**2, float(np.finfo(np.float64).tiny))

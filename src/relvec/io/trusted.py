@@ -55,6 +55,7 @@ solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
 published.laplace_fixed_point.LaplaceFixedPointSolver solvers.gaussian.orthonormal.OrthonormalSolver
 published.random_order.RandomOrderSolver solvers.gaussian.search.SequentialSolver
+solvers.gaussian.tuning.SearchTuning
 published.textbook.TextbookSolver
 """
 

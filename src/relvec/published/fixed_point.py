@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
+from relvec._linalg import EPS
 from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.gaussian.reference import (
@@ -15,7 +16,6 @@ from relvec.solvers.gaussian.reference import (
     LAM_MIN,
     Fit,
     State,
-    active_cap,
     assess,
     best_noise,
     bounded_noise,
@@ -29,10 +29,6 @@ from relvec.solvers.gaussian.reference import (
     worth,
 )
 from relvec.solvers.gaussian.starts import ridge
-
-EPS = float(np.finfo(np.float64).eps)
-MAX_ROUNDS = 50
-"""How often a converged run is revised (atoms deleted or re-admitted) and resumed."""
 
 
 class FixedPointSolver(BaseEstimator):
@@ -176,6 +172,9 @@ def _start(problem: Problem, warm_start: WarmStart | None) -> tuple[IndexArray, 
 class _Run:
     """Sweeps, and what happens each time they settle."""
 
+    max_rounds = 50
+    """How often a converged run is revised (atoms deleted or re-admitted) and resumed."""
+
     def __init__(self, problem: Problem, solver: FixedPointSolver) -> None:
         self.problem = problem
         self.solver = solver
@@ -187,7 +186,7 @@ class _Run:
     def step(self, state: State) -> tuple[State, float]:
         """Sweep once; when that no longer changes anything, revise the set of atoms."""
         state, change = self.sweep(state)
-        if change < self.solver.tol and self.deletable and self.rounds < MAX_ROUNDS:
+        if change < self.solver.tol and self.deletable and self.rounds < self.max_rounds:
             self.rounds += 1
             revised = self.revise(state)
             if revised is not state:
@@ -221,7 +220,7 @@ class _Run:
         One atom at a time, so that every move raises the objective, except those that
         bring the model down to its cap.
         """
-        problem, cap = self.problem, active_cap(self.problem)
+        problem, cap = self.problem, self.problem.active_cap
         while len(state.fit.active):
             active = state.fit.active
             known = statistics(problem, state.fit)

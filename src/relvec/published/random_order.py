@@ -28,9 +28,6 @@ from relvec.solvers.gaussian.reference import (
 )
 from relvec.solvers.gaussian.state import State
 
-NOISE_REACH = 6.0
-"""A re-estimate moves the log noise by at most this much."""
-
 
 class RandomOrderSolver(BaseEstimator):
     """Add, re-estimate or delete one atom at a time, in random order (Schmolck, 2008).
@@ -205,5 +202,5 @@ def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> fl
         value -= 2.0 * float(prior.log_density(np.log(alpha) + log_noise, noise).sum())
         return float(value + 2.0 * float(degrees @ (values / total)))
 
-    reach = (present - NOISE_REACH, present + NOISE_REACH)
+    reach = (present - 6.0, present + 6.0)  # a re-estimate moves the noise by e^6 at most
     return float(np.exp(minimize_scalar(cost, bounds=reach, method="bounded").x))

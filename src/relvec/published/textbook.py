@@ -13,7 +13,6 @@ from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.gaussian.reference import (
     Fit,
     State,
-    active_cap,
     assess,
     best_noise,
     bounded_noise,
@@ -24,11 +23,6 @@ from relvec.solvers.gaussian.reference import (
     trivial,
     worth,
 )
-
-INITIAL_NOISE = 0.1
-"""Noise variance to start from, as a fraction of the variance of the target."""
-ROUNDING = 1e-10
-"""Gains below this are not compared: the atom that moves furthest goes first."""
 
 
 class TextbookSolver(BaseEstimator):
@@ -139,7 +133,7 @@ def start(problem: Problem, warm_start: WarmStart | None) -> State:
     moments = problem.moments
     if warm_start is None:
         fit = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
-        noise = INITIAL_NOISE * moments.target_ss / moments.n_effective
+        noise = 0.1 * moments.target_ss / moments.n_effective
         return assess(problem, fit, bounded_noise(problem, noise or best_noise(problem, fit)))
     known = moments.usable[warm_start.active]
     fit = condition(problem, warm_start.active[known], np.exp(warm_start.log_lam[known]))
@@ -161,7 +155,7 @@ class Run:
         self.problem = problem
         self.noise_every = noise_every
         self.tol = tol
-        self.cap = active_cap(problem)
+        self.cap = problem.active_cap
         self.n_steps = 0
         self.saturated = False
 
@@ -187,7 +181,8 @@ class Run:
 
     def choose(self, moves: Moves, change: Vector) -> int:
         """Return the atom whose move is the most useful one."""
-        return int(np.argmax(moves.gain if moves.gain.max() > ROUNDING else change))
+        # gains of the order of rounding are not compared: the atom that moves furthest goes first
+        return int(np.argmax(moves.gain if moves.gain.max() > 1e-10 else change))
 
     def moves(self, state: State, alpha: Vector) -> Moves:
         """Evaluate every atom's best move at the present noise (steps 4 to 8)."""

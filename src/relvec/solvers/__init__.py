@@ -15,6 +15,7 @@ from relvec.solvers.base import (
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
+from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
 
@@ -31,6 +32,7 @@ __all__ = [
     "Problem",
     "Progress",
     "RateLearner",
+    "SearchTuning",
     "SequentialSolver",
     "Solution",
     "Solver",

@@ -47,6 +47,16 @@ class Problem:
         prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.moments.n_atoms,))
         object.__setattr__(self, "min_gain", prices)
 
+    @property
+    def active_cap(self) -> int:
+        """Most atoms a model may have: half the sample size identifies a free noise."""
+        n_atoms = self.moments.n_atoms
+        if self.max_active is not None:
+            return self.max_active
+        if self.noise_variance is not None:
+            return n_atoms
+        return max(1, int(min(self.moments.n_effective // 2, n_atoms)))
+
 
 class Progress(NamedTuple):
     """What a solver tells the outside after each step.

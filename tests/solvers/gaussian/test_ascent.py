@@ -16,6 +16,7 @@ from relvec.solvers.gaussian.ascent import Schedule, ascend, screen
 from relvec.solvers.gaussian.newton import maximise
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.gaussian.state import EMPTY, NOISE_FLOOR, State, empty_state, max_active
+from relvec.solvers.gaussian.tuning import SearchTuning
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
 from tests.helpers_priors import gamma_prior, posed
 from tests.helpers_priors import objective as objective_with
@@ -231,7 +232,6 @@ def inner(monkeypatch: pytest.MonkeyPatch) -> list[State]:
         ends.append(ascend(*args, **options))
         return ends[-1]
 
-    monkeypatch.setattr(ascent, "WORKING_SET", 40)
     monkeypatch.setattr(ascent, "ascend", spy)
     return ends
 
@@ -252,7 +252,7 @@ def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
 ) -> None:
     Phi, t = line(0, width=0.7)
     problem = problem_of(Phi, t, charge, smoothness=smoothness, noise_variance=held)
-    schedule = Schedule(working_sets=True, batch_min=batch)
+    schedule = Schedule(tuning=SearchTuning(working_set=40), working_sets=True, batch_min=batch)
     state = ascend(problem, EMPTY, schedule, noise_variance=held)
     assert len(inner) > 0
     assert state.converged
@@ -269,7 +269,7 @@ def test_working_sets_lead_about_as_high(inner: list[State], seed: int) -> None:
     problem = problem_of(Phi, t)
     plain = ascend(problem, EMPTY, Schedule())
     assert not inner
-    state = ascend(problem, EMPTY, Schedule(working_sets=True))
+    state = ascend(problem, EMPTY, Schedule(tuning=SearchTuning(working_set=40), working_sets=True))
     assert inner
     assert state.objective >= plain.objective - 3.0
 
@@ -283,7 +283,12 @@ def test_a_monitor_may_end_an_ascent_inside_a_working_set(inner: list[State]) ->
         return len(calls) >= 6
 
     problem = problem_of(Phi, t)
-    state = ascend(problem, EMPTY, Schedule(working_sets=True, batch_min=6), monitor=stop)
+    state = ascend(
+        problem,
+        EMPTY,
+        Schedule(tuning=SearchTuning(working_set=40), working_sets=True, batch_min=6),
+        monitor=stop,
+    )
     assert inner
     assert inner[-1].stopped
     assert state.stopped

@@ -28,20 +28,8 @@ from relvec.solvers.gaussian.newton import (
     without_each,
 )
 from relvec.solvers.gaussian.screening import Screen, pick, screen
-from relvec.solvers.gaussian.state import State, max_active, noise_prior_constant, objective_of
-
-CHARGED = 0.02
-"""Prices above this are taken seriously: atoms worth less are removed at the end."""
-MAX_BATCH = 400
-COPY_TOLERANCE = 1e-12
-"""Unit atoms whose inner product misses one by less are copies of each other."""
-WORKING_SET = 256
-"""When few atoms still want to enter, the climb goes on among the active and this many of the
-most promising atoms, whose Gram block is known, before all atoms are looked at again."""
-RISING = 1e-9
-"""Rise of the objective, in nats, worth another round of polishing."""
-REENTRIES = 3
-"""An atom removed this often has to wait until nothing else moves."""
+from relvec.solvers.gaussian.state import State, noise_prior_constant, objective_of
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Schedule(NamedTuple):
@@ -57,6 +45,7 @@ class Schedule(NamedTuple):
     """Converge and certify; otherwise stop as soon as no atom is worth adding."""
     max_rounds: int = 500
     gradient_tol: float = 1e-4
+    tuning: SearchTuning = DEFAULT
     working_sets: bool = False
     """Whether fetching Gram rows is worth saving (many atoms)."""
 
@@ -129,15 +118,17 @@ class _Climb:
     ) -> None:
         self.problem = problem
         self.moments = problem.moments
-        self.schedule = schedule
+        self.schedule, self.tuning = schedule, schedule.tuning
         self.noise_variance = noise_variance
         self.stage = stage
         self.monitor = monitor
         self.objective = objective_of(problem, noise_variance)
-        self.cap = max_active(problem)
+        self.cap = problem.active_cap
         self.price = np.maximum(problem.min_gain, schedule.threshold)
-        self.is_charged = bool((problem.min_gain > CHARGED).any())
-        self.active, self.theta = _without_copies(problem.moments, start.active, start.theta)
+        self.is_charged = bool((problem.min_gain > self.tuning.charged).any())
+        self.active, self.theta = _without_copies(
+            problem.moments, start.active, start.theta, self.tuning.copy_tolerance
+        )
         self.maximum: Maximum | None = None
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
@@ -180,6 +171,7 @@ class _Climb:
                 tol=self.schedule.gradient_tol,
                 charge=self.problem.min_gain[self.active] if charge else None,
                 brief=self.is_brief,
+                tuning=self.tuning,
             )
             self.theta = self.maximum.theta
             if len(self.maximum.kept) < len(self.active):
@@ -228,7 +220,7 @@ class _Climb:
         if self._use_working_set(len(order)):
             self._climb_in_working_set(found)
             return
-        size = int(min(max(self.schedule.batch_min, len(self.active)), room, MAX_BATCH))
+        size = int(min(max(self.schedule.batch_min, len(self.active)), room, self.tuning.max_batch))
         if len(order) > 2 * size:
             order = order[np.argpartition(-net[order], 2 * size - 1)[: 2 * size]]
         order = order[np.argsort(-net[order], kind="stable")]
@@ -247,7 +239,7 @@ class _Climb:
                 price,
                 size,
             )
-        tired = self.removals[new] >= REENTRIES
+        tired = self.removals[new] >= self.tuning.reentries
         self.waiting[new[tired]] = True
         self.moments.fetch(new[~tired])
         self.active = np.concatenate([self.active, new[~tired]])
@@ -256,8 +248,8 @@ class _Climb:
     def _use_working_set(self, n_entering: int) -> bool:
         return (
             self.schedule.working_sets
-            and n_entering <= WORKING_SET // 4
-            and len(self.active) + WORKING_SET < self.moments.n_atoms // 2
+            and n_entering <= self.tuning.working_set // 4
+            and len(self.active) + self.tuning.working_set < self.moments.n_atoms // 2
         )
 
     def _climb_in_working_set(self, found: Entrants) -> None:
@@ -271,8 +263,10 @@ class _Climb:
             self._quadratic / self.objective.n_effective if noise is None else noise,
         )
         chosen = index
-        if len(index) > WORKING_SET:
-            chosen = index[np.argpartition(-promise, WORKING_SET - 1)[:WORKING_SET]]
+        if len(index) > self.tuning.working_set:
+            chosen = index[
+                np.argpartition(-promise, self.tuning.working_set - 1)[: self.tuning.working_set]
+            ]
         atoms = np.sort(np.concatenate([self.active, chosen]))
         order = np.argsort(self.active)
         inside = ascend(
@@ -328,7 +322,9 @@ class _Climb:
             self.removals[:] = 0
             return False
         n_before = len(self.active)
-        self.active, self.theta = _without_copies(self.moments, self.active, self.theta)
+        self.active, self.theta = _without_copies(
+            self.moments, self.active, self.theta, self.tuning.copy_tolerance
+        )
         return len(self.active) == n_before
 
     def _is_on_a_ridge(self) -> bool:
@@ -339,7 +335,7 @@ class _Climb:
         """
         if not self.objective.prior.has_density or self.maximum is None or self.maximum.converged:
             return False
-        return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > RISING
+        return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > self.tuning.rising
 
     def _state(self, found: Entrants | None, *, saturated: bool) -> State:
         order = np.argsort(self.active)
@@ -369,7 +365,7 @@ class _Climb:
 
 
 def _without_copies(
-    moments: Moments, active: IndexArray, theta: Vector
+    moments: Moments, active: IndexArray, theta: Vector, tolerance: float
 ) -> tuple[IndexArray, Vector]:
     """Keep one of each set of parallel atoms.
 
@@ -378,7 +374,7 @@ def _without_copies(
     if len(active) < 2:
         return active, theta
     moments.fetch(active)
-    parallel = np.abs(np.triu(moments.gram(active), 1)) > 1.0 - COPY_TOLERANCE
+    parallel = np.abs(np.triu(moments.gram(active), 1)) > 1.0 - tolerance
     if not parallel.any():
         return active, theta
     variance = np.exp(-theta)

@@ -20,24 +20,8 @@ from relvec.solvers.gaussian.ascent import settle
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 from relvec.solvers.gaussian.shifts import shifts
 from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
-HOPELESS = -3.0
-"""Swaps and merges that would lower the objective by more, the other precisions held, are not
-tried: what the others make up for by adapting is rarely as much."""
-SWAPS = 8
-"""Swaps and merges tried from one state before it counts as the end."""
-SHIFTS = 3
-"""Shifts tried from one state, if at first sight they lose less than `SHIFT_SLACK`."""
-SHIFT_SLACK = 1.0
-PARTNERS = 2
-"""Every atom may be merged with this many of the active atoms most like it."""
-WORTHWHILE = 1e-4
-"""An end state has to be better by this much to replace another."""
-MAX_ATOMS = 25
-"""Beyond this many active atoms their moves are too many to try."""
-FEW_ATOMS = 12
-"""Up to this many, moves find more than further starts and recombinations do."""
-MAX_MOVES = 100
 Visited = set[tuple[int, ...]]
 """Active sets that were looked at already."""
 
@@ -59,6 +43,7 @@ def improve(
     visited: Visited,
     *,
     noise_variance: float | None = None,
+    tuning: SearchTuning = DEFAULT,
 ) -> State:
     """Shift, swap and merge atoms of an end state for as long as that leads higher.
 
@@ -74,19 +59,21 @@ def improve(
         Active sets seen by earlier calls: nothing is done twice. Grows.
     noise_variance : float or None
         Held noise.
+    tuning : SearchTuning
+        How much to try.
     """
-    for _ in range(MAX_MOVES):
+    for _ in range(tuning.max_moves):
         key = tuple(state.active)
         if key in visited or not len(key):
             break
         visited.add(key)
-        better = _best_shift(problem, state, visited, noise_variance)
+        better = _best_shift(problem, state, visited, noise_variance, tuning)
         if better is None and not state.polished:
             state = climb(state)
             if tuple(state.active) != key:
                 continue
         if better is None:
-            better = _best_swap(problem, state, climb, visited, noise_variance)
+            better = _best_swap(problem, state, climb, visited, noise_variance, tuning)
         if better is None:
             break
         state = better
@@ -94,22 +81,26 @@ def improve(
 
 
 def _best_shift(
-    problem: Problem, state: State, visited: Visited, noise_variance: float | None
+    problem: Problem,
+    state: State,
+    visited: Visited,
+    noise_variance: float | None,
+    tuning: SearchTuning,
 ) -> State | None:
     """Return the first better model among the most promising shifts."""
-    if len(state.active) > MAX_ATOMS:
+    if len(state.active) > tuning.max_atoms:
         return None
-    found = shifts(problem, state, noise_variance)
+    found = shifts(problem, state, noise_variance, tuning)
     n_tried = 0
     for active, theta, value in zip(*found, strict=True):
         order = np.argsort(active)
-        if n_tried >= SHIFTS or value < state.objective - SHIFT_SLACK:
+        if n_tried >= tuning.shifts or value < state.objective - tuning.shift_slack:
             break
         if tuple(active[order]) in visited:
             continue
         n_tried += 1
         end = settle(problem, State(active[order], theta[order]), noise_variance)
-        if end.objective > state.objective + WORTHWHILE:
+        if end.objective > state.objective + tuning.worthwhile:
             return end
         visited.add(tuple(active[order]))
     return None
@@ -121,20 +112,21 @@ def _best_swap(
     climb: Callable[[State], State],
     visited: Visited,
     noise_variance: float | None,
+    tuning: SearchTuning,
 ) -> State | None:
     """Return the first better model among the most promising swaps and merges."""
     n_tried = 0
-    for move in proposals(problem, state, noise_variance):
+    for move in proposals(problem, state, noise_variance, tuning):
         start = applied(move, state)
         key = tuple(start.active)
         if key in visited:
             continue
-        if n_tried >= SWAPS:
+        if n_tried >= tuning.swaps:
             break
         n_tried += 1
         visited.add(key)
         end = climb(start)
-        if end.objective > state.objective + WORTHWHILE and not end.saturated:
+        if end.objective > state.objective + tuning.worthwhile and not end.saturated:
             return end
     return None
 
@@ -149,7 +141,12 @@ def applied(move: Move, state: State) -> State:
     )
 
 
-def proposals(problem: Problem, state: State, noise_variance: float | None) -> list[Move]:
+def proposals(
+    problem: Problem,
+    state: State,
+    noise_variance: float | None,
+    tuning: SearchTuning = DEFAULT,
+) -> list[Move]:
     """List swaps and merges worth trying, the most valuable first."""
     objective = objective_of(problem, noise_variance)
     active = state.active
@@ -163,23 +160,23 @@ def proposals(problem: Problem, state: State, noise_variance: float | None) -> l
         return []
     known = _Landscape(problem, objective, active, point)
     sets = [np.array([j]) for j in range(len(active))]
-    sets += [np.array(pair) for pair in _neighbours(known.gram)]
+    sets += [np.array(pair) for pair in _neighbours(known.gram, tuning.partners)]
     gain, lam, loss = known.without(sets)
     moves = []
     for number, leaving in enumerate(sets):
         best = int(np.argmax(gain[number]))
         value = float(gain[number, best]) - loss[number]
-        if value > HOPELESS:
+        if value > tuning.hopeless:
             theta = min(max(float(np.log(lam[number, best])), THETA_MIN), THETA_MAX)
             moves.append(Move(active[leaving], best, theta, value))
     return sorted(moves, key=lambda move: -move.value)
 
 
-def _neighbours(gram: Matrix) -> list[tuple[int, int]]:
+def _neighbours(gram: Matrix, count: int) -> list[tuple[int, int]]:
     """Pairs of active atoms that are most alike."""
     alike = np.abs(gram)
     np.fill_diagonal(alike, -1.0)
-    nearest = np.argsort(-alike, axis=1, kind="stable")[:, : min(PARTNERS, len(gram) - 1)]
+    nearest = np.argsort(-alike, axis=1, kind="stable")[:, : min(count, len(gram) - 1)]
     return sorted({(min(i, int(j)), max(i, int(j))) for i, row in enumerate(nearest) for j in row})
 
 

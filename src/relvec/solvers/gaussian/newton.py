@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._linalg import (
+    EPS,
     cholesky,
     inverse_from_cholesky,
     log_det_cholesky,
@@ -23,15 +24,10 @@ from relvec._linalg import (
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss
 from relvec.priors import BoundPrior
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
-EPS = float(np.finfo(np.float64).eps)
 THETA_MIN, THETA_MAX = math.log(1e-13), math.log(1e13)
 """Beyond these an atom is unpenalised, or absent, to working precision."""
-MAX_STEP = 4.0
-"""Largest change of a log precision in one step."""
-ARMIJO, BACKTRACK, MAX_BACKTRACKS = 1e-4, 0.3, 25
-BULK_REMOVAL = 12
-"""With more removable atoms than this, the clearest half goes at once."""
 
 
 class Objective(NamedTuple):
@@ -185,7 +181,7 @@ def _prune(
     mean: Vector,
     objective: Objective,
     charge: Vector | None,
-    bulk: bool,
+    bulk: int | None,
 ) -> tuple[BoolArray, bool]:
     """Find atoms to take out, exactly, one after the other by rank-one downdates.
 
@@ -222,7 +218,7 @@ def _prune(
         if not n_hopeless:
             break
         loss = np.where(hopeless, loss if charge is None else loss - charge, np.inf)
-        if bulk and first and charge is None and n_hopeless > BULK_REMOVAL and size > 40:
+        if bulk is not None and first and charge is None and n_hopeless > bulk and size > 40:
             alive[np.argsort(loss, kind="stable")[: n_hopeless // 2]] = False
             return alive, True
         if first:
@@ -244,7 +240,7 @@ def _prune(
     return alive, False
 
 
-def _direction(gradient: Vector, hessian: Matrix) -> Vector:
+def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
     """Newton direction, with a diagonal shift where the Hessian is not positive definite.
 
     Every log precision is measured in units of its own curvature, so that one shift serves
@@ -267,7 +263,7 @@ def _direction(gradient: Vector, hessian: Matrix) -> Vector:
         shift = 0.1 if shift == 0.0 else 3.0 * shift
     step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
-    return step * (MAX_STEP / largest) if largest > MAX_STEP else step
+    return step * (max_step / largest) if largest > max_step else step
 
 
 def maximise(
@@ -280,6 +276,7 @@ def maximise(
     tol: float,
     charge: Vector | None = None,
     brief: bool = False,
+    tuning: SearchTuning = DEFAULT,
 ) -> Maximum:
     """Maximise over the precisions of an active set, dropping atoms that should go.
 
@@ -298,12 +295,15 @@ def maximise(
     brief : bool, default=False
         Return right after the last step, without looking for atoms to drop or at the gradient:
         for a caller who will be back soon.
+    tuning : SearchTuning
+        Lengths of steps.
     """
     n, _, prior, noise = full_objective = objective
     full_gram, full_correlation, full_charge = gram, correlation, charge
     kept = np.arange(len(theta))
     theta, point, covariance = _evaluate_safely(gram, correlation, theta, objective)
-    n_iter, converged, largest_gradient, bulk = 0, False, np.inf, True
+    n_iter, converged, largest_gradient = 0, False, np.inf
+    bulk: int | None = tuning.bulk_removal
     while True:
         mean = covariance @ correlation
         alive, many = _prune(point, covariance, mean, objective, charge, bulk)
@@ -313,7 +313,7 @@ def maximise(
             fewer_objective = full_objective.take(fewer)
             moved = _evaluate_safely(*smaller, theta[alive], fewer_objective)
             if many and moved[1].cost > point.cost:
-                bulk = False
+                bulk = None
                 continue
             kept, (gram, correlation), (theta, point, covariance) = fewer, smaller, moved
             charge = None if full_charge is None else full_charge[kept]
@@ -348,21 +348,21 @@ def maximise(
             gradient[~free] = 0.0
             hessian[~free] = hessian[:, ~free] = 0.0
             hessian[~free, ~free] = 1.0
-        step = _direction(gradient, hessian)
+        step = _direction(gradient, hessian, tuning.max_step)
         slope = float(gradient @ step)
         slack = _rounding(point, covariance, mean, objective)
         if -slope < slack:
             converged = True  # what is left to gain is below rounding
             break
         length = 1.0
-        for _ in range(MAX_BACKTRACKS):
+        for _ in range(tuning.max_backtracks):
             trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
             trial = _evaluate_with_covariance(gram, correlation, trial_theta, objective)
             if trial is not None and trial[0].cost <= (
-                point.cost + ARMIJO * length * slope + slack
+                point.cost + tuning.armijo * length * slope + slack
             ):
                 break
-            length *= BACKTRACK
+            length *= tuning.backtrack
         else:
             break
         n_iter += 1

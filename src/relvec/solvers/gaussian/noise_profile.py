@@ -21,19 +21,10 @@ import numpy as np
 
 from relvec._checks import check_positive
 from relvec._typing import Vector
+from relvec.evidence import NOISE_FLOOR
 from relvec.solvers.gaussian.shrinkage import BLOCK, entry_threshold
 
 __all__ = ["Inert", "NoiseProfile", "iterate_noise", "profile_noise", "profile_objective"]
-
-EXACT_LIMIT = 1 << 20
-"""Up to this many coefficients all maxima are found; above, a share of them gives the start."""
-NOISE_FLOOR = 1e-10
-"""Smallest noise variance, as a fraction of the mean square of the data."""
-ROUNDING = 1e-13
-"""Relative to the number of coefficients times the noise, ``h`` is zero below this."""
-COLLAPSE = 1.7
-"""Coefficients of pure noise are explained away for thresholds ``T`` below this: at ``T = 1`` the
-profile never rises, and up to about ``1 + 2 * 0.35`` its maximum tends to zero with the length."""
 
 
 class Inert(NamedTuple):
@@ -114,6 +105,9 @@ class Curve:
         Everything that cannot be kept.
     """
 
+    rounding = 1e-13
+    """Relative to the number of coefficients times the noise, ``h`` is zero below this."""
+
     def __init__(self, groups: Sequence[Group], price: float, inert: Inert) -> None:
         self.groups, self.price, self.inert = groups, float(price), inert
         self.size = sum(len(group.squares) for group in groups)
@@ -188,7 +182,7 @@ class Curve:
         """Return the maximum in an interval, or the halves to look into; neither if it has none."""
         firsts = [group.first_kept(low) for group in self.groups]
         lasts = [int(np.searchsorted(group.breakpoints, high, "left")) for group in self.groups]
-        rounding = ROUNDING * self.count * low
+        rounding = self.rounding * self.count * low
         below, above = self._bounds(low, high, firsts, lasts)
         if below > rounding or above <= -rounding:
             return [], []
@@ -210,7 +204,7 @@ class Curve:
         s = low
         value = rounding = math.inf
         for _ in range(200):
-            rounding = ROUNDING * self.count * s
+            rounding = self.rounding * self.count * s
             value, slope = self._h(firsts, s)
             if value <= rounding:
                 break
@@ -275,6 +269,7 @@ def profile_noise(
     price: float = 0.0,
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
+    exact_limit: int = 1 << 20,
 ) -> NoiseProfile:
     """Return the noise variance of highest evidence, all precisions at their best.
 
@@ -293,6 +288,8 @@ def profile_noise(
         Price of one atom (``min_gain``).
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision.
+    exact_limit : int, default=2**20
+        Up to this many coefficients all maxima are found.
 
     Raises
     ------
@@ -310,9 +307,9 @@ def profile_noise(
     """
     _refuse_collapse(c, price, noise_rate)
     flat = np.reshape(z, -1)
-    if flat.size > EXACT_LIMIT:
+    if flat.size > exact_limit:
         if start is None:
-            sample = flat[:: -(-flat.size // (EXACT_LIMIT >> 2))]
+            sample = flat[:: -(-flat.size // (exact_limit >> 2))]
             start = profile_noise(sample, c, price=price).noise_variance
         return iterate_noise(
             flat, c, start, price=price, noise_shape=noise_shape, noise_rate=noise_rate
@@ -332,7 +329,12 @@ def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
 
 
 def _refuse_collapse(c: float, price: float, noise_rate: float) -> None:
-    if entry_threshold(c, price) < COLLAPSE and not noise_rate:
+    """Refuse thresholds below which coefficients of pure noise are explained away.
+
+    At ``T = 1`` the profile never rises, and up to about ``1 + 2 * 0.35`` its maximum tends to zero
+    with the length.
+    """
+    if entry_threshold(c, price) < 1.7 and not noise_rate:
         raise ValueError(
             f"With c={c:g} the noise level cannot be estimated from the evidence: an orthonormal "
             "dictionary can explain everything, and the estimate falls to zero for any data. Give "

@@ -31,7 +31,7 @@ from relvec.solvers.gaussian.noise_profile import (
     profile_noise,
     profile_objective,
 )
-from relvec.solvers.gaussian.reference import active_cap, trivial
+from relvec.solvers.gaussian.reference import trivial
 from relvec.solvers.gaussian.shrinkage import entry_threshold, gain, shrink, shrinkage
 
 __all__ = [
@@ -46,9 +46,6 @@ __all__ = [
     "shrink",
     "shrinkage",
 ]
-
-NEGLIGIBLE = 1e-3
-"""Gain of a further atom, in nats, with which a solution still counts as converged."""
 
 
 def applies(problem: Problem) -> bool:
@@ -163,7 +160,7 @@ class _Answer:
         kinds, kind = np.unique(self.penalty[usable], return_inverse=True)
         thresholds = np.array([entry_threshold(c, self.price) for c in kinds.tolist()])
         # As elsewhere, one sample explains nothing.
-        cap = min(active_cap(problem), len(usable)) if moments.n_effective >= 2 else 0
+        cap = min(problem.active_cap, len(usable)) if moments.n_effective >= 2 else 0
         # Ascending; of equal coefficients those of the first atoms are kept.
         breakpoints = squares / thresholds[kind]
         order = len(squares) - 1 - np.argsort(breakpoints[::-1], kind="stable")
@@ -212,7 +209,7 @@ class _Answer:
             noise_variance=best.noise,
             objective=best.objective,
             n_iter=1,
-            converged=not best.saturated and certificate.best_gain <= NEGLIGIBLE,
+            converged=not best.saturated and certificate.best_gain <= 1e-3,
             certificate=certificate,
             saturated=best.saturated,
             trace=(best.objective,),

@@ -23,8 +23,6 @@ VARIANCES = np.exp(np.arange(math.log(1e-9), math.log(1e14), 0.5))
 analytic and vanish at both ends, so that this spacing has errors below 1e-8."""
 LOG_RATES = np.linspace(math.log(1e-10), math.log(1e4), 129)
 """Rates looked at first; the best one is refined."""
-REFINEMENTS = 4
-"""Each divides the spacing of the rates by eight."""
 
 
 def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
@@ -62,7 +60,7 @@ def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
         return total
 
     grid = LOG_RATES
-    for _ in range(1 + REFINEMENTS):
+    for _ in range(5):  # after the first, each divides the spacing of the rates by eight
         best = float(grid[np.argmax(value(grid))])
         step = float(grid[1] - grid[0])
         grid = best + step * np.linspace(-1.0, 1.0, 17)

@@ -14,21 +14,24 @@ import numpy as np
 
 from relvec._linalg import (
     inverse_from_cholesky,
-    log_det_cholesky,
-    shifted_cholesky,
     solve_cholesky,
     solve_lower,
     solve_lower_rows,
     solve_upper_rows,
 )
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import entry_penalty, gaussian_objective, removal_loss
+from relvec.evidence import (
+    NOISE_FLOOR,
+    Factor,
+    entry_penalty,
+    factorise,
+    gaussian_objective,
+    removal_loss,
+)
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
 """Beyond these an atom is unpenalised, or absent, to working precision."""
-NOISE_FLOOR = 1e-10
-"""Smallest noise variance, as a fraction of the variance of the target."""
 
 
 class Fit(NamedTuple):
@@ -69,12 +72,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
         none, square = np.empty(0), np.empty((0, 0))
         return Fit(active, none, square, square, none, none, none, moments.target_ss)
     gram, correlation = moments.gram(active), moments.correlation[active]
-    lam = np.clip(lam, LAM_MIN, LAM_MAX)
-    factor, floor = shifted_cholesky(gram, lam), LAM_MIN
-    while factor is None:
-        floor *= 10.0
-        lam = np.maximum(lam, floor)
-        factor = shifted_cholesky(gram, lam)
+    lam, factor = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)
     share = lam * covariance.diagonal()
     # Each form of gamma is accurate where the other one cancels.
@@ -111,7 +109,7 @@ def best_noise(problem: Problem, fit: Fit) -> float:
 def assess(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
     prior, log_lam = problem.prior.take(fit.active), np.log(fit.lam)
-    log_det = log_det_cholesky(fit.factor) - float(log_lam.sum())
+    log_det = Factor(fit.lam, fit.factor).log_det
     value = gaussian_objective(problem.moments.n_effective, fit.quadratic, log_det, noise)
     value -= float((prior.penalty * fit.gamma).sum())
     value += float(prior.log_density(log_lam, noise).sum())
@@ -216,15 +214,6 @@ def entry(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
     gain[known.s <= problem.moments.resolution] = -np.inf
     gain[fit.active] = -np.inf
     return gain, lam
-
-
-def active_cap(problem: Problem) -> int:
-    """Most atoms a model may have: half the sample size identifies a noise level."""
-    if problem.max_active is not None:
-        return problem.max_active
-    if problem.noise_variance is not None:
-        return problem.moments.n_atoms
-    return max(1, int(problem.moments.n_effective // 2))
 
 
 def trivial(problem: Problem) -> Solution | None:

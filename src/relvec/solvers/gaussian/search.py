@@ -7,22 +7,15 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
-from relvec.solvers.gaussian.ascent import CHARGED, Schedule, ascend
-from relvec.solvers.gaussian.moves import FEW_ATOMS, MAX_ATOMS, Visited, improve
+from relvec.solvers.gaussian.ascent import Schedule, ascend
+from relvec.solvers.gaussian.moves import Visited, improve
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, applies
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.gaussian.state import EMPTY, State, empty_state
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 from relvec.solvers.gaussian.unions import alone, leftover, replaced
 
 EFFORTS = ("fast", "balanced", "thorough")
-SMALL = 600
-"""Up to this many atoms the whole Gram is at hand and every start is affordable."""
-COSTLY_ROWS = 1e7
-"""From this many entries of the dictionary on, Gram rows are worth saving."""
-RAISED = (3.0, 10.0)
-"""Factors by which the noise is raised while the parts of a union divide the work."""
-SAME = 1e-4
-"""End states whose objectives differ by less, with equally many atoms, are the same one."""
 
 
 class SequentialSolver(BaseEstimator):
@@ -47,6 +40,8 @@ class SequentialSolver(BaseEstimator):
         also ends where what is left to gain is below rounding.
     max_iter : int, default=500
         Rounds of one ascent.
+    tuning : SearchTuning, optional
+        What counts as small, few or far.
 
     Examples
     --------
@@ -54,10 +49,18 @@ class SequentialSolver(BaseEstimator):
     SequentialSolver(effort='fast')
     """
 
-    def __init__(self, effort: str = "balanced", *, tol: float = 1e-4, max_iter: int = 500) -> None:
+    def __init__(
+        self,
+        effort: str = "balanced",
+        *,
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        tuning: SearchTuning | None = None,
+    ) -> None:
         self.effort = effort
         self.tol = tol
         self.max_iter = max_iter
+        self.tuning = tuning
 
     def solve(
         self,
@@ -78,8 +81,8 @@ class SequentialSolver(BaseEstimator):
             Told of every round; returning True ends the search with the best state so far.
         """
         check_choice("effort", self.effort, EFFORTS)
-        tol = check_positive("tol", self.tol)
-        max_iter = check_integer("max_iter", self.max_iter, minimum=1)
+        check_positive("tol", self.tol)
+        check_integer("max_iter", self.max_iter, minimum=1)
         if not problem.prior.is_removable:
             raise ValueError(
                 "A Gamma prior with positive shape or rate gives an atom that is switched off "
@@ -88,7 +91,7 @@ class SequentialSolver(BaseEstimator):
             )
         if applies(problem):  # a closed form, and a global maximum
             return OrthonormalSolver().solve(problem, monitor=monitor)
-        return _Search(problem, self.effort, tol, max_iter, monitor).run(warm_start)
+        return _Search(problem, self, monitor).run(warm_start)
 
 
 class _Stopped(Exception):
@@ -102,26 +105,26 @@ class _Stopped(Exception):
 class _Search:
     """The ascents of one solve, and their end states."""
 
-    def __init__(
-        self, problem: Problem, effort: str, tol: float, max_iter: int, monitor: Monitor | None
-    ) -> None:
-        self.problem = problem
-        self.effort = effort
+    def __init__(self, problem: Problem, solver: SequentialSolver, monitor: Monitor | None) -> None:
+        self.problem, self.solver, self.effort = problem, solver, solver.effort
+        self.tuning = DEFAULT if solver.tuning is None else solver.tuning
         self.monitor = monitor
         self.ends: list[tuple[str, State]] = []
         self.visited: Visited = set()
         self.n_rounds = 0
         self.held = problem.noise_variance
         usable = problem.moments.usable
-        self.is_charged = bool((problem.min_gain[usable] > CHARGED).all())
-        self.is_small = int(np.count_nonzero(usable)) <= SMALL
+        self.is_charged = bool((problem.min_gain[usable] > self.tuning.charged).all())
+        self.is_small = int(np.count_nonzero(usable)) <= self.tuning.small
         self.polish = Schedule(
             threshold=1e-3 if self.is_small else 1e-2,
             pool_share=0.1 if self.is_small else 0.02,
             batch_min=1 if self.is_small else 16,
-            max_rounds=max_iter,
-            gradient_tol=tol,
-            working_sets=problem.moments.n_atoms * problem.moments.n_effective > COSTLY_ROWS,
+            max_rounds=solver.max_iter,
+            gradient_tol=solver.tol,
+            tuning=self.tuning,
+            working_sets=problem.moments.n_atoms * problem.moments.n_effective
+            > self.tuning.costly_rows,
         )
         self.loose = self.polish._replace(threshold=0.01 if self.is_small else 0.05, polish=False)
         self.hold = self.loose._replace(threshold=0.5)
@@ -171,7 +174,7 @@ class _Search:
 
     def dense(self, start: Ridge, shift: float, end: Schedule) -> State:
         """From every atom (of the ridge regression) at `shift` from its log precision."""
-        state = dense_start(self.problem, start.atoms, start.log_lam + shift)
+        state = dense_start(self.problem, start.atoms, start.log_lam + shift, self.tuning)
         return self.climb(f"all atoms, log precision {shift:+g}", state, end)
 
     def merge(self, states: list[State], end: Schedule) -> State:
@@ -188,7 +191,7 @@ class _Search:
     def rearrange(self, states: list[State], count: int) -> list[State]:
         """Shift, swap and merge atoms of the best of several end states."""
         # Without a price on degrees of freedom many atoms are near ties, not worth the time.
-        limit = MAX_ATOMS if self.problem.prior.is_penalised else FEW_ATOMS
+        limit = self.tuning.max_atoms if self.problem.prior.is_penalised else self.tuning.few_atoms
         label = "atoms moved"
 
         def again(start: State) -> State:
@@ -202,7 +205,14 @@ class _Search:
             seen = tuple(state.active) in self.visited
             if len(moved) == count or seen or len(state.active) > limit:
                 continue
-            end = improve(self.problem, state, again, self.visited, noise_variance=self.held)
+            end = improve(
+                self.problem,
+                state,
+                again,
+                self.visited,
+                noise_variance=self.held,
+                tuning=self.tuning,
+            )
             end = _continued(state, end) if end is not state else end
             moved.append(end)
             self.ends.append((label, end))
@@ -211,7 +221,7 @@ class _Search:
     def reheat(self, start: Ridge, state: State, share: float) -> State:
         """From an end state with all atoms let in again, faintly."""
         theta = reheated(state, start, share, self.problem.moments.n_atoms)
-        again = dense_start(self.problem, start.atoms, theta)
+        again = dense_start(self.problem, start.atoms, theta, self.tuning)
         return self.climb(f"all atoms mixed in at {share:g}", again, self.loose)
 
     # ------------------------------------------------------------------ plans
@@ -269,7 +279,7 @@ class _Search:
         # Under more noise than there is, only what one part does much better than the others
         # stays, so that they divide the work before the details come in.
         noise = max(ends, key=_rank).noise_variance
-        for factor in RAISED:
+        for factor in self.tuning.raised:
             label = f"parts averaged, noise raised {factor:g} times"
             coarse = self.climb(label, starts[0], self.hold, noise=factor * noise)
             ends.append(self.climb(label, coarse, self.polish))
@@ -299,8 +309,9 @@ class _Search:
             told_to_stop = self._tell(progress)
             return told_to_stop
 
+        given = self.solver
         solver = SequentialSolver(
-            effort, tol=self.polish.gradient_tol, max_iter=self.polish.max_rounds
+            effort, tol=given.tol, max_iter=given.max_iter, tuning=given.tuning
         )
         answer = solver.solve(problem, monitor=None if self.monitor is None else tell)
         self.n_rounds += answer.n_iter
@@ -311,7 +322,7 @@ class _Search:
 
     def _search_all(self) -> None:
         """Among all atoms, whatever part they belong to."""
-        start = ridge(self.problem)
+        start = ridge(self.problem, self.tuning)
         noise = start.noise_variance if self.held is None else self.held
         if self.is_charged:
             self._search_columns(noise)
@@ -337,9 +348,9 @@ class _Search:
             return self.dense(start, 0.0, self.polish)
         pool = [self.dense(start, 0.0, self.polish)]  # never below the fast search
         pool += [self.forward(share, noise, self.loose, self.hold) for share in (0.3, 0.1)]
-        is_sparse = len(max(pool, key=_rank).active) <= FEW_ATOMS
+        is_sparse = len(max(pool, key=_rank).active) <= self.tuning.few_atoms
         # Ends of very different sizes: a rugged landscape, where further starts tell more.
-        is_sparse &= all(len(state.active) <= 2 * FEW_ATOMS for state in pool)
+        is_sparse &= all(len(state.active) <= 2 * self.tuning.few_atoms for state in pool)
         if is_sparse:
             pool += self.rearrange(pool, 3)
             pool.append(self._recombine_pairs(pool, 3))
@@ -386,7 +397,7 @@ class _Search:
         best = waiting.pop(0)
         while waiting and attempts:
             other = waiting.pop(0)
-            same = abs(other.objective - best.objective) < SAME
+            same = abs(other.objective - best.objective) < self.tuning.same
             if same and len(other.active) == len(best.active):
                 continue
             attempts -= 1

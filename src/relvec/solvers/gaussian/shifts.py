@@ -16,20 +16,9 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.moments.base import Moments
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.ascent import COPY_TOLERANCE
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective
 from relvec.solvers.gaussian.state import State, objective_of
-
-NEIGHBOURS = 2
-"""Places an atom may move to: the inactive atoms most like it."""
-PARTNERS = 2
-"""Active atoms that may move along with it: those most like it."""
-CHORD_STEPS = 2
-"""Steps taken with the curvature of the present model, good enough to rank the shifts."""
-MAX_CHANGE = 2.0
-"""Largest change of a log precision in one of them."""
-STIFFENING = 0.05
-"""Share of its diagonal added to the curvature, which need not be positive along flat ridges."""
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Shifts(NamedTuple):
@@ -43,23 +32,30 @@ class Shifts(NamedTuple):
     """Objective there: a lower bound of what each model can reach."""
 
 
-def shifts(problem: Problem, state: State, noise_variance: float | None) -> Shifts:
+def shifts(
+    problem: Problem,
+    state: State,
+    noise_variance: float | None,
+    tuning: SearchTuning = DEFAULT,
+) -> Shifts:
     """Value every shift of one atom, and of two atoms that are alike.
 
     None are returned where rounding decides: with hardly any noise, or between copies.
     """
     try:
         with np.errstate(all="ignore"):
-            return _valued(problem, state, noise_variance)
+            return _valued(problem, state, noise_variance, tuning)
     except np.linalg.LinAlgError:
         size = len(state.active)
         return Shifts(np.empty((0, size), dtype=np.intp), np.empty((0, size)), np.empty(0))
 
 
-def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shifts:
+def _valued(
+    problem: Problem, state: State, noise_variance: float | None, tuning: SearchTuning
+) -> Shifts:
     objective = objective_of(problem, noise_variance)
     moments, price = problem.moments, problem.min_gain
-    sets = _candidates(moments, state.active)
+    sets = _candidates(moments, state.active, tuning)
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
     if not len(sets):
         return Shifts(sets, theta, np.empty(0))
@@ -71,6 +67,7 @@ def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shi
         correlation[here][None],
         state.theta[None],
         objective.take(state.active[None]),
+        tuning.stiffening,
     )
     if not np.isfinite(present[0]):
         return Shifts(sets[:0], theta[:0], np.empty(0))
@@ -79,12 +76,18 @@ def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shi
     best = np.full(len(sets), np.inf)
     trial = theta
     inverse = np.linalg.inv(curvature)
-    for _ in range(CHORD_STEPS + 1):
-        cost, gradient, _ = _evaluate(gram, correlation[local], trial, objectives)
+    for _ in range(tuning.chord_steps + 1):
+        cost, gradient, _ = _evaluate(
+            gram, correlation[local], trial, objectives, tuning.stiffening
+        )
         better = cost < best
         best = np.where(better, cost, best)
         theta = np.where(better[:, None], trial, theta)
-        step = np.clip(np.where(better[:, None], gradient, 0.0) @ inverse, -MAX_CHANGE, MAX_CHANGE)
+        step = np.clip(
+            np.where(better[:, None], gradient, 0.0) @ inverse,
+            -tuning.max_change,
+            tuning.max_change,
+        )
         trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
     value = state.objective - 0.5 * (best - present[0])
     value += price[state.active].sum() - price[sets].sum(axis=1)
@@ -92,17 +95,17 @@ def _valued(problem: Problem, state: State, noise_variance: float | None) -> Shi
     return Shifts(sets[order], theta[order], value[order])
 
 
-def _candidates(moments: Moments, active: IndexArray) -> IndexArray:
+def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
     """Active sets with one atom, or two that are alike, replaced by neighbours."""
     size = len(active)
     alike = np.abs(moments.rows(active))
     alike[:, ~moments.usable] = -1.0
-    alike[alike > 1.0 - COPY_TOLERANCE] = -1.0
+    alike[alike > 1.0 - tuning.copy_tolerance] = -1.0
     among = alike[:, active].copy()
     np.fill_diagonal(among, -1.0)
     alike[:, active] = -1.0
-    near = [row[alike[i, row] >= 0.0] for i, row in enumerate(_largest(alike, NEIGHBOURS))]
-    partners = _largest(among, min(PARTNERS, size - 1))
+    near = [row[alike[i, row] >= 0.0] for i, row in enumerate(_largest(alike, tuning.neighbours))]
+    partners = _largest(among, min(tuning.shift_partners, size - 1))
     pairs = {(min(i, int(j)), max(i, int(j))) for i in range(size) for j in partners[i]}
     sets = []
     for i in range(size):
@@ -126,7 +129,7 @@ def _largest(values: Matrix, count: int) -> IndexArray:
 
 
 def _evaluate(
-    gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective
+    gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective, stiffening: float = 0.05
 ) -> tuple[Vector, Matrix, Matrix]:
     """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
     n, target_ss, prior, noise = objective
@@ -160,6 +163,6 @@ def _evaluate(
     _, hessian = gradient_and_hessian(
         covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes
     )
-    hessian.flat[:: size + 1] += STIFFENING * np.abs(hessian.diagonal()) + 1e-6
+    hessian.flat[:: size + 1] += stiffening * np.abs(hessian.diagonal()) + 1e-6
     defined &= np.isfinite(gradient).all(axis=1)
     return np.where(defined, cost, np.inf), np.where(defined[:, None], gradient, 0.0), hessian

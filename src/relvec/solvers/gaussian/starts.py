@@ -23,13 +23,7 @@ from relvec.evidence import gaussian_objective
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 from relvec.solvers.gaussian.state import State, objective_of
-
-RIDGE_ATOMS = 400
-"""Atoms used for the ridge estimate and for a dense start: one factorisation stays cheap."""
-PRUNE_LAM = 1e2
-"""A dense start drops an atom once its precision says that it explains about a hundredth of
-its own direction; an ascent takes it back if that was too early."""
-SWEEPS = 30
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Ridge(NamedTuple):
@@ -42,12 +36,12 @@ class Ridge(NamedTuple):
     """Its log evidence: no sparse optimum worth having lies below it."""
 
 
-def ridge(problem: Problem) -> Ridge:
+def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     """Find the best shared precision on evenly spread atoms, the noise profiled out."""
     moments = problem.moments
     usable = np.flatnonzero(moments.usable)
-    if len(usable) > RIDGE_ATOMS:
-        usable = usable[np.linspace(0, len(usable) - 1, RIDGE_ATOMS).astype(np.intp)]
+    if len(usable) > tuning.ridge_atoms:
+        usable = usable[np.linspace(0, len(usable) - 1, tuning.ridge_atoms).astype(np.intp)]
     n, target_ss, _, _ = objective_of(problem, None)
     prior = problem.prior.take(usable)
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
@@ -75,19 +69,24 @@ def ridge(problem: Problem) -> Ridge:
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
-def dense_start(problem: Problem, atoms: IndexArray, log_lam: Vector | float) -> State:
+def dense_start(
+    problem: Problem,
+    atoms: IndexArray,
+    log_lam: Vector | float,
+    tuning: SearchTuning = DEFAULT,
+) -> State:
     """Begin with every atom; MacKay's update sorts them for a few sweeps."""
     moments = problem.moments
     objective = objective_of(problem, problem.noise_variance)
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
-    for _ in range(SWEEPS):
+    for _ in range(tuning.sweeps):
         point = evaluate(gram, correlation, theta, objective.take(active))
         if point is None:
             theta = theta + 0.5
             continue
         update = mackay_update(point, theta, objective.take(active))
-        kept = update < np.log(PRUNE_LAM)
+        kept = update < np.log(tuning.prune_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
         change = float(np.abs(update - theta)[kept].max())

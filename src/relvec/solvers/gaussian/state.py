@@ -8,13 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.evidence import gaussian_objective
+from relvec.evidence import NOISE_FLOOR, gaussian_objective
 from relvec.solvers.base import Candidate, Certificate, Problem, Solution
 from relvec.solvers.gaussian.newton import Objective
-
-NOISE_FLOOR = 1e-10
-"""The estimated noise never explains less than this share of the target's variance: a
-pseudo-observation orthogonal to every atom, which keeps the objective smooth and bounded."""
 
 
 class State(NamedTuple):
@@ -90,13 +86,3 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
 def noise_prior_constant(problem: Problem) -> float:
     """What the objective lacks when a Gamma prior of the noise is folded into N and t't."""
     return problem.prior.noise.shape * math.log(2.0 * math.pi)
-
-
-def max_active(problem: Problem) -> int:
-    """Cap on the active set: beyond half the sample size a free noise is not identified."""
-    n_atoms = problem.moments.n_atoms
-    if problem.max_active is not None:
-        return problem.max_active
-    if problem.noise_variance is not None:
-        return n_atoms
-    return max(1, int(min(problem.moments.n_effective // 2, n_atoms)))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.solvers.gaussian.ascent import COPY_TOLERANCE
+from relvec.solvers.gaussian.tuning import DEFAULT
 from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.walk import Walk
 
@@ -110,7 +110,9 @@ def _are_copies(walk: Walk, units: IndexArray) -> BoolArray:
     active = walk.state.active[: len(walk.state.active) // walk.problem.tied]
     product = _of_length_one(walk, units).T @ _of_length_one(walk, active)
     same_block = np.equal.outer(units // walk.n_atoms, active // walk.n_atoms)
-    copies: BoolArray = np.any((np.abs(product) > 1.0 - COPY_TOLERANCE) & same_block, axis=1)
+    copies: BoolArray = np.any(
+        (np.abs(product) > 1.0 - DEFAULT.copy_tolerance) & same_block, axis=1
+    )
     return copies
 
 
