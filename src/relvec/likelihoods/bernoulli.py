@@ -100,7 +100,9 @@ class BoundBernoulli(BoundLikelihood):
 
     def curvature_slope(self, f: Vector) -> Vector:
         """Skewness of the label."""
-        result: Vector = self.curvature(f) * (1.0 - 2.0 * expit(f))
+        probability = expit(f)
+        curvature = np.maximum(probability * (1.0 - probability), self.floor)
+        result: Vector = curvature * (1.0 - 2.0 * probability)
         return result
 
     def reference_curvature(self) -> Vector:

@@ -98,7 +98,8 @@ class BoundSmoothness(BoundFlat):
         noise_variance: float | None,
     ) -> BoolArray:
         """Tell which atoms the model is better without, whatever their precision."""
-        return BoundPrior.is_hopeless(self, s, q, w, quadratic, n_effective, noise_variance)
+        hopeless: BoolArray = ~(self.best(s, q, w, quadratic, n_effective, noise_variance)[0] > 0.0)
+        return hopeless
 
 
 class SmoothnessPrior(Prior):

@@ -102,7 +102,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
                 f"the fixed point is for one latent function; this problem has {problem.n_blocks}. "
                 "Use LaplaceSolver."
             )
-        if problem.required_signs is not None:
+        if problem.signs is not None:
             raise ValueError(
                 "the fixed point knows no signs of weights: it starts from all atoms, whatever "
                 "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."

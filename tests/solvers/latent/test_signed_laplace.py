@@ -406,5 +406,5 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         ascent = ExactAscent(walk, 500)
         assert ascent.run()
         assert ascent.certificate().gradient < 1e-2
-        assert walk.state.objective >= start.objective
+        assert walk.state.objective >= start.objective - 1e-9
         assert (walk.state.mode.weights[: len(walk.state.active)] > 0).all()

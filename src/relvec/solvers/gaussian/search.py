@@ -139,19 +139,13 @@ class _Search:
         parent: State = EMPTY,
         *,
         noise: float | None = None,
+        is_end: bool = True,
     ) -> State:
         """Ascend with the noise as the problem wants it, or held at `noise` on the way.
 
-        `parent` is the end state that the start was made of.
+        `parent` is the end state that the start was made of; `is_end` says whether the state is to
+        be compared with others.
         """
-        state = _continued(parent, self._ascend(label, start, schedule, noise))
-        if noise is None:
-            self.ends.append((label, state))
-        if state.stopped:
-            raise _Stopped(state)
-        return state
-
-    def _ascend(self, label: str, start: State, schedule: Schedule, noise: float | None) -> State:
         state = ascend(
             self.problem,
             start,
@@ -161,6 +155,11 @@ class _Search:
             monitor=None if self.monitor is None else self._tell,
         )
         self.n_rounds += state.n_rounds
+        state = _continued(parent, state)
+        if noise is None and is_end:
+            self.ends.append((label, state))
+        if state.stopped:
+            raise _Stopped(state)
         return state
 
     def _tell(self, progress: Progress) -> bool:
@@ -195,10 +194,7 @@ class _Search:
         label = "atoms moved"
 
         def again(start: State) -> State:
-            state = self._ascend(label, start, self.polish, None)
-            if state.stopped:
-                raise _Stopped(state)
-            return state
+            return self.climb(label, start, self.polish, is_end=False)
 
         moved: list[State] = []
         for state in sorted(states, key=_rank, reverse=True):
@@ -247,7 +243,18 @@ class _Search:
             return self._solution(best._replace(converged=False))
 
     def _search(self) -> None:
-        self._search_all()
+        """Search among all atoms, then among the parts of a union."""
+        start = ridge(self.problem, self.tuning)
+        noise = start.noise_variance if self.held is None else self.held
+        if self.is_charged:
+            self._search_columns(noise)
+        else:
+            search = self._search_small if self.is_small else self._search_large
+            best = search(start, noise)
+            if _evidence(self.problem, best) < start.objective:
+                # One precision for all atoms explains more: single atoms gain too little to be
+                # found one by one (wide kernels), so begin with all of them.
+                self.dense(start, 0.0, self.polish)
         if not self.problem.moments.parts:
             return
         pool = [max((end for _, end in self.ends), key=_rank), *self._search_parts()]
@@ -319,22 +326,6 @@ class _Search:
         if told_to_stop:
             raise _Stopped(state)
         return state
-
-    def _search_all(self) -> None:
-        """Among all atoms, whatever part they belong to."""
-        start = ridge(self.problem, self.tuning)
-        noise = start.noise_variance if self.held is None else self.held
-        if self.is_charged:
-            self._search_columns(noise)
-            return
-        if self.is_small:
-            best = self._search_small(start, noise)
-        else:
-            best = self._search_large(start, noise)
-        if _evidence(self.problem, best) < start.objective:
-            # One precision for all atoms explains more: single atoms gain too little to be
-            # found one by one (wide kernels), so begin with all of them.
-            self.dense(start, 0.0, self.polish)
 
     def _search_columns(self, noise: float) -> None:
         """Explicit columns at a price: forward selection, which rarely needs help."""

@@ -97,7 +97,7 @@ class ExactAscent:
         there = np.tile(found.x, problem.tied)
         if walk.accept(active, there, weights):
             return
-        if problem.required_signs is not None:
+        if problem.signs is not None:
             self._go_to_edge(there)
         elif problem.n_blocks > 1:  # where the evidence is believed no more
             walk.step_towards(active, there)
@@ -167,8 +167,8 @@ def find_entrants(walk: Walk) -> Entrants:
     if r is not None:
         theta -= 2.0 * r
     allowed = (s > 1e-9 * raw) & (theta > s)
-    if problem.required_signs is not None:
-        allowed[:, 0] &= ~has_wrong_sign(problem.required_signs, q[:, 0])
+    if problem.signs is not None:
+        allowed[:, 0] &= ~has_wrong_sign(problem.signs, q[:, 0])
     s, theta = (units_first(walk, x) for x in (np.maximum(s, 1e-9 * raw), theta))
     is_free = np.any(units_first(walk, allowed), axis=1) & (theta.sum(axis=1) > s.sum(axis=1))
     is_free[walk.state.active[: len(walk.state.active) // problem.tied]] = False

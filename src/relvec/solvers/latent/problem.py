@@ -7,7 +7,7 @@ the number ``block * n_atoms + atom``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -105,38 +105,42 @@ class LatentProblem:
     more."""
     signs: Vector | None = None
     """One of -1, 0 and 1 for each atom of the dictionary: weights of sign 1 are positive, of sign
-    -1 negative, of sign 0 free. None leaves all free. The intercept always is."""
+    -1 negative, of sign 0 free. None, which all zeros become, leaves all free. The intercept
+    always is."""
     shared: bool = False
     """Whether an atom is in all latent functions with one precision, and pays once, or has
     a precision and a price in each."""
 
+    n_blocks: int = field(init=False)
+    """Number of latent functions that atoms may enter."""
+    tied: int = field(init=False)
+    """Number of weights that share a precision: a unit, which enters and leaves as one."""
+    regression_prior: BoundSmoothness = field(init=False)
+    """The penalty alone, as regressions at fixed curvature know it."""
+
     def __post_init__(self) -> None:
-        """Check signs, and give every atom its price."""
-        n_atoms = self.dictionary.shape[1]
-        prices = np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,))
-        object.__setattr__(self, "min_gain", prices)
-        if self.signs is not None:
-            if self.n_blocks > 1:
-                raise ValueError("signs of weights need a likelihood of one latent function.")
-            object.__setattr__(self, "signs", check_signs(self.signs, n_atoms))
+        """Check signs, give every atom its price, and count."""
+        n_atoms, n_blocks = self.dictionary.shape[1], self.likelihood.n_latent
+        signs = None if self.signs is None else check_signs(self.signs, n_atoms)
+        if signs is not None and n_blocks > 1:
+            raise ValueError("signs of weights need a likelihood of one latent function.")
+        completed = {
+            "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
+            "signs": signs if signs is not None and signs.any() else None,
+            "n_blocks": n_blocks,
+            "tied": n_blocks if self.shared else 1,
+            "regression_prior": BoundSmoothness(self.prior.penalty),
+        }
+        for name, value in completed.items():
+            object.__setattr__(self, name, value)
 
     # ------------------------------------------------------------------ blocks and units
 
-    @property
-    def n_blocks(self) -> int:
-        """Number of latent functions that atoms may enter."""
-        return self.likelihood.n_latent
-
-    @property
-    def tied(self) -> int:
-        """Number of weights that share a precision: a unit, which enters and leaves as one."""
-        return self.n_blocks if self.shared else 1
-
     def split(self, active: IndexArray) -> list[IndexArray]:
         """Return the active atoms of each block, numbered in the dictionary."""
-        starts = np.arange(self.n_blocks + 1) * self.dictionary.shape[1]
-        ends = np.searchsorted(active, starts)
-        return [active[ends[k] : ends[k + 1]] - starts[k] for k in range(self.n_blocks)]
+        starts = np.arange(self.n_blocks) * self.dictionary.shape[1]
+        parts = np.split(active, np.searchsorted(active, starts[1:]))
+        return list(map(np.subtract, parts, starts))
 
     def expanded(self, units: IndexArray) -> IndexArray:
         """Return the weights of some units, block by block."""
@@ -148,11 +152,6 @@ class LatentProblem:
         if self.tied == 1:
             return value
         return np.tile(value.reshape(self.tied, -1).sum(axis=0), self.tied)
-
-    @property
-    def required_signs(self) -> Vector | None:
-        """The signs, unless all weights are free."""
-        return None if self.signs is None or not self.signs.any() else self.signs
 
     # ------------------------------------------------------------------ the objective
 
@@ -170,7 +169,7 @@ class LatentProblem:
         The objective of a model with a weight of the wrong sign, or whose evidence is not to be
         believed (see `is_vague`), is minus infinity, unless `judge` is False.
         """
-        sizes = tuple(len(index) for index in self.split(active)) if self.n_blocks > 1 else None
+        sizes = tuple(map(len, self.split(active))) if self.n_blocks > 1 else None
         mode = find_mode(
             columns,
             log_precision,
@@ -211,10 +210,9 @@ class LatentProblem:
 
     def is_wrong(self, active: IndexArray, mode: Mode) -> BoolArray:
         """Tell which active atoms have a weight of the wrong sign."""
-        signs = self.required_signs
-        if signs is None:
+        if self.signs is None:
             return np.zeros(len(active), dtype=bool)
-        return has_wrong_sign(signs[active], mode.weights[: len(active)])
+        return has_wrong_sign(self.signs[active], mode.weights[: len(active)])
 
     def charged(self, mode: Mode) -> Hessian:
         """Return the curvature at which degrees of freedom are counted."""
@@ -235,11 +233,6 @@ class LatentProblem:
         if isinstance(penalty, np.ndarray):
             return penalty[active % self.dictionary.shape[1]]
         return penalty
-
-    @property
-    def regression_prior(self) -> BoundSmoothness:
-        """Return the penalty alone, as regressions at fixed curvature know it."""
-        return BoundSmoothness(self.prior.penalty)
 
     def gradient(self, state: LatentState, *, exact: bool) -> Vector:
         """Derivative of the objective in the log precision of every weight."""

@@ -9,6 +9,8 @@ done with the covariance of all weights, by `relvec.solvers.latent.entries`.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
@@ -119,7 +121,7 @@ class BlockSearch:
         for _ in range(self.max_iter):
             before = walk.state.objective
             promises = self._look()
-            best_net = max(promise.best_net for promise in promises)
+            best_net = max(promises, key=attrgetter("best_net")).best_net
             if best_net > 0.0:
                 self._work_with([promise.atoms for promise in promises])
             elif settled_to <= self.tol:
@@ -147,42 +149,42 @@ class BlockSearch:
 
     def _work_with(self, atoms: list[IndexArray]) -> None:
         """Choose the working sets: the given atoms of each block and those that are active."""
-        self.walk.hold(np.concatenate([own + k * self.walk.n_atoms for k, own in enumerate(atoms)]))
+        numbered = map(np.add, atoms, np.arange(len(atoms)) * self.walk.n_atoms)
+        self.walk.hold(np.concatenate(list(numbered)))
 
     def _blocks(self) -> list[Block]:
+        """Return the regressions that the blocks look like at the mode."""
         problem, state = self.problem, self.walk.state
-        actives = problem.split(state.active)
-        log_precisions = np.split(state.log_precision, np.cumsum([len(a) for a in actives])[:-1])
-        return [
-            Block(
-                active,
-                log_precision,
-                regression,
-                problem.has_intercept,
-                problem.regression_prior,
-                signs=problem.required_signs,
+        blocks, first = [], 0
+        responses = problem.likelihood.responses(state.mode.latent)
+        for active, response in zip(problem.split(state.active), responses, strict=True):
+            log_precision = state.log_precision[first : first + len(active)]
+            first += len(active)
+            blocks.append(
+                Block(
+                    active,
+                    log_precision,
+                    response,
+                    problem.has_intercept,
+                    problem.regression_prior,
+                    signs=problem.signs,
+                )
             )
-            for active, log_precision, regression in zip(
-                actives,
-                log_precisions,
-                problem.likelihood.responses(state.mode.latent),
-                strict=True,
-            )
-        ]
+        return blocks
 
     def _look(self) -> list[Promise]:
         """Screen every atom of every block at the curvature of the mode."""
         problem, state = self.problem, self.walk.state
         if self._seen is not None and self._seen[0] is state:
             return self._seen[1]
-        blocks = self._blocks()
-        if problem.prior.is_penalised and problem.is_prior:
-            s, r = problem.charged_entry(state)
-            blocks = [block._replace(bound=(s[:, k], r[:, k])) for k, block in enumerate(blocks)]
-        threshold, most = self.schedule.threshold, self.tuning.promising
-        promises = [
-            look(block, problem.dictionary, problem.min_gain, threshold, most) for block in blocks
-        ]
+        promises: list[Promise] = []
+        is_charged = problem.prior.is_penalised and problem.is_prior
+        charged = problem.charged_entry(state) if is_charged else None
+        for k, block in enumerate(self._blocks()):
+            if charged is not None:
+                block = block._replace(bound=(charged[0][:, k], charged[1][:, k]))
+            threshold, most = self.schedule.threshold, self.tuning.promising
+            promises.append(look(block, problem.dictionary, problem.min_gain, threshold, most))
         self._seen = state, promises
         return promises
 
@@ -194,7 +196,7 @@ class BlockSearch:
             schedule = self.loose if first_loose and number < 2 else self.schedule
             if not self._take(self._proposals(schedule)) or walk.state.objective - before < tol:
                 break
-        if problem.prior.is_penalised or problem.n_blocks > 1 or problem.required_signs is not None:
+        if problem.prior.is_penalised or problem.n_blocks > 1 or problem.signs is not None:
             walk.settle_precisions(tol)
 
     def _proposals(self, schedule: Schedule) -> list[Proposal]:
@@ -217,18 +219,17 @@ class BlockSearch:
 
     def _take(self, proposals: list[Proposal]) -> bool:
         """Step towards the proposals of all blocks or, if that fails, of one after the other."""
-        walk, alone = self.walk, len(proposals) == 1
-        gain = sum(proposal.gain for proposal in proposals)
-        if gain < (self.tuning.nothing * self.tol if alone else self.tol):
+        walk, first = self.walk, proposals[0]
+        if len(proposals) == 1:
+            is_worth_it = first.gain >= self.tuning.nothing * self.tol
+            return is_worth_it and walk.step_towards(first.active, first.log_precision)
+        if sum(proposal.gain for proposal in proposals) < self.tol:
             return False
-        # two blocks say the same twice: both steps together go too far
-        if len(proposals) != 2:
+        if len(proposals) > 2:  # two blocks say the same twice: both steps together go too far
             active = np.concatenate([proposal.active for proposal in proposals])
             value = np.concatenate([proposal.log_precision for proposal in proposals])
             if walk.step_towards(active, value):
                 return True
-        if alone:
-            return False
         rose = False
         for block in sorted(range(len(proposals)), key=lambda b: -proposals[b].gain):
             if proposals[block].gain < self.tol:
