@@ -73,6 +73,13 @@ def make(name: str, *arguments: Any, **options: Any) -> Any:
     return found(*arguments, **options)
 
 
+def noise_prior(shape: float, rate: float) -> Any:
+    """Return a flat prior of the weights with a density of the noise."""
+    if hasattr(relvec.priors, "InverseGamma"):
+        return relvec.priors.FlatPrior(noise=relvec.priors.InverseGamma(shape, rate))
+    return relvec.priors.GammaPrior(0.0, 0.0, shape, rate)
+
+
 rvm = partial(make, "RVMRegressor")
 sparse = partial(make, "SparseBayesRegressor")
 drvm = partial(make, "DRVMRegressor")
@@ -357,7 +364,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         rvm(gamma=1 / 9, prior=make("priors.LaplacePrior", 0.5)), sinc()
     ),
     "rvm-prior-gamma-noise": lambda: regression(
-        rvm(gamma=1 / 9, prior=make("priors.GammaPrior", 0.0, 0.0, 2.0, 0.5)), sinc()
+        rvm(gamma=1 / 9, prior=noise_prior(2.0, 0.5)), sinc()
     ),
     "rvm-prior-gamma-em": lambda: regression(
         rvm(gamma=1 / 9, prior="gamma", solver="em"), sinc(50)

@@ -107,7 +107,7 @@ def test_the_same_as_a_precomputed_kernel():
         Warped(RBF(2.0), counts),
         Warped(RBF(2.0), counts) * StringSpectrum(1) + StringSpectrum(2) ** 2,
     ],
-    ids=repr,
+    ids=["string spectrum", "function", "own class", "warped", "algebra"],
 )
 def test_everything_a_regressor_can_be_asked(kernel):
     model = RVMRegressor(kernel).fit(WORDS, Y)
