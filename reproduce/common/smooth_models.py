@@ -94,7 +94,7 @@ def denoise(
     n = len(noisy)
     dictionary = symmlets(n)
     data = dictionary.analyse(np.roll(noisy, -shift))
-    c = resolve_prior(PRIORS[prior]).smoothness(n)
+    c = resolve_prior(PRIORS[prior]).bind(n).penalty
     if noise_variance is not None:
         level = noise_variance
     elif c == 0.0:

@@ -80,7 +80,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 
 
 def _draw_weights(axes: Axes, fit: dict[str, Any], prior: str) -> None:
-    c = resolve_prior(PRIORS[prior]).smoothness(N)
+    c = resolve_prior(PRIORS[prior]).bind(N).penalty
     level = fit["noise_variance"]
     edge = float(np.sqrt(entry_threshold(c) * level))
     z = np.linspace(-LIMIT, LIMIT, 2001)

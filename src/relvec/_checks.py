@@ -201,6 +201,8 @@ def as_objects(values: Any) -> np.ndarray | None:
     >>> as_objects([[1.0], [2]]) is None
     True
     """
+    if isinstance(values, str | bytes):
+        raise ValueError(f"X must be a list of texts; got one text, {values[:40]!r}: give [text].")
     if issparse(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiubc"):
         return None
     if isinstance(values, np.ndarray) or hasattr(values, "columns") or hasattr(values, "dtype"):

@@ -23,7 +23,7 @@ def signal(n=64, seed=0):
 
 
 def fitted(values, transform, prior, noise=0.16, level=None):
-    c = resolve_prior(prior).smoothness(values.size)
+    c = resolve_prior(prior).bind(values.size).penalty
     return fit_plain(values, make_dictionary(values.shape, transform, level), noise, c)
 
 

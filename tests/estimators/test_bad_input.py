@@ -7,9 +7,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-from relvec import RVMRegressor, SparseBayesRegressor
+from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import FunctionBasis, KernelBasis, LinearBasis, UnionBasis
-from relvec.priors import GammaPrior
+from relvec.kernels import Warped
+from relvec.priors import GammaPrior, InverseGamma
 from relvec.published import FixedPointSolver
 from relvec.solvers import SequentialSolver
 from tests.estimators.problems import smooth
@@ -342,3 +343,24 @@ def test_failed_fit_leaves_the_old_model(fitted):
     with pytest.raises(ValueError, match="NaN"):
         fitted.fit(put(X, np.nan), Y)
     np.testing.assert_array_equal(fitted.predict(X), before)
+
+
+def test_feature_selection_takes_no_prior_that_keeps_all_atoms():
+    X, y = smooth()
+    with pytest.raises(ValueError, match="DRVMRegressor chooses samples, and prior='gamma' keeps"):
+        DRVMRegressor(prior="gamma").fit(X, y)
+
+
+@pytest.mark.parametrize("model", [RVMRegressor(Warped(RBF(), np.log), scales="ard")], ids=["ard"])
+def test_scales_of_warped_inputs_are_refused(model):
+    X, y = smooth()
+    with pytest.raises(
+        ValueError, match="moves and stretches inputs, of which .* takes a function"
+    ):
+        model.fit(np.exp(X), y)
+
+
+def test_default_priors_are_not_shared():
+    first, second = GammaPrior(), RVMRegressor(prior=GammaPrior())
+    second.set_params(prior__noise=InverseGamma(1.0, 50.0))
+    assert first.noise == GammaPrior().noise == "tipping"

@@ -241,3 +241,13 @@ def test_inputs_of_another_kind_in_predict():
         RVMRegressor(StringSpectrum(2)).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="2 features"):
         RVMRegressor(StringSpectrum(2)).fit(WORDS, Y).predict([["a", "b"]])
+
+
+def test_one_text_is_not_a_list_of_letters():
+    model = RVMRegressor(StringSpectrum(2)).fit(WORDS, Y)
+    with pytest.raises(ValueError, match="must be a list of texts; got one text, 'banana'"):
+        model.predict("banana")
+    with pytest.raises(TypeError, match="takes lists of texts; got one text"):
+        StringSpectrum(2)("banana")
+    table = pd.DataFrame({"text": ["banana", "cherry"]})
+    np.testing.assert_array_equal(StringSpectrum(2)(table), StringSpectrum(2)(["banana", "cherry"]))

@@ -92,6 +92,24 @@ def test_statistics_without_rows_add_nothing() -> None:
         merged(SufficientStatistics(3), SufficientStatistics(3)).moments()
 
 
+def test_empty_blocks_change_nothing() -> None:
+    """A worker without rows is no exception when data are spread."""
+    Phi, t = design(30, 3)
+    nothing = SufficientStatistics(3).update(Phi[:0], t[:0])
+    with pytest.raises(ValueError, match="No rows have been added"):
+        nothing.moments()
+    expected = DenseMoments(Phi, t)
+    check_same(nothing.update(Phi, t).moments(), expected, tol=1e-9)
+    shifted = SufficientStatistics(3, shift=np.ones(4))
+    check_same(merged(shifted, in_blocks(Phi, t, [])).moments(), expected, tol=1e-9)
+
+
+@pytest.mark.parametrize("shift", [np.ones(3), [np.nan, 0.0, 0.0, 0.0], 1.0])
+def test_shifts_that_do_not_fit(shift) -> None:
+    with pytest.raises(ValueError, match="shift must hold 4 finite numbers"):
+        SufficientStatistics(3, shift=shift)
+
+
 def test_only_statistics_of_the_same_columns_merge() -> None:
     with pytest.raises(
         ValueError, match=r"same atoms and targets; got 2 with .* \[\(3, 1\), \(4, 1\)\]"
@@ -99,6 +117,8 @@ def test_only_statistics_of_the_same_columns_merge() -> None:
         merged(SufficientStatistics(3), SufficientStatistics(4))
     with pytest.raises(ValueError, match="same atoms and targets; got 0"):
         merged()
+    with pytest.raises(TypeError, match="each as an argument of its own"):
+        merged([SufficientStatistics(3)])
 
 
 def test_pickled_statistics_hold_one_triangle() -> None:

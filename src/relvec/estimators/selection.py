@@ -99,7 +99,13 @@ converged_, n_iter_, n_features_in_, feature_names_in_
         return super()._resolve_learner(basis).set_params(refine=self.refine)
 
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
-        return replace(super()._resolve(monitor), propagate=self.propagate)
+        plan = replace(super()._resolve(monitor), propagate=self.propagate)
+        if plan.prior.keeps_all:
+            raise ValueError(
+                f"DRVMRegressor chooses samples, and prior={self.prior!r} keeps them all. Use "
+                '"ric", "bic", "aic", "flat" or "laplace".'
+            )
+        return plan
 
 
 @with_options

@@ -15,6 +15,7 @@ from relvec._typing import Matrix, Vector
 # importing a module defines its kernels
 from relvec.kernels import pairwise, periodic, scikit, spectral, splines  # noqa: F401
 from relvec.kernels.definition import DEFINITIONS, KernelLike
+from relvec.kernels.warped import Warped
 
 __all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "resolve_gamma", "resolve_kernel"]
 
@@ -169,6 +170,11 @@ def _refuse_noise(kernel: Kernel) -> None:
             f"kernel {kernel!r} contains a WhiteKernel, but noise belongs to the likelihood. "
             "Remove the WhiteKernel and set noise_variance instead."
         )
+
+
+def holds_warped(kernel: Kernel) -> bool:
+    """Tell whether a kernel, or one it is made of, takes a function of the inputs."""
+    return any(isinstance(part, Warped) for part in _parts(kernel))
 
 
 def _parts(kernel: Any) -> list[Kernel]:

@@ -97,6 +97,10 @@ class StringSpectrum(GenericKernelMixin, Kernel):
         counts : csr_array of shape (n_samples, len(known))
         """
         length = check_integer("length of StringSpectrum", self.length, minimum=1)
+        if isinstance(X, str):
+            raise TypeError(f"StringSpectrum takes lists of texts; got one text, {X[:40]!r}.")
+        if hasattr(X, "columns"):  # of a table, whose rows are meant
+            X = np.asarray(X, dtype=object)
         ends: list[int] = [0]
         columns: list[int] = []
         numbers: list[int] = []

@@ -20,6 +20,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels import ScaledInputs
+from relvec.kernels.resolve import holds_warped
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.learnt import LearntScales, in_own_units, merged, nothing_learnt
 from relvec.learning.process import Process
@@ -146,6 +147,12 @@ class ScaleLearner(BaseEstimator):
         rows, weight = learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
+        if self.kind != "kernel" and holds_warped(kernel):
+            raise ValueError(
+                f"scales={self.kind!r} moves and stretches inputs, of which {kernel!r} takes a "
+                "function. Take that of the columns of X instead (FunctionTransformer), or use "
+                'scales="kernel" or None.'
+            )
         inputs = X[rows]
         centre, spread = input_moments(inputs, weight)
         if self.kind != "kernel":  # which has units of its own

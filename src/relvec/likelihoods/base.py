@@ -249,8 +249,8 @@ def checked_rows(
     (array([1., 2.]), None, array([0.5, 0.5]))
     """
     target = _finite("target", target)
-    if target.ndim != 1:
-        raise ValueError(f"target must have one dimension; got shape {target.shape}.")
+    if target.ndim != 1 or not len(target):
+        raise ValueError(f"target must be a list of at least one; got shape {target.shape}.")
     weight = given = None
     if sample_weight is not None:
         weight = _finite("sample_weight", sample_weight)
@@ -259,6 +259,8 @@ def checked_rows(
                 f"sample_weight must hold {len(target)} numbers that are not negative, one for "
                 f"each target; got shape {weight.shape}, smallest {weight.min(initial=0.0):g}."
             )
+        if not weight.any():
+            raise ValueError("sample_weight must have a positive entry; all are zero.")
     if offset is not None:
         given = _finite("offset", offset)
         shape = target.shape if n_latent == 1 else (len(target), n_latent)

@@ -17,59 +17,72 @@ __all__ = ["MixturePrediction"]
 
 @dataclass(frozen=True)
 class MixturePrediction:
-    """Distributions of targets averaged over the nodes of a quadrature of the latent value."""
+    """Distributions of targets averaged over a Gaussian latent value.
+
+    Integrals are sums over evenly spaced nodes, which for Gaussian weights are accurate to many
+    digits as soon as the spacing resolves the integrand. Where a target is much more precise than
+    the latent value, `log_density` puts the nodes where its own integrand is.
+    """
 
     distribution: Callable[[Matrix], Any]
     """Distribution of targets at latent values, as in `scipy.stats`."""
     centre: Vector
     deviation: Vector
-    nodes: Matrix
-    """Latent values, shape (n_rows, n_nodes)."""
-    shares: Vector
-    """Of the nodes."""
+    n_nodes: int = 241
 
     @classmethod
     def over(
-        cls,
-        distribution: Callable[[Matrix], Any],
-        mean: Vector,
-        variance: Vector,
-        n_nodes: int = 21,
+        cls, distribution: Callable[[Matrix], Any], mean: Vector, variance: Vector
     ) -> MixturePrediction:
-        """Average over latent values of some mean and variance, by Gauss and Hermite's rule."""
-        points, shares = np.polynomial.hermite_e.hermegauss(n_nodes)
-        centre, deviation = np.asarray(mean, float), np.sqrt(np.asarray(variance, float))
-        nodes = centre[:, None] + np.multiply.outer(deviation, points)
-        return cls(distribution, centre, deviation, nodes, shares / shares.sum())
+        """Average over latent values of some mean and variance."""
+        return cls(distribution, np.asarray(mean, float), np.sqrt(np.asarray(variance, float)))
+
+    @property
+    def _points(self) -> Vector:
+        return np.linspace(-8.0, 8.0, self.n_nodes)  # beyond, a normal density is below 1e-14
+
+    @property
+    def _nodes(self) -> Matrix:
+        """Latent values, shape (n_rows, n_nodes)."""
+        return self.centre[:, None] + np.multiply.outer(self.deviation, self._points)
+
+    @property
+    def _shares(self) -> Vector:
+        shares: Vector = np.exp(-0.5 * self._points**2)
+        return shares / shares.sum()
 
     @property
     def mean(self) -> Vector:
         """Expected target."""
-        result: Vector = self.distribution(self.nodes).mean() @ self.shares
+        result: Vector = self.distribution(self._nodes).mean() @ self._shares
         return result
 
     @property
     def variance(self) -> Vector:
         """Variance of a new target: within the nodes and between them."""
-        inner = self.distribution(self.nodes)
+        inner, shares = self.distribution(self._nodes), self._shares
         means = inner.mean()
-        between = (means - (means @ self.shares)[:, None]) ** 2
-        result: Vector = (inner.var() + between) @ self.shares
+        between = (means - (means @ shares)[:, None]) ** 2
+        result: Vector = (inner.var() + between) @ shares
         return result
 
     def cdf(self, target: ArrayLike) -> Vector:
         """Probability that a new target is no larger."""
         rows = np.asarray(target, float)[..., None]
-        result: Vector = self.distribution(self.nodes).cdf(rows) @ self.shares
+        # far below distributions of huge means SciPy's functions give up: nothing is there
+        each = np.nan_to_num(self.distribution(self._nodes).cdf(rows), nan=0.0)
+        result: Vector = each @ self._shares
         return result
 
     def quantile(self, level: float) -> Vector:
         """Return the smallest targets below which a new one is with probability `level`."""
-        each = self.distribution(self.nodes)
+        if not 0.0 <= level <= 1.0:
+            raise ValueError(f"level must be a probability; got {level!r}.")
+        each = self.distribution(self._nodes)
         at_nodes = each.ppf(level)
         # the quantile of an average is between those of its parts
-        low, high = at_nodes.min(axis=1), at_nodes.max(axis=1)
-        is_whole = hasattr(each.dist, "pmf")
+        low, high = np.nanmin(at_nodes, axis=1), np.nanmax(at_nodes, axis=1)
+        is_whole, least = hasattr(each.dist, "pmf"), float(each.dist.a)
         if is_whole:
             low = low - 1.0
         for _ in range(200):
@@ -82,7 +95,7 @@ class MixturePrediction:
             enough = self.cdf(middle) >= level
             high = np.where(enough & ~done, middle, high)
             low = np.where(enough | done, low, middle)
-        return high
+        return np.maximum(high, least)
 
     def interval(self, coverage: float) -> Matrix:
         """Return central intervals that hold a new target with this probability, (n_rows, 2)."""
@@ -92,9 +105,25 @@ class MixturePrediction:
     def log_density(self, target: ArrayLike) -> Vector:
         """Log density, or log probability, of targets."""
         rows = np.asarray(target, float)[:, None]
-        each = self.distribution(self.nodes)
-        at_nodes = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
-        result: Vector = logsumexp(at_nodes, axis=1, b=self.shares)
+        points = np.linspace(-1.0, 1.0, 81)
+        shift, half = np.zeros(len(rows)), np.full(len(rows), 8.0)
+        for _ in range(12):  # until the nodes cover what matters of the integrand, and little more
+            places = shift[:, None] + np.multiply.outer(half, points)
+            each = self.distribution(self.centre[:, None] + self.deviation[:, None] * places)
+            at_nodes = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
+            values = at_nodes - 0.5 * places**2
+            values = np.where(np.isfinite(values), values, -np.inf)
+            best = values.max(axis=1)
+            counts = values > (best - 35.0)[:, None]  # terms of more than 1e-15 of the largest
+            first, last = np.argmax(counts, axis=1), 80 - np.argmax(counts[:, ::-1], axis=1)
+            narrow = (last - first < 30) & np.isfinite(best)
+            if not narrow.any():
+                break
+            middle = shift + half * 0.5 * (points[first] + points[last])
+            width = half * np.maximum(0.5 * (points[last] - points[first]), 0.0) + half / 40.0
+            shift, half = np.where(narrow, middle, shift), np.where(narrow, width, half)
+        spacing = half * (points[1] - points[0])
+        result: Vector = logsumexp(values, axis=1) + np.log(spacing / np.sqrt(2.0 * np.pi))
         return result
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:

@@ -75,7 +75,12 @@ class Poisson(Likelihood):
     ) -> BoundPoisson:
         """Check counts and return the likelihood of their log rates."""
         rows = checked_rows(target, sample_weight, offset)
-        counts = rows[0]
+        counts, offsets = rows[0], rows[2]
+        if offsets is not None and np.abs(offsets).max(initial=0.0) > 300.0:
+            raise ValueError(
+                f"offset must be the logarithm of the exposure; got {offsets.min():g} to "
+                f"{offsets.max():g}, whose exponentials leave the range of numbers."
+            )
         if (counts < 0.0).any() or (counts != np.floor(counts)).any():
             wrong = counts[(counts < 0.0) | (counts != np.floor(counts))][0]
             raise ValueError(
@@ -86,4 +91,4 @@ class Poisson(Likelihood):
 
     def distribution(self, f: Matrix) -> Any:
         """Return the distribution of counts at log rates."""
-        return poisson(np.exp(f))
+        return poisson(np.exp(np.minimum(f, 41.0)))  # more is beyond whole numbers

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtpttr, dtrttp
 
-from relvec._checks import check_finite_block
+from relvec._checks import check_finite_block, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
@@ -55,12 +55,19 @@ class SufficientStatistics:
     """
 
     def __init__(self, n_atoms: int, n_targets: int = 1, shift: Vector | None = None) -> None:
-        self.n_atoms = n_atoms
-        self.n_targets = n_targets
-        self.shift = shift
-        self.total_weight = 0.0
+        self.n_atoms = check_integer("n_atoms", n_atoms, minimum=0)
+        self.n_targets = check_integer("n_targets", n_targets, minimum=1)
         size = n_atoms + n_targets
         _refuse_if_too_large(size)
+        self.shift = None if shift is None else np.array(shift, dtype=np.float64)
+        if self.shift is not None and (
+            self.shift.shape != (size,) or not np.isfinite(self.shift).all()
+        ):
+            raise ValueError(
+                f"shift must hold {size} finite numbers, one for each atom and target; got shape "
+                f"{self.shift.shape}."
+            )
+        self.total_weight = 0.0
         self._second = np.zeros((size, size), order="F")
         self._first = np.zeros(size)
 
@@ -70,7 +77,7 @@ class SufficientStatistics:
         """Add a block of rows: atoms (b, n_atoms), targets (b,) or (b, n_targets)."""
         n = self.n_atoms
         atoms, targets, sample_weight = self._checked(atoms, targets, sample_weight)
-        if sample_weight is not None and not sample_weight.any():
+        if not len(atoms) or (sample_weight is not None and not sample_weight.any()):
             return self
         if self.shift is None:
             share = np.full(len(atoms), 1.0) if sample_weight is None else sample_weight
@@ -144,7 +151,7 @@ class SufficientStatistics:
 
     def all_moments(self, *, centre: bool = True) -> list[GramMoments]:
         """Return the moments of every target; they share one Gram matrix."""
-        if self.shift is None:
+        if self.shift is None or not self.total_weight > 0.0:
             raise ValueError("No rows have been added; call update() first.")
         n = self.n_atoms
         second = self._second + np.tril(self._second, -1).T
@@ -211,6 +218,8 @@ def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
     >>> bool(np.allclose(merged(here, there).moments().correlation, whole.correlation))
     True
     """
+    if not all(isinstance(each, SufficientStatistics) for each in statistics):
+        raise TypeError("merged() takes SufficientStatistics, each as an argument of its own.")
     sizes = sorted({(each.n_atoms, each.n_targets) for each in statistics})
     if len(sizes) != 1:
         raise ValueError(
@@ -218,7 +227,7 @@ def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
             f"{len(statistics)} with (n_atoms, n_targets) = {sizes}."
         )
     result = SufficientStatistics(*sizes[0])
-    known = [each for each in statistics if each.shift is not None]
+    known = [each for each in statistics if each.total_weight > 0.0]
     if not known:
         return result
     shifts = np.array([each.shift for each in known])

@@ -11,7 +11,7 @@ FlatPrior()
 
 from __future__ import annotations
 
-from copy import copy
+from sklearn.base import clone
 
 from relvec._checks import check_choice
 from relvec.priors.base import BoundPrior, InverseGamma, Prior, RateHyperprior
@@ -81,7 +81,7 @@ def _resolved(prior: Prior | str | None) -> Prior:
             f"prior must be one of {tuple(_NAMED)} or a Prior such as SmoothnessPrior(2.0); "
             f"got {prior!r}."
         )
-    return copy(_NAMED[check_choice("prior", prior, _NAMED)])
+    return clone(_NAMED[check_choice("prior", prior, _NAMED)])
 
 
 __all__ = [

@@ -110,7 +110,7 @@ class BoundPrior(ABC):
     2.3
     >>> gain, lam = bound.best(np.ones(1), np.full(1, 9.0), np.full(1, 2.3), 100.0, 100.0, 1.0)
     >>> gain.round(1)
-    array([36.0])
+    array([35.5])
     """
 
     penalty: float | Vector = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from relvec.priors.separable import best_by_search
 
 MEASURES = ("log_precision", "precision")
 """Variables over which a density may be meant."""
-TIPPING_NOISE = InverseGamma(1e-4, 1e-4)
 
 
 class BoundGamma(BoundPrior):
@@ -120,8 +119,8 @@ class GammaPrior(Prior):
         Of the precision of each weight. The mode, in log precision, is ``shape / rate``.
     measure : {"log_precision", "precision"}, default="log_precision"
         What the density is maximised over.
-    noise : InverseGamma, default=InverseGamma(1e-4, 1e-4)
-        Density of the noise variance; None for none.
+    noise : InverseGamma, "tipping" or None, default="tipping"
+        Density of the noise variance; "tipping" is ``InverseGamma(1e-4, 1e-4)``, None is none.
 
     See Also
     --------
@@ -147,12 +146,12 @@ class GammaPrior(Prior):
         rate: float = 1e-4,
         *,
         measure: str = "log_precision",
-        noise: InverseGamma | None = TIPPING_NOISE,
+        noise: InverseGamma | str | None = "tipping",
     ) -> None:
         self.shape = shape
         self.rate = rate
         self.measure = measure
-        self.noise = noise
+        self.noise: Any = noise
 
     @property
     def keeps_all(self) -> bool:
@@ -190,6 +189,10 @@ class GammaPrior(Prior):
                 "-1/2 or less pushes every precision to zero. Give a shape above 1/2, or "
                 'measure="log_precision".'
             )
+        noise = self.noise
+        if isinstance(noise, str):
+            check_choice("noise", noise, ("tipping",))
+            noise = InverseGamma(1e-4, 1e-4)
         if exponent == 0.0 and rate == 0.0:
-            return BoundFlat(self.noise)
-        return BoundGamma(exponent, rate, column_norm, self.noise)
+            return BoundFlat(noise)
+        return BoundGamma(exponent, rate, column_norm, noise)

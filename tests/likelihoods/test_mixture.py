@@ -1,0 +1,41 @@
+"""Averages over a Gaussian latent value, against sums over a very fine grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm, poisson
+
+from relvec.likelihoods import Poisson
+
+
+@pytest.mark.parametrize(("mean", "variance"), [(5.0, 0.5), (6.0, 1.0), (14.0, 0.1), (1.0, 9.0)])
+@pytest.mark.parametrize("place", [-1.0, 0.3, 2.5])
+def test_log_probability_of_counts(mean, variance, place):
+    deviation = np.sqrt(variance)
+    count = np.floor(np.exp(mean + place * deviation))
+    fine = np.linspace(mean - 10 * deviation, mean + 10 * deviation, 200_001)
+    terms = poisson.logpmf(count, np.exp(fine)) + norm.logpdf(fine, mean, deviation)
+    expected = logsumexp(terms) + np.log(fine[1] - fine[0])
+    prediction = Poisson().predict(np.array([mean]), np.array([variance]))
+    assert prediction.log_density([count])[0] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("mean", "variance"), [(1.0, 9.0), (17.0, 1.0), (0.0, 16.0), (22.0, 1.0)])
+def test_quantiles_of_counts_are_numbers(mean, variance):
+    """Medians of counts are near those of their rates, whose median is exp(mean)."""
+    prediction = Poisson().predict(np.array([mean]), np.array([variance]))
+    median = prediction.quantile(0.5)[0]
+    assert abs(median - np.exp(mean)) <= 1.0 + 0.01 * np.exp(mean)
+    low, high = prediction.interval(0.95)[0]
+    assert 0.0 <= low <= median <= high
+    assert prediction.quantile(0.0)[0] == 0.0
+    with pytest.raises(ValueError, match="level must be a probability"):
+        prediction.quantile(2.0)
+
+
+def test_no_uncertainty_is_the_distribution_itself():
+    prediction = Poisson().predict(np.array([2.0]), np.array([0.0]))
+    assert prediction.log_density([7.0])[0] == pytest.approx(poisson.logpmf(7, np.exp(2.0)))
+    assert prediction.mean[0] == pytest.approx(np.exp(2.0))
