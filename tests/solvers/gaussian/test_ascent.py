@@ -15,7 +15,7 @@ from relvec.solvers.gaussian import ascent
 from relvec.solvers.gaussian.ascent import Schedule, ascend, screen
 from relvec.solvers.gaussian.newton import maximise
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
-from relvec.solvers.gaussian.state import EMPTY, NOISE_FLOOR, State, empty_state, max_active
+from relvec.solvers.gaussian.state import EMPTY, NOISE_FLOOR, State, empty_state
 from relvec.solvers.gaussian.tuning import SearchTuning
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
 from tests.helpers_priors import gamma_prior, posed
@@ -97,7 +97,7 @@ def test_the_objective_never_falls_and_is_the_dense_one(
     rounding = 1e-7 + 1e-14 * (ratio + np.exp(-state.theta).max(initial=0.0))
     assert state.objective == pytest.approx(value(problem, Phi, t, state), rel=1e-8, abs=rounding)
     assert (np.diff(state.active) > 0).all()
-    assert len(state.active) <= max_active(problem)
+    assert len(state.active) <= problem.active_cap
     if held is not None:
         assert state.noise_variance == held
 

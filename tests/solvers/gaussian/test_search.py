@@ -17,7 +17,7 @@ from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import SequentialSolver
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
 from relvec.solvers.gaussian.starts import ridge
-from relvec.solvers.gaussian.state import NOISE_FLOOR, max_active
+from relvec.solvers.gaussian.state import NOISE_FLOOR
 from tests.helpers_dense import (
     DenseMoments,
     dense_penalised,
@@ -330,7 +330,7 @@ def test_max_active_is_kept_and_flagged(cap: int, effort: str) -> None:
 def test_more_atoms_than_samples_stay_below_half_the_sample_size(seed: int) -> None:
     Phi, t = dictionary("wide", seed)
     problem = lazy_problem(Phi, t)
-    assert len(SequentialSolver().solve(problem).active) <= max_active(problem)
+    assert len(SequentialSolver().solve(problem).active) <= problem.active_cap
 
 
 def test_gamma_priors_on_weights_are_refused() -> None:
