@@ -108,6 +108,36 @@ def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector
     return mean * covariance - (covariance * (penalty * lam)) @ covariance
 
 
+def without_each(
+    lam: Vector,
+    variance: Vector,
+    mean: Vector,
+    quadratic: float,
+    penalty: float | Vector,
+    shrunk: Matrix | None,
+) -> tuple[Vector, Vector, Vector, Vector | None]:
+    """Statistics (s, q, R, w) of each active atom in the model without it.
+
+    Parameters
+    ----------
+    lam, variance, mean
+        Precisions, diagonal of ``S = (G + Lam)^-1`` and ``mu = S Phi't``.
+    quadratic
+        ``R`` of the model with all of them.
+    penalty, shrunk
+        ``c``, and ``Q`` of `penalised_shrinkage`; None without a penalty.
+    """
+    s = np.maximum(1.0 / variance - lam, 1e-300)
+    q = mean / variance
+    w = None
+    if shrunk is not None:
+        diagonal = shrunk.diagonal()
+        if isinstance(penalty, float):  # only several penalties can make it negative
+            diagonal = np.maximum(diagonal, 0.0)
+        w = diagonal / variance**2
+    return s, q, quadratic + mean * q, w
+
+
 def removal_loss(
     s: Vector,
     lam: Vector,

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from relvec import RVMRegressor
 from relvec._typing import Matrix, Vector
+from relvec.evidence import penalised_shrinkage, without_each
 from relvec.solvers.gaussian.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -20,7 +21,6 @@ from relvec.solvers.gaussian.newton import (
     Objective,
     evaluate,
     maximise,
-    without_each,
 )
 from tests.helpers_priors import best_precision
 from tests.helpers_priors import objective as objective_with
@@ -251,7 +251,10 @@ def test_without_each_gives_the_statistics_of_the_smaller_model(smoothness: floa
     assert point is not None
     covariance = np.linalg.inv(data.gram + np.diag(np.exp(theta)))
     mean = covariance @ data.correlation
-    s, q, R, w = without_each(point, covariance, mean, objective.prior)
+    shrunk = penalised_shrinkage(smoothness, covariance, point.lam) if smoothness else None
+    s, q, R, w = without_each(
+        point.lam, covariance.diagonal(), mean, point.quadratic, smoothness, shrunk
+    )
     assert (w is not None) == (smoothness > 0)
     for i in range(5):
         Phi = np.delete(data.Phi, i, axis=1)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import inverse_from_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
@@ -192,7 +191,7 @@ class _Landscape:
         self.lam = point.lam
         self.quadratic = point.quadratic
         rows = moments.rows(active)
-        self.covariance = inverse_from_cholesky(point.factor)
+        self.covariance = point.covariance
         self.mean = self.covariance @ moments.correlation[active]
         self.weights = self.covariance @ rows
         self.s = 1.0 - np.einsum("ij,ij->j", rows, self.weights)

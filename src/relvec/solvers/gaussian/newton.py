@@ -22,7 +22,7 @@ from relvec._linalg import (
     solve_lower,
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss
+from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss, without_each
 from relvec.priors import BoundPrior
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
@@ -58,6 +58,8 @@ class Objective(NamedTuple):
 class Point(NamedTuple):
     """The objective evaluated at one theta."""
 
+    theta: Vector
+    lam: Vector
     cost: float
     """``-2 J`` up to a constant."""
     factor: Matrix
@@ -68,15 +70,21 @@ class Point(NamedTuple):
     """``R = t' K^-1 t``."""
     log_det: float
     """``log|K|``."""
-    lam: Vector
-    prior: float = 0.0
+    prior: float
     """What the prior adds to ``J``."""
+    known_covariance: Matrix | None
+    """``(G + Lam)^-1`` where a penalty needed it anyway."""
+
+    @property
+    def covariance(self) -> Matrix:
+        """``(G + Lam)^-1``."""
+        known = self.known_covariance
+        return inverse_from_cholesky(self.factor) if known is None else known
 
 
 class Maximum(NamedTuple):
     """Where Newton's method stopped."""
 
-    theta: Vector
     kept: IndexArray
     """Positions, in the active set that was given, of the atoms still there."""
     point: Point
@@ -86,6 +94,11 @@ class Maximum(NamedTuple):
     n_iter: int
     converged: bool
     gradient: float
+
+    @property
+    def theta(self) -> Vector:
+        """Log precisions of the atoms still there."""
+        return self.point.theta
 
 
 def evaluate(
@@ -98,146 +111,190 @@ def evaluate(
         return None
     whitened = solve_lower(factor, correlation) if len(lam) else correlation
     quadratic = objective.target_ss - float(whitened @ whitened)
-    if not quadratic > 0.0:
+    if len(lam) and not quadratic > 0.0:
         return None
     log_det = log_det_cholesky(factor) - float(theta.sum())
     if objective.noise_variance is None:
         cost = objective.n_effective * math.log(quadratic) + log_det
     else:
         cost = quadratic / objective.noise_variance + log_det
-    density = objective.density(theta)
+    density, covariance = objective.density(theta), None
     prior = 0.0 if density is None else float(density.sum())
-    return Point(cost - 2.0 * prior, factor, whitened, quadratic, log_det, lam, prior)
+    if objective.prior.is_penalised:
+        covariance = inverse_from_cholesky(factor)
+        prior -= float((objective.prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
+    cost -= 2.0 * prior
+    return Point(theta, lam, cost, factor, whitened, quadratic, log_det, prior, covariance)
 
 
-def _penalised(point: Point, covariance: Matrix, penalty: float | Vector) -> Point:
-    degrees = 1.0 - point.lam * covariance.diagonal()
-    if isinstance(penalty, float):
-        charged = penalty * float(degrees.sum())
-    else:
-        charged = float(penalty @ degrees)
-    return point._replace(cost=point.cost + 2.0 * charged, prior=point.prior - charged)
+class _Model(NamedTuple):
+    """An active set on its way to the maximum."""
+
+    gram: Matrix
+    correlation: Vector
+    objective: Objective
+    charge: Vector | None
+    """Price of each atom, if those worth less are to go."""
+    kept: IndexArray
+    """Which of the atoms that were given these are."""
+    point: Point
+    covariance: Matrix
+    mean: Vector
+    bulk: int
+    """With more removable atoms than this, the clearest half goes at once."""
+
+    def at(self, point: Point) -> _Model:
+        """Return the model with other precisions."""
+        covariance = point.covariance
+        return self._replace(point=point, covariance=covariance, mean=covariance @ self.correlation)
+
+    def shrunk(self) -> Matrix | None:
+        """``Q`` of `relvec.evidence.penalised_shrinkage`; None without a penalty."""
+        prior = self.objective.prior
+        if not prior.is_penalised:
+            return None
+        return penalised_shrinkage(prior.penalty, self.covariance, self.point.lam)
 
 
-def _rounding(point: Point, covariance: Matrix, mean: Vector, objective: Objective) -> float:
+def _evaluate_safely(
+    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
+) -> Point:
+    """Evaluate, raising all precisions until the objective is numerically defined."""
+    point = evaluate(gram, correlation, theta, objective)
+    while point is None:
+        theta = np.maximum(theta, THETA_MIN) + 1.0
+        point = evaluate(gram, correlation, theta, objective)
+    return point
+
+
+def _rounding(model: _Model) -> float:
     """Size of the rounding error of the cost.
 
     ``R`` is a difference of larger numbers, and an error of one unit in the last place of the
     Gram matrix moves ``R`` by ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
     """
-    noise = objective.noise_variance
-    precision = objective.n_effective / point.quadratic if noise is None else 1.0 / noise
-    data = precision * (objective.target_ss + len(mean) * float(mean @ mean))
-    return 4.0 * EPS * (abs(point.cost) + data + len(mean) * float(covariance.trace()))
+    n, target_ss, _, noise = model.objective
+    mean, size = model.mean, len(model.mean)
+    precision = n / model.point.quadratic if noise is None else 1.0 / noise
+    data = precision * (target_ss + size * float(mean @ mean))
+    return 4.0 * EPS * (abs(model.point.cost) + data + size * float(model.covariance.trace()))
 
 
-def _evaluate_with_covariance(
-    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
-) -> tuple[Point, Matrix | None] | None:
-    """Evaluate; the covariance comes along where the penalty needs it anyway."""
-    point = evaluate(gram, correlation, theta, objective)
-    if point is None or not objective.prior.is_penalised:
-        return None if point is None else (point, None)
-    covariance = inverse_from_cholesky(point.factor)
-    return _penalised(point, covariance, objective.prior.penalty), covariance
-
-
-def _evaluate_safely(
-    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
-) -> tuple[Vector, Point, Matrix]:
-    """Evaluate, raising all precisions until the matrix is numerically positive definite."""
-    result = _evaluate_with_covariance(gram, correlation, theta, objective)
-    while result is None:
-        theta = np.maximum(theta, THETA_MIN) + 1.0
-        result = _evaluate_with_covariance(gram, correlation, theta, objective)
-    point, covariance = result
-    return theta, point, inverse_from_cholesky(point.factor) if covariance is None else covariance
-
-
-def without_each(
-    point: Point, covariance: Matrix, mean: Vector, prior: BoundPrior
-) -> tuple[Vector, Vector, Vector, Vector | None]:
-    """Statistics (s, q, R, w) of each active atom in the model without it."""
-    variance = covariance.diagonal()
-    s = np.maximum(1.0 / variance - point.lam, 1e-300)
-    q = mean / variance
-    w = None
-    if prior.is_penalised:
-        w = _without(prior, penalised_shrinkage(prior.penalty, covariance, point.lam), variance)
-    return s, q, point.quadratic + mean * q, w
-
-
-def _without(prior: BoundPrior, shrunk: Matrix, variance: Vector) -> Vector:
-    """``w`` of active atoms; only several penalties can make it negative, else rounding does."""
-    diagonal = shrunk.diagonal()
-    if isinstance(prior.penalty, float):
-        diagonal = np.maximum(diagonal, 0.0)
-    return diagonal / variance**2
-
-
-def _prune(
-    point: Point,
-    covariance: Matrix,
-    mean: Vector,
-    objective: Objective,
-    charge: Vector | None,
-    bulk: int | None,
-) -> tuple[BoolArray, bool]:
+def _hopeless(model: _Model) -> tuple[BoolArray, bool]:
     """Find atoms to take out, exactly, one after the other by rank-one downdates.
 
-    An atom goes when its best precision is infinite or, if a `charge` is given, when the
+    An atom goes when its best precision is infinite or, if there is a charge, when the
     model without it loses less than the charge. Returns the survivors, and whether many
     went at once, in which case nothing says that the objective rose: the caller checks.
     """
-    n, _, prior, noise = objective
-    size = len(mean)
-    alive = np.ones(size, dtype=bool)
-    n_alive = size
-    lam, quadratic, c = point.lam, point.quadratic, prior.penalty
-    shrunk = penalised_shrinkage(c, covariance, lam) if prior.is_penalised else None
-    density = objective.density(np.log(lam))
-    first = True
-    while n_alive:
-        variance = (
-            covariance.diagonal()
-            if n_alive == size
-            else np.where(alive, covariance.diagonal(), 1.0)
-        )
-        s = np.maximum(1.0 / variance - lam, 1e-300)
-        q = mean / variance
-        without = quadratic + mean * q
-        w = None if shrunk is None else _without(prior, shrunk, variance)
-        hopeless = prior.is_hopeless(s, q, w, without, n, noise)
-        if charge is None and not hopeless.any():
+    n, _, prior, noise = model.objective
+    lam, quadratic, mean, charge = model.point.lam, model.point.quadratic, model.mean, model.charge
+    covariance, shrunk = model.covariance, model.shrunk()
+    density = model.objective.density(model.point.theta)
+    alive = np.ones(len(mean), dtype=bool)
+    is_first = True
+    while alive.any():
+        variance = covariance.diagonal()
+        if not is_first:
+            variance = np.where(alive, variance, 1.0)
+        s, q, without, w = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
+        goes = prior.is_hopeless(s, q, w, without, n, noise) & alive
+        if charge is None and not goes.any():
             break
         loss = removal_loss(s, lam, without, quadratic, w, n, noise, density)
         if charge is not None:
-            hopeless |= loss < charge
-        hopeless &= alive
-        n_hopeless = int(np.count_nonzero(hopeless))
-        if not n_hopeless:
+            loss = loss - charge
+            goes |= (loss < 0.0) & alive
+        loss = np.where(goes, loss, np.inf)
+        n_going = int(np.count_nonzero(goes))
+        if not n_going:
             break
-        loss = np.where(hopeless, loss if charge is None else loss - charge, np.inf)
-        if bulk is not None and first and charge is None and n_hopeless > bulk and size > 40:
-            alive[np.argsort(loss, kind="stable")[: n_hopeless // 2]] = False
+        if is_first and charge is None and n_going > model.bulk and len(mean) > 40:
+            alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
             return alive, True
-        if first:
-            covariance, first = covariance.copy(), False
+        if is_first:
+            covariance, is_first = covariance.copy(), False
         worst = int(np.argmin(loss))
-        a = covariance[:, worst] / math.sqrt(variance[worst])
-        if shrunk is not None:
-            la = c * lam * a
-            y = covariance @ la - a * (0.5 * float(a @ la) + 0.5 * c)
-            change = np.multiply.outer(a, y)
-            shrunk += change
-            shrunk += change.T
-        quadratic = float(without[worst])
-        mean = mean - a * (mean[worst] / math.sqrt(variance[worst]))
-        covariance -= np.multiply.outer(a, a)
-        alive[worst] = False
-        mean[worst] = 0.0
-        n_alive -= 1
+        quadratic, alive[worst] = float(without[worst]), False
+        mean = _downdate(worst, covariance, mean, shrunk, lam, prior.penalty)
     return alive, False
+
+
+def _downdate(
+    atom: int,
+    covariance: Matrix,
+    mean: Vector,
+    shrunk: Matrix | None,
+    lam: Vector,
+    penalty: float | Vector,
+) -> Vector:
+    """Take an atom out of `covariance` and `shrunk`, in place, and of the mean, returned."""
+    root = math.sqrt(covariance[atom, atom])
+    a = covariance[:, atom] / root
+    if shrunk is not None:
+        la = penalty * lam * a
+        y = covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty)
+        change = np.multiply.outer(a, y)
+        shrunk += change
+        shrunk += change.T
+    mean = mean - a * (mean[atom] / root)
+    mean[atom] = 0.0
+    covariance -= np.multiply.outer(a, a)
+    return mean
+
+
+def _without_hopeless(given: _Model, model: _Model) -> _Model:
+    """Take out atoms the model is better without; `given` is the model before any went."""
+    while True:
+        alive, many = _hopeless(model)
+        if alive.all():
+            return model
+        kept = model.kept[alive]
+        gram, correlation = given.gram[np.ix_(kept, kept)], given.correlation[kept]
+        objective = given.objective.take(kept)
+        point = _evaluate_safely(gram, correlation, model.point.theta[alive], objective)
+        if many and point.cost > model.point.cost:
+            model = model._replace(bulk=len(model.kept))  # one by one from now on
+            continue
+        charge = None if given.charge is None else given.charge[kept]
+        covariance = point.covariance
+        model = _Model(
+            gram,
+            correlation,
+            objective,
+            charge,
+            kept,
+            point,
+            covariance,
+            covariance @ correlation,
+            model.bulk,
+        )
+        if not many:
+            return model
+
+
+def _derivatives(model: _Model) -> tuple[Vector, Matrix]:
+    """Gradient and Hessian of the cost, those at their bounds held there."""
+    n, _, _, noise = model.objective
+    point = model.point
+    theta = point.theta
+    gradient, hessian = gradient_and_hessian(
+        model.covariance,
+        model.mean,
+        point.lam,
+        model.shrunk(),
+        point.quadratic,
+        n,
+        noise,
+        model.objective.slopes(theta),
+    )
+    # A precision at its bound is stationary when the objective wants it further out.
+    held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
+    if held.any():
+        gradient[held] = 0.0
+        hessian[held] = hessian[:, held] = 0.0
+        hessian[held, held] = 1.0
+    return gradient, hessian
 
 
 def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
@@ -298,76 +355,54 @@ def maximise(
     tuning : SearchTuning
         Lengths of steps.
     """
-    n, _, prior, noise = full_objective = objective
-    full_gram, full_correlation, full_charge = gram, correlation, charge
-    kept = np.arange(len(theta))
-    theta, point, covariance = _evaluate_safely(gram, correlation, theta, objective)
-    n_iter, converged, largest_gradient = 0, False, np.inf
-    bulk: int | None = tuning.bulk_removal
+    point = _evaluate_safely(gram, correlation, theta, objective)
+    covariance = point.covariance
+    given = model = _Model(
+        gram,
+        correlation,
+        objective,
+        charge,
+        np.arange(len(theta)),
+        point,
+        covariance,
+        covariance @ correlation,
+        tuning.bulk_removal,
+    )
+    n_iter, converged, steepest = 0, False, np.inf
     while True:
-        mean = covariance @ correlation
-        alive, many = _prune(point, covariance, mean, objective, charge, bulk)
-        if not alive.all():
-            fewer = kept[alive]
-            smaller = full_gram[np.ix_(fewer, fewer)], full_correlation[fewer]
-            fewer_objective = full_objective.take(fewer)
-            moved = _evaluate_safely(*smaller, theta[alive], fewer_objective)
-            if many and moved[1].cost > point.cost:
-                bulk = None
-                continue
-            kept, (gram, correlation), (theta, point, covariance) = fewer, smaller, moved
-            charge = None if full_charge is None else full_charge[kept]
-            objective, prior = fewer_objective, fewer_objective.prior
-            mean = covariance @ correlation
-            if many:
-                continue
-        if not len(theta):
-            converged, largest_gradient = True, 0.0
+        model = _without_hopeless(given, model)
+        if not len(model.kept):
+            converged, steepest = True, 0.0
             break
-        c = prior.penalty
-        shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
-        gradient, hessian = gradient_and_hessian(
-            covariance,
-            mean,
-            point.lam,
-            shrunk,
-            point.quadratic,
-            n,
-            noise,
-            objective.slopes(theta),
-        )
-        # A precision at its bound is stationary when the objective wants it further out.
-        free = ~(((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0)))
-        largest_gradient = float(np.abs(gradient[free]).max(initial=0.0))
-        if largest_gradient < tol:
-            converged = True
+        gradient, hessian = _derivatives(model)
+        steepest = float(np.abs(gradient).max())
+        converged = steepest < tol
+        if converged or n_iter >= max_iter:
             break
-        if n_iter >= max_iter:
-            break
-        if not free.all():  # the others stay at their bounds
-            gradient[~free] = 0.0
-            hessian[~free] = hessian[:, ~free] = 0.0
-            hessian[~free, ~free] = 1.0
         step = _direction(gradient, hessian, tuning.max_step)
-        slope = float(gradient @ step)
-        slack = _rounding(point, covariance, mean, objective)
-        if -slope < slack:
-            converged = True  # what is left to gain is below rounding
-            break
-        length = 1.0
-        for _ in range(tuning.max_backtracks):
-            trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
-            trial = _evaluate_with_covariance(gram, correlation, trial_theta, objective)
-            if trial is not None and trial[0].cost <= (
-                point.cost + tuning.armijo * length * slope + slack
-            ):
-                break
-            length *= tuning.backtrack
-        else:
+        slope, slack = float(gradient @ step), _rounding(model)
+        converged = -slope < slack  # what is left to gain is below rounding
+        trial = None if converged else _line_search(model, step, slope, slack, tuning)
+        if trial is None:
             break
         n_iter += 1
-        theta, point = trial_theta, trial[0]
         if brief and n_iter >= max_iter:
-            return Maximum(theta, kept, point, None, None, n_iter, False, np.inf)
-        covariance = inverse_from_cholesky(point.factor) if trial[1] is None else trial[1]
-    return Maximum(theta, kept, point, covariance, mean, n_iter, converged, largest_gradient)
+            return Maximum(model.kept, trial, None, None, n_iter, False, np.inf)
+        model = model.at(trial)
+    return Maximum(
+        model.kept, model.point, model.covariance, model.mean, n_iter, converged, steepest
+    )
+
+
+def _line_search(
+    model: _Model, step: Vector, slope: float, slack: float, tuning: SearchTuning
+) -> Point | None:
+    """Shorten a step until the cost falls as its slope promises; None if it never does."""
+    theta, cost, length = model.point.theta, model.point.cost, 1.0
+    for _ in range(tuning.max_backtracks):
+        trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
+        trial = evaluate(model.gram, model.correlation, trial_theta, model.objective)
+        if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + slack:
+            return trial
+        length *= tuning.backtrack
+    return None

@@ -15,7 +15,6 @@ import numpy as np
 
 from relvec._linalg import (
     inverse_diagonal_from_cholesky,
-    inverse_from_cholesky,
     solve_lower,
 )
 from relvec._typing import IndexArray, Vector
@@ -105,7 +104,7 @@ def mackay_update(point: Point, theta: Vector, objective: Objective) -> Vector:
     c = prior.penalty
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     if prior.is_penalised:
-        covariance = inverse_from_cholesky(point.factor)
+        covariance = point.covariance
         diagonal = covariance.diagonal()
         shrunk = c * diagonal - np.einsum("ij,j,ij->i", covariance, c * point.lam, covariance)
         extra = 2.0 * point.lam * np.maximum(shrunk, 0.0)

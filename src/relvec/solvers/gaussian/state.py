@@ -10,7 +10,7 @@ import numpy as np
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import NOISE_FLOOR, gaussian_objective
 from relvec.solvers.base import Candidate, Certificate, Problem, Solution
-from relvec.solvers.gaussian.newton import Objective
+from relvec.solvers.gaussian.newton import Objective, Point
 
 
 class State(NamedTuple):
@@ -66,7 +66,7 @@ def empty_state(problem: Problem, noise_variance: float | None) -> State:
     value = 0.0
     if noise > 0.0:
         value = gaussian_objective(n, objective.target_ss, 0.0, noise)
-        value += noise_prior_constant(problem)
+        value += problem.prior.noise.shape * math.log(2.0 * math.pi)
     return State(
         EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
     )
@@ -83,6 +83,11 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
     )
 
 
-def noise_prior_constant(problem: Problem) -> float:
-    """What the objective lacks when a Gamma prior of the noise is folded into N and t't."""
-    return problem.prior.noise.shape * math.log(2.0 * math.pi)
+def value_of(problem: Problem, objective: Objective, active: IndexArray, point: Point) -> float:
+    """What is maximised: log evidence, what the prior adds, and the prices of the atoms."""
+    n, _, prior, noise = objective
+    value = gaussian_objective(n, point.quadratic, point.log_det, noise)
+    # what a Gamma prior of the noise lacks when it is folded into N and t't
+    value += prior.noise.shape * math.log(2.0 * math.pi)
+    value += point.prior
+    return value - float(problem.min_gain[active].sum())
