@@ -111,7 +111,7 @@ class SparseEvidence:
         shrunk = None
         if prior.is_penalised:
             shrunk = penalised_shrinkage(c, covariance, point.lam)
-        slopes = self.objective.slopes(theta)
+        slopes = prior.slopes(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
             covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
         )

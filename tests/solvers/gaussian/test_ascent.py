@@ -209,7 +209,7 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     assert len(active) >= 2
     seen = screen(problem, active, maximum.point)
     unit = (Phi - Phi.mean(axis=0)) / moments.column_norm
-    K = np.eye(30) + (unit[:, active] * np.exp(-maximum.theta)) @ unit[:, active].T
+    K = np.eye(30) + (unit[:, active] * np.exp(-maximum.point.theta)) @ unit[:, active].T
     back = np.linalg.solve(K, unit)
     absent = np.setdiff1d(np.arange(30), active)
     np.testing.assert_allclose(seen.s[absent], (unit * back).sum(0)[absent], atol=1e-9)

@@ -335,7 +335,7 @@ def test_more_atoms_than_samples_stay_below_half_the_sample_size(seed: int) -> N
 
 def test_gamma_priors_on_weights_are_refused() -> None:
     Phi, t = sparse_design()
-    problem = lazy_problem(Phi, t, hyperprior=gamma_prior(shape=0.1))
+    problem = lazy_problem(Phi, t, hyperprior=gamma_prior(shape=0.1, rate=0.1))
     with pytest.raises(ValueError, match='Use solver="mackay"'):
         SequentialSolver().solve(problem)
 

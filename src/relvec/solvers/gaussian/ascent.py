@@ -162,7 +162,7 @@ class _Climb:
     def move_to(self, maximum: Maximum) -> None:
         """Go where Newton's method led, without the atoms it removed."""
         self.n_rounds += 1
-        self.maximum, self.theta = maximum, maximum.theta
+        self.maximum, self.theta = maximum, maximum.point.theta
         if len(maximum.kept) < len(self.active):
             self.removals[np.delete(self.active, maximum.kept)] += 1
             self.active = self.active[maximum.kept]
@@ -278,14 +278,14 @@ class _Climb:
         """
         point, mean = self.maximum.point, self.maximum.mean
         assert mean is not None
-        n, _, prior, noise = objective = self.objective.take(self.active)
+        n, _, prior, noise = self.objective.take(self.active)
         covariance, c = self.maximum.covariance, prior.penalty
         assert covariance is not None
         shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
         s, _, without, w = without_each(
             point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk
         )
-        density = objective.density(self.theta)
+        density = prior.log_density(self.theta, noise) if prior.has_density else None
         loss = removal_loss(s, point.lam, without, point.quadratic, w, n, noise, density)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]

@@ -215,7 +215,9 @@ class _Landscape:
             log|K'| = log|K| + log|S_BB| + sum log lam_B
         """
         n, _, prior, noise = self.objective
-        density = self.objective.take(self.active).density(np.log(self.lam))
+        density, of_active = None, prior.take(self.active)
+        if prior.has_density:
+            density = of_active.log_density(np.log(self.lam), noise)
         n_atoms = len(self.s)
         s, q, w = (np.empty((len(sets), n_atoms)) for _ in range(3))
         quadratic = np.empty((len(sets), 1))

@@ -44,16 +44,6 @@ class Objective(NamedTuple):
         """Return the objective of some of the atoms."""
         return self._replace(prior=self.prior.take(atoms))
 
-    def density(self, theta: Vector) -> Vector | None:
-        """Log density of each log precision; None if it is flat."""
-        prior = self.prior
-        return prior.log_density(theta, self.noise_variance) if prior.has_density else None
-
-    def slopes(self, theta: Vector) -> tuple[Vector, Vector] | None:
-        """Derivatives of `density`."""
-        prior = self.prior
-        return prior.slopes(theta, self.noise_variance) if prior.has_density else None
-
 
 class Point(NamedTuple):
     """The objective evaluated at one theta."""
@@ -95,11 +85,6 @@ class Maximum(NamedTuple):
     converged: bool
     gradient: float
 
-    @property
-    def theta(self) -> Vector:
-        """Log precisions of the atoms still there."""
-        return self.point.theta
-
 
 def evaluate(
     gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
@@ -118,49 +103,56 @@ def evaluate(
         cost = objective.n_effective * math.log(quadratic) + log_det
     else:
         cost = quadratic / objective.noise_variance + log_det
-    density, covariance = objective.density(theta), None
-    prior = 0.0 if density is None else float(density.sum())
-    if objective.prior.is_penalised:
+    prior, noise, covariance, added = objective.prior, objective.noise_variance, None, 0.0
+    if prior.has_density:
+        added = float(prior.log_density(theta, noise).sum())
+    if prior.is_penalised:
         covariance = inverse_from_cholesky(factor)
-        prior -= float((objective.prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
-    cost -= 2.0 * prior
-    return Point(theta, lam, cost, factor, whitened, quadratic, log_det, prior, covariance)
+        added -= float((prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
+    cost -= 2.0 * added
+    return Point(theta, lam, cost, factor, whitened, quadratic, log_det, added, covariance)
 
 
-class _Model(NamedTuple):
-    """An active set on its way to the maximum."""
+class _Model:
+    """An active set on its way to the maximum.
 
-    gram: Matrix
-    correlation: Vector
-    objective: Objective
-    charge: Vector | None
-    """Price of each atom, if those worth less are to go."""
-    kept: IndexArray
-    """Which of the atoms that were given these are."""
-    point: Point
-    covariance: Matrix
-    mean: Vector
-    bulk: int
-    """With more removable atoms than this, the clearest half goes at once."""
+    Parameters
+    ----------
+    gram, correlation, objective
+        Of its atoms.
+    charge
+        Price of each atom, if those worth less are to go.
+    kept
+        Which of the atoms that were given these are.
+    point
+        Where the objective was evaluated.
+    """
 
-    def at(self, point: Point) -> _Model:
-        """Return the model with other precisions."""
-        covariance = point.covariance
-        return self._replace(point=point, covariance=covariance, mean=covariance @ self.correlation)
+    def __init__(
+        self,
+        gram: Matrix,
+        correlation: Vector,
+        objective: Objective,
+        charge: Vector | None,
+        kept: IndexArray,
+        point: Point,
+    ) -> None:
+        self.gram, self.correlation, self.objective = gram, correlation, objective
+        self.charge, self.kept = charge, kept
+        self.move_to(point)
 
-    def shrunk(self) -> Matrix | None:
-        """``Q`` of `relvec.evidence.penalised_shrinkage`; None without a penalty."""
-        prior = self.objective.prior
-        if not prior.is_penalised:
-            return None
-        return penalised_shrinkage(prior.penalty, self.covariance, self.point.lam)
+    def move_to(self, point: Point) -> None:
+        """Change the precisions."""
+        self.point, self.covariance = point, point.covariance
+        self.mean = self.covariance @ self.correlation
+        self.shrunk, prior = None, self.objective.prior
+        if prior.is_penalised:
+            self.shrunk = penalised_shrinkage(prior.penalty, self.covariance, point.lam)
 
 
-def _evaluate_safely(
-    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
-) -> Point:
-    """Evaluate, raising all precisions until the objective is numerically defined."""
-    point = evaluate(gram, correlation, theta, objective)
+def _raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objective) -> Point:
+    """Evaluate with all precisions raised until the objective is numerically defined."""
+    point = None
     while point is None:
         theta = np.maximum(theta, THETA_MIN) + 1.0
         point = evaluate(gram, correlation, theta, objective)
@@ -180,7 +172,7 @@ def _rounding(model: _Model) -> float:
     return 4.0 * EPS * (abs(model.point.cost) + data + size * float(model.covariance.trace()))
 
 
-def _hopeless(model: _Model) -> tuple[BoolArray, bool]:
+def _hopeless(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
     """Find atoms to take out, exactly, one after the other by rank-one downdates.
 
     An atom goes when its best precision is infinite or, if there is a charge, when the
@@ -189,8 +181,8 @@ def _hopeless(model: _Model) -> tuple[BoolArray, bool]:
     """
     n, _, prior, noise = model.objective
     lam, quadratic, mean, charge = model.point.lam, model.point.quadratic, model.mean, model.charge
-    covariance, shrunk = model.covariance, model.shrunk()
-    density = model.objective.density(model.point.theta)
+    covariance, shrunk = model.covariance, model.shrunk
+    density = prior.log_density(model.point.theta, noise) if prior.has_density else None
     alive = np.ones(len(mean), dtype=bool)
     is_first = True
     while alive.any():
@@ -209,11 +201,12 @@ def _hopeless(model: _Model) -> tuple[BoolArray, bool]:
         n_going = int(np.count_nonzero(goes))
         if not n_going:
             break
-        if is_first and charge is None and n_going > model.bulk and len(mean) > 40:
+        if is_first and charge is None and n_going > bulk and len(mean) > 40:
             alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
             return alive, True
         if is_first:
             covariance, is_first = covariance.copy(), False
+            shrunk = None if shrunk is None else shrunk.copy()
         worst = int(np.argmin(loss))
         quadratic, alive[worst] = float(without[worst]), False
         mean = _downdate(worst, covariance, mean, shrunk, lam, prior.penalty)
@@ -243,50 +236,42 @@ def _downdate(
     return mean
 
 
-def _without_hopeless(given: _Model, model: _Model) -> _Model:
-    """Take out atoms the model is better without; `given` is the model before any went."""
+def _without_hopeless(given: _Model, model: _Model, bulk: int) -> tuple[_Model, int]:
+    """Take out atoms the model is better without; `given` is the model before any went.
+
+    With more than `bulk` of them the clearest half goes at once, unless that was wrong once.
+    """
     while True:
-        alive, many = _hopeless(model)
+        alive, many = _hopeless(model, bulk)
         if alive.all():
-            return model
-        kept = model.kept[alive]
+            return model, bulk
+        kept, theta = model.kept[alive], model.point.theta[alive]
         gram, correlation = given.gram[np.ix_(kept, kept)], given.correlation[kept]
         objective = given.objective.take(kept)
-        point = _evaluate_safely(gram, correlation, model.point.theta[alive], objective)
+        point = evaluate(gram, correlation, theta, objective)
+        point = point or _raised(gram, correlation, theta, objective)
         if many and point.cost > model.point.cost:
-            model = model._replace(bulk=len(model.kept))  # one by one from now on
+            bulk = len(given.kept)
             continue
         charge = None if given.charge is None else given.charge[kept]
-        covariance = point.covariance
-        model = _Model(
-            gram,
-            correlation,
-            objective,
-            charge,
-            kept,
-            point,
-            covariance,
-            covariance @ correlation,
-            model.bulk,
-        )
+        model = _Model(gram, correlation, objective, charge, kept, point)
         if not many:
-            return model
+            return model, bulk
 
 
 def _derivatives(model: _Model) -> tuple[Vector, Matrix]:
     """Gradient and Hessian of the cost, those at their bounds held there."""
-    n, _, _, noise = model.objective
-    point = model.point
-    theta = point.theta
+    n, _, prior, noise = model.objective
+    point, theta = model.point, model.point.theta
     gradient, hessian = gradient_and_hessian(
         model.covariance,
         model.mean,
         point.lam,
-        model.shrunk(),
+        model.shrunk,
         point.quadratic,
         n,
         noise,
-        model.objective.slopes(theta),
+        prior.slopes(theta, noise) if prior.has_density else None,
     )
     # A precision at its bound is stationary when the objective wants it further out.
     held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
@@ -355,22 +340,13 @@ def maximise(
     tuning : SearchTuning
         Lengths of steps.
     """
-    point = _evaluate_safely(gram, correlation, theta, objective)
-    covariance = point.covariance
-    given = model = _Model(
-        gram,
-        correlation,
-        objective,
-        charge,
-        np.arange(len(theta)),
-        point,
-        covariance,
-        covariance @ correlation,
-        tuning.bulk_removal,
-    )
+    point = evaluate(gram, correlation, theta, objective)
+    point = point or _raised(gram, correlation, theta, objective)
+    given = _Model(gram, correlation, objective, charge, np.arange(len(theta)), point)
+    model, bulk = given, tuning.bulk_removal
     n_iter, converged, steepest = 0, False, np.inf
     while True:
-        model = _without_hopeless(given, model)
+        model, bulk = _without_hopeless(given, model, bulk)
         if not len(model.kept):
             converged, steepest = True, 0.0
             break
@@ -388,7 +364,7 @@ def maximise(
         n_iter += 1
         if brief and n_iter >= max_iter:
             return Maximum(model.kept, trial, None, None, n_iter, False, np.inf)
-        model = model.at(trial)
+        model.move_to(trial)
     return Maximum(
         model.kept, model.point, model.covariance, model.mean, n_iter, converged, steepest
     )
