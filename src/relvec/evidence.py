@@ -21,6 +21,7 @@ import numpy as np
 
 from relvec._linalg import log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.priors.base import FixedPoint
 
 NOISE_FLOOR = 1e-10
 """The estimated noise never explains less than this share of the target's variance: in the search a
@@ -161,6 +162,34 @@ def removal_loss(
     if w is not None:
         loss = loss - w / x
     return loss if density is None else loss + density
+
+
+def mackay_update(
+    lam: Vector, gamma: Vector, square: Vector, shrunk: Vector | float, density: FixedPoint
+) -> Vector:
+    """MacKay's fixed point for the precisions of the active atoms, the prior included.
+
+    Parameters
+    ----------
+    lam, gamma
+        Precisions, and well-determinedness ``1 - lam S_ii``.
+    square
+        ``mu^2 / sigma^2``.
+    shrunk
+        Diagonal of ``Q``, see `penalised_shrinkage`; zero without a penalty.
+    density
+        What the density of the log precisions adds.
+    """
+    first = gamma + 2.0 * lam * np.maximum(shrunk, 0.0) + density.constant
+    second = square + density.scale + 2.0 * np.maximum(-shrunk, 0.0)
+    return positive_root(first, second, density.inverse)
+
+
+def positive_root(first: Vector | float, second: Vector, inverse: Vector | float) -> Vector:
+    """Positive root of ``second x^2 - first x - inverse``."""
+    second = np.maximum(second, 1e-300)
+    result: Vector = 0.5 * (first + np.sqrt(first * first + 4.0 * second * inverse)) / second
+    return result
 
 
 def gradient_and_hessian(

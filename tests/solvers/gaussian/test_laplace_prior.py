@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
+from relvec.evidence import mackay_update
 from relvec.priors import BoundFlat
 from relvec.published import FixedPointSolver, RandomOrderSolver, TextbookSolver
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.newton import evaluate, maximise
-from relvec.solvers.gaussian.starts import mackay_update
 from relvec.solvers.gaussian.state import objective_of
 from relvec.testing import check_solver
 from tests.helpers_dense import DenseMoments
@@ -201,9 +201,12 @@ def test_one_sweep_of_the_dense_start_stands_still_at_a_maximum(noise):
     Phi, t, _ = draw(1, k=3, n=40)
     objective = objective_with(40.0, float(t @ t), 0.0, noise, 0.3)
     found = maximise(Phi.T @ Phi, Phi.T @ t, np.zeros(3), objective, max_iter=100, tol=1e-10)
-    np.testing.assert_allclose(
-        mackay_update(found.point, found.point.theta, objective), found.point.theta, atol=1e-7
-    )
+    lam, n_samples = found.point.lam, len(t)
+    variance = found.point.quadratic / n_samples if noise is None else noise
+    gamma = 1.0 - lam * found.covariance.diagonal()
+    density = objective.prior.fixed_point(np.log(lam), variance)
+    update = mackay_update(lam, gamma, found.mean**2 / variance, 0.0, density)
+    np.testing.assert_allclose(np.log(update), np.log(lam), atol=1e-7)
 
 
 # ---------------------------------------------------------------- solvers

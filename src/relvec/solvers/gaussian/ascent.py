@@ -121,7 +121,8 @@ def settle(problem: Problem, state: State, noise_variance: float | None = None) 
     )
     active, point = state.active[maximum.kept], maximum.point
     noise = point.quadratic / objective.n_effective if noise_variance is None else noise_variance
-    return State(active, point.theta, value_of(problem, objective, active, point), noise)
+    value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise_variance)
+    return State(active, point.theta, value, noise)
 
 
 class _Climb:
@@ -166,7 +167,10 @@ class _Climb:
         if len(maximum.kept) < len(self.active):
             self.removals[np.delete(self.active, maximum.kept)] += 1
             self.active = self.active[maximum.kept]
-        self.trace.append(value_of(self.problem, self.objective, self.active, maximum.point))
+        point, noise = maximum.point, self.noise_variance
+        self.trace.append(
+            value_of(self.problem, self.active, point.quadratic, point.log_det, point.prior, noise)
+        )
 
     def told_to_stop(self) -> bool:
         """Tell the monitor, if any; it may have seen enough."""

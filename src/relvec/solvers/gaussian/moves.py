@@ -40,8 +40,6 @@ def improve(
     state: State,
     climb: Callable[[State], State],
     visited: Visited,
-    *,
-    noise_variance: float | None = None,
     tuning: SearchTuning = DEFAULT,
 ) -> State:
     """Shift, swap and merge atoms of an end state for as long as that leads higher.
@@ -56,8 +54,6 @@ def improve(
         Ascends from a start to an end state.
     visited : set
         Active sets seen by earlier calls: nothing is done twice. Grows.
-    noise_variance : float or None
-        Held noise.
     tuning : SearchTuning
         How much to try.
     """
@@ -66,13 +62,12 @@ def improve(
         if key in visited or not len(key):
             break
         visited.add(key)
-        better = _best_shift(problem, state, visited, noise_variance, tuning)
+        better = _best_shift(problem, state, visited, tuning)
         if better is None and not state.polished:
             state = climb(state)
             if tuple(state.active) != key:
                 continue
-        if better is None:
-            better = _best_swap(problem, state, climb, visited, noise_variance, tuning)
+        better = better or _best_swap(problem, state, climb, visited, tuning)
         if better is None:
             break
         state = better
@@ -80,16 +75,12 @@ def improve(
 
 
 def _best_shift(
-    problem: Problem,
-    state: State,
-    visited: Visited,
-    noise_variance: float | None,
-    tuning: SearchTuning,
+    problem: Problem, state: State, visited: Visited, tuning: SearchTuning
 ) -> State | None:
     """Return the first better model among the most promising shifts."""
     if len(state.active) > tuning.max_atoms:
         return None
-    found = shifts(problem, state, noise_variance, tuning)
+    found = shifts(problem, state, problem.noise_variance, tuning)
     n_tried = 0
     for active, theta, value in zip(*found, strict=True):
         order = np.argsort(active)
@@ -98,7 +89,7 @@ def _best_shift(
         if tuple(active[order]) in visited:
             continue
         n_tried += 1
-        end = settle(problem, State(active[order], theta[order]), noise_variance)
+        end = settle(problem, State(active[order], theta[order]), problem.noise_variance)
         if end.objective > state.objective + tuning.worthwhile:
             return end
         visited.add(tuple(active[order]))
@@ -110,12 +101,11 @@ def _best_swap(
     state: State,
     climb: Callable[[State], State],
     visited: Visited,
-    noise_variance: float | None,
     tuning: SearchTuning,
 ) -> State | None:
     """Return the first better model among the most promising swaps and merges."""
     n_tried = 0
-    for move in proposals(problem, state, noise_variance, tuning):
+    for move in proposals(problem, state, problem.noise_variance, tuning):
         start = applied(move, state)
         key = tuple(start.active)
         if key in visited:

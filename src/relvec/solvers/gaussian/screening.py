@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +11,22 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import entry_penalty
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point
+
+
+class Factorised(Protocol):
+    """A model of some atoms, with ``G + Lam`` factorised."""
+
+    @property
+    def lam(self) -> Vector:
+        """Precisions."""
+
+    @property
+    def factor(self) -> Matrix:
+        """Lower Cholesky factor of ``G + Lam``."""
+
+    @property
+    def whitened(self) -> Vector:
+        """``L^-1 Phi't``."""
 
 
 class Screen(NamedTuple):
@@ -24,7 +40,7 @@ class Screen(NamedTuple):
     """``L^-1 G[active, :]``."""
 
 
-def screen(problem: Problem, active: IndexArray, point: Point) -> Screen:
+def screen(problem: Problem, active: IndexArray, point: Factorised) -> Screen:
     """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
     if not len(active):

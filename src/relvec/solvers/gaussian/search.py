@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -91,7 +93,11 @@ class SequentialSolver(BaseEstimator):
             )
         if applies(problem):  # a closed form, and a global maximum
             return OrthonormalSolver().solve(problem, monitor=monitor)
-        return _Search(problem, self, monitor).run(warm_start)
+        search = _Search(problem, self, monitor)
+        try:
+            return search.run(warm_start)
+        except _Stopped as stop:
+            return search.stopped(stop.state)
 
 
 class _Stopped(Exception):
@@ -192,26 +198,15 @@ class _Search:
         # Without a price on degrees of freedom many atoms are near ties, not worth the time.
         limit = self.tuning.max_atoms if self.problem.prior.is_penalised else self.tuning.few_atoms
         label = "atoms moved"
-
-        def again(start: State) -> State:
-            return self.climb(label, start, self.polish, is_end=False)
-
+        again = partial(self.climb, label, schedule=self.polish, is_end=False)
         moved: list[State] = []
         for state in sorted(states, key=_rank, reverse=True):
             seen = tuple(state.active) in self.visited
             if len(moved) == count or seen or len(state.active) > limit:
                 continue
-            end = improve(
-                self.problem,
-                state,
-                again,
-                self.visited,
-                noise_variance=self.held,
-                tuning=self.tuning,
-            )
-            end = _continued(state, end) if end is not state else end
-            moved.append(end)
-            self.ends.append((label, end))
+            end = improve(self.problem, state, again, self.visited, self.tuning)
+            moved.append(end if end is state else _continued(state, end))
+            self.ends.append((label, moved[-1]))
         return moved
 
     def reheat(self, start: Ridge, state: State, share: float) -> State:
@@ -223,41 +218,43 @@ class _Search:
     # ------------------------------------------------------------------ plans
 
     def run(self, warm_start: WarmStart | None) -> Solution:
-        moments = self.problem.moments
+        """Search among all atoms, then among the parts of a union; or from a warm start only."""
+        problem, moments = self.problem, self.problem.moments
         if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
-            return self._solution(empty_state(self.problem, self.held))
-        try:
-            if warm_start is not None:
-                return self._solution(self.climb("warm start", State(*warm_start), self.polish))
-            self._search()
-            best = max((end for _, end in self.ends), key=_rank)
-            if not best.polished:
-                best = self.climb("final", best, self.polish, best)
-            return self._solution(best)
-        except _Stopped as stop:
-            if not self.ends:  # the noise was still held: evaluate the state without that
-                glance = self.loose._replace(max_rounds=0)
-                state = ascend(self.problem, stop.state, glance, noise_variance=self.held)
-                self.ends.append(("stopped", state))
-            best = max((end for _, end in self.ends), key=_rank)
-            return self._solution(best._replace(converged=False))
-
-    def _search(self) -> None:
-        """Search among all atoms, then among the parts of a union."""
-        start = ridge(self.problem, self.tuning)
+            return self._solution(empty_state(problem, self.held))
+        if warm_start is not None:
+            return self._solution(self.climb("warm start", State(*warm_start), self.polish))
+        start = ridge(problem, self.tuning)
         noise = start.noise_variance if self.held is None else self.held
         if self.is_charged:
             self._search_columns(noise)
         else:
-            search = self._search_small if self.is_small else self._search_large
-            best = search(start, noise)
-            if _evidence(self.problem, best) < start.objective:
+            best = (self._search_small if self.is_small else self._search_large)(start, noise)
+            if best.objective + float(problem.min_gain[best.active].sum()) < start.objective:
                 # One precision for all atoms explains more: single atoms gain too little to be
                 # found one by one (wide kernels), so begin with all of them.
                 self.dense(start, 0.0, self.polish)
-        if not self.problem.moments.parts:
-            return
-        pool = [max((end for _, end in self.ends), key=_rank), *self._search_parts()]
+        if moments.parts:
+            self._search_union()
+        best = self._best()
+        return self._solution(
+            best if best.polished else self.climb("final", best, self.polish, best)
+        )
+
+    def stopped(self, state: State) -> Solution:
+        """Answer with the best state so far; `state` is the one at which a monitor said stop."""
+        if not self.ends:  # the noise was still held: evaluate the state without that
+            glance = self.loose._replace(max_rounds=0)
+            end = ascend(self.problem, state, glance, noise_variance=self.held)
+            self.ends.append(("stopped", end))
+        return self._solution(self._best()._replace(converged=False))
+
+    def _best(self) -> State:
+        return max((end for _, end in self.ends), key=_rank)
+
+    def _search_union(self) -> None:
+        """Search among the parts of a union, and let them hand over to each other."""
+        pool = [self._best(), *self._search_parts()]
         if self.effort == "fast":
             return
         best = self._recombine_pairs(pool, 4)
@@ -415,8 +412,3 @@ def _continued(parent: State, child: State) -> State:
 def _rank(state: State) -> tuple[bool, float]:
     """Order end states: one that ran into the cap has an arbitrary noise level and comes last."""
     return (not state.saturated, state.objective)
-
-
-def _evidence(problem: Problem, state: State) -> float:
-    """Penalised log evidence of a state, the prices of its atoms not counted."""
-    return state.objective + float(problem.min_gain[state.active].sum())

@@ -105,7 +105,9 @@ def _value(problem: Problem, state: State) -> float:
     point = evaluate(
         moments.gram(active), moments.correlation[active], state.theta, objective.take(active)
     )
-    return -np.inf if point is None else value_of(problem, objective, active, point)
+    if point is None:
+        return -np.inf
+    return value_of(problem, active, point.quadratic, point.log_det, point.prior, 1.0)
 
 
 def look(
