@@ -79,33 +79,32 @@ def ascend(
     """
     climb = _Climb(problem, start, schedule, noise_variance, stage, monitor)
     while True:
-        active, polishing = climb.active, climb.polishing
-        climb.is_brief = bool(len(active)) and polishing == 0 and not climb.is_settling
+        active, is_brief = climb.active, climb.is_brief
         maximum = maximise(
             problem.moments.gram(active),
             problem.moments.correlation[active],
             climb.theta,
             climb.objective.take(active),
-            max_iter=(schedule.newton_steps, 3, 100)[polishing],
+            max_iter=(schedule.newton_steps, 3, 100)[climb.polishing],
             tol=schedule.gradient_tol,
-            charge=problem.min_gain[active] if climb.is_charged and polishing == 2 else None,
-            brief=climb.is_brief,
+            charge=climb.charge,
+            brief=is_brief,
             tuning=schedule.tuning,
         )
         climb.move_to(maximum)
         if climb.told_to_stop():
-            return climb.state(None, saturated=False)
+            return climb.state(None, is_full=False)
         found = climb.look()
         wants = bool((found.net > 0.0).any())
         room = climb.cap - len(climb.active)
         if wants and room > 0 and climb.n_rounds < schedule.max_rounds:
             climb.enter(found, room)
-        elif climb.is_brief:
+        elif is_brief:
             climb.is_settling = True
         elif room < 0:
             climb.cut()
         elif climb.is_settled(room):
-            return climb.state(found, saturated=climb.was_cut or (wants and room == 0))
+            return climb.state(found, is_full=wants and room == 0)
 
 
 def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
@@ -155,10 +154,20 @@ class _Climb:
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
         self.polishing = 0
         self.was_cut = False
-        self.is_brief = False
         self.is_settling = False
         self.n_rounds = 0
         self.trace: list[float] = []
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether a few steps will do, because atoms are still to come."""
+        return bool(len(self.active)) and self.polishing == 0 and not self.is_settling
+
+    @property
+    def charge(self) -> Vector | None:
+        """What active atoms must be worth to stay; None if that is not asked yet."""
+        is_asked = self.is_charged and self.polishing == 2
+        return self.problem.min_gain[self.active] if is_asked else None
 
     def move_to(self, maximum: Maximum) -> None:
         """Go where Newton's method led, without the atoms it removed."""
@@ -327,7 +336,9 @@ class _Climb:
             return False
         return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > self.tuning.rising
 
-    def state(self, found: Entrants | None, *, saturated: bool) -> State:
+    def state(self, found: Entrants | None, *, is_full: bool) -> State:
+        """Return the end state; nothing was `found` if a monitor ended the ascent."""
+        saturated = found is not None and (self.was_cut or is_full)
         order = np.argsort(self.active)
         maximum, polish = self.maximum, self.schedule.polish
         certificate = Certificate(np.inf, np.inf)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
+from relvec.solvers.base import Candidate, Monitor, Problem, Relay, Solution, WarmStart
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.moves import Visited, improve
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, applies
@@ -114,10 +114,9 @@ class _Search:
     def __init__(self, problem: Problem, solver: SequentialSolver, monitor: Monitor | None) -> None:
         self.problem, self.solver, self.effort = problem, solver, solver.effort
         self.tuning = DEFAULT if solver.tuning is None else solver.tuning
-        self.monitor = monitor
+        self.relay = Relay(monitor)
         self.ends: list[tuple[str, State]] = []
         self.visited: Visited = set()
-        self.n_rounds = 0
         self.held = problem.noise_variance
         usable = problem.moments.usable
         self.is_charged = bool((problem.min_gain[usable] > self.tuning.charged).all())
@@ -158,19 +157,15 @@ class _Search:
             schedule,
             noise_variance=self.held if noise is None else noise,
             stage=label,
-            monitor=None if self.monitor is None else self._tell,
+            monitor=self.relay,
         )
-        self.n_rounds += state.n_rounds
+        self.relay.n_iter += state.n_rounds
         state = _continued(parent, state)
         if noise is None and is_end:
             self.ends.append((label, state))
         if state.stopped:
             raise _Stopped(state)
         return state
-
-    def _tell(self, progress: Progress) -> bool:
-        assert self.monitor is not None
-        return self.monitor(progress._replace(n_iter=self.n_rounds + progress.n_iter))
 
     def forward(self, share: float, noise: float, end: Schedule, hold: Schedule) -> State:
         """From the empty model with the noise held at a share of its estimate, then freed."""
@@ -306,21 +301,14 @@ class _Search:
 
     def _solve(self, problem: Problem, effort: str) -> State:
         """Solve another problem on the way."""
-        told_to_stop = False
-
-        def tell(progress: Progress) -> bool:
-            nonlocal told_to_stop
-            told_to_stop = self._tell(progress)
-            return told_to_stop
-
         given = self.solver
         solver = SequentialSolver(
             effort, tol=given.tol, max_iter=given.max_iter, tuning=given.tuning
         )
-        answer = solver.solve(problem, monitor=None if self.monitor is None else tell)
-        self.n_rounds += answer.n_iter
+        answer = solver.solve(problem, monitor=self.relay)
+        self.relay.n_iter += answer.n_iter
         state = State(answer.active, answer.log_lam, saturated=answer.saturated)
-        if told_to_stop:
+        if self.relay.told_to_stop:
             raise _Stopped(state)
         return state
 
@@ -398,7 +386,7 @@ class _Search:
     def _solution(self, state: State) -> Solution:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
         candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
-        return state.solution(self.n_rounds, self.problem, candidates=candidates)
+        return state.solution(self.relay.n_iter, self.problem, candidates=candidates)
 
 
 def _continued(parent: State, child: State) -> State:
