@@ -165,30 +165,31 @@ def removal_loss(
 
 
 def mackay_update(
-    lam: Vector, gamma: Vector, square: Vector, shrunk: Vector | float, density: FixedPoint
+    lam: Vector,
+    gamma: Vector,
+    mean: Vector,
+    noise_variance: float,
+    shrunk: Vector | float,
+    density: FixedPoint,
 ) -> Vector:
     """MacKay's fixed point for the precisions of the active atoms, the prior included.
 
     Parameters
     ----------
-    lam, gamma
-        Precisions, and well-determinedness ``1 - lam S_ii``.
-    square
-        ``mu^2 / sigma^2``.
+    lam, gamma, mean
+        Precisions, well-determinedness ``1 - lam S_ii``, and ``mu = S Phi't``.
+    noise_variance
+        Of the noise, profiled out or held.
     shrunk
         Diagonal of ``Q``, see `penalised_shrinkage`; zero without a penalty.
     density
         What the density of the log precisions adds.
     """
     first = gamma + 2.0 * lam * np.maximum(shrunk, 0.0) + density.constant
-    second = square + density.scale + 2.0 * np.maximum(-shrunk, 0.0)
-    return positive_root(first, second, density.inverse)
-
-
-def positive_root(first: Vector | float, second: Vector, inverse: Vector | float) -> Vector:
-    """Positive root of ``second x^2 - first x - inverse``."""
-    second = np.maximum(second, 1e-300)
-    result: Vector = 0.5 * (first + np.sqrt(first * first + 4.0 * second * inverse)) / second
+    scale = density.scale + 2.0 * np.maximum(-shrunk, 0.0)
+    square = np.maximum(mean * mean + scale * noise_variance, 1e-300)
+    root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
+    result: Vector = 0.5 * (first + root) * noise_variance / square
     return result
 
 

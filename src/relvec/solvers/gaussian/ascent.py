@@ -58,11 +58,6 @@ class Entrants(NamedTuple):
     lam: Vector
     seen: Screen
 
-    @property
-    def best_net(self) -> float:
-        """Largest net gain, or zero if nothing gains."""
-        return max(0.0, float(self.net.max(initial=0.0)))
-
 
 def ascend(
     problem: Problem,
@@ -343,7 +338,8 @@ class _Climb:
         maximum, polish = self.maximum, self.schedule.polish
         certificate = Certificate(np.inf, np.inf)
         if found is not None:
-            certificate = Certificate(0.5 * maximum.gradient, found.best_net)
+            best_net = max(0.0, float(found.net.max(initial=0.0)))
+            certificate = Certificate(0.5 * maximum.gradient, best_net)
         noise = self.noise_variance
         return State(
             active=self.active[order],

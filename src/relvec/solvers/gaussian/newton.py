@@ -124,8 +124,6 @@ class _Model:
         Price of each atom, if those worth less are to go.
     kept
         Which of the atoms that were given these are.
-    point
-        Where the objective was evaluated.
     """
 
     def __init__(
@@ -135,19 +133,19 @@ class _Model:
         objective: Objective,
         charge: Vector | None,
         kept: IndexArray,
-        point: Point,
     ) -> None:
         self.gram, self.correlation, self.objective = gram, correlation, objective
         self.charge, self.kept = charge, kept
-        self.move_to(point)
 
-    def move_to(self, point: Point) -> None:
-        """Change the precisions."""
-        self.point, self.covariance = point, point.covariance
+    def move_to(self, point: Point) -> _Model:
+        """Change the precisions, in place."""
+        self.point, known = point, point.known_covariance
+        self.covariance = inverse_from_cholesky(point.factor) if known is None else known
         self.mean = self.covariance @ self.correlation
         self.shrunk, prior = None, self.objective.prior
         if prior.is_penalised:
             self.shrunk = penalised_shrinkage(prior.penalty, self.covariance, point.lam)
+        return self
 
 
 def _raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objective) -> Point:
@@ -184,11 +182,8 @@ def _hopeless(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
     covariance, shrunk = model.covariance, model.shrunk
     density = prior.log_density(model.point.theta, noise) if prior.has_density else None
     alive = np.ones(len(mean), dtype=bool)
-    is_first = True
     while alive.any():
-        variance = covariance.diagonal()
-        if not is_first:
-            variance = np.where(alive, variance, 1.0)
+        variance = np.where(alive, covariance.diagonal(), 1.0)
         s, q, without, w = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
         goes = prior.is_hopeless(s, q, w, without, n, noise) & alive
         if charge is None and not goes.any():
@@ -197,19 +192,16 @@ def _hopeless(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
         if charge is not None:
             loss = loss - charge
             goes |= (loss < 0.0) & alive
-        loss = np.where(goes, loss, np.inf)
         n_going = int(np.count_nonzero(goes))
         if not n_going:
             break
-        if is_first and charge is None and n_going > bulk and len(mean) > 40:
+        loss = np.where(goes, loss, np.inf)
+        if n_going > bulk and alive.all():
             alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
             return alive, True
-        if is_first:
-            covariance, is_first = covariance.copy(), False
-            shrunk = None if shrunk is None else shrunk.copy()
         worst = int(np.argmin(loss))
         quadratic, alive[worst] = float(without[worst]), False
-        mean = _downdate(worst, covariance, mean, shrunk, lam, prior.penalty)
+        covariance, mean, shrunk = _downdate(worst, covariance, mean, shrunk, lam, prior.penalty)
     return alive, False
 
 
@@ -220,20 +212,17 @@ def _downdate(
     shrunk: Matrix | None,
     lam: Vector,
     penalty: float | Vector,
-) -> Vector:
-    """Take an atom out of `covariance` and `shrunk`, in place, and of the mean, returned."""
+) -> tuple[Matrix, Vector, Matrix | None]:
+    """Return the covariance, the mean and ``Q`` without an atom."""
     root = math.sqrt(covariance[atom, atom])
     a = covariance[:, atom] / root
     if shrunk is not None:
         la = penalty * lam * a
-        y = covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty)
-        change = np.multiply.outer(a, y)
-        shrunk += change
-        shrunk += change.T
+        change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
+        shrunk = shrunk + change + change.T
     mean = mean - a * (mean[atom] / root)
     mean[atom] = 0.0
-    covariance -= np.multiply.outer(a, a)
-    return mean
+    return covariance - np.multiply.outer(a, a), mean, shrunk
 
 
 def _without_hopeless(given: _Model, model: _Model, bulk: int) -> tuple[_Model, int]:
@@ -242,7 +231,8 @@ def _without_hopeless(given: _Model, model: _Model, bulk: int) -> tuple[_Model, 
     With more than `bulk` of them the clearest half goes at once, unless that was wrong once.
     """
     while True:
-        alive, many = _hopeless(model, bulk)
+        size = len(model.kept)
+        alive, many = _hopeless(model, bulk if model.charge is None and size > 40 else size)
         if alive.all():
             return model, bulk
         kept, theta = model.kept[alive], model.point.theta[alive]
@@ -254,7 +244,7 @@ def _without_hopeless(given: _Model, model: _Model, bulk: int) -> tuple[_Model, 
             bulk = len(given.kept)
             continue
         charge = None if given.charge is None else given.charge[kept]
-        model = _Model(gram, correlation, objective, charge, kept, point)
+        model = _Model(gram, correlation, objective, charge, kept).move_to(point)
         if not many:
             return model, bulk
 
@@ -342,8 +332,8 @@ def maximise(
     """
     point = evaluate(gram, correlation, theta, objective)
     point = point or _raised(gram, correlation, theta, objective)
-    given = _Model(gram, correlation, objective, charge, np.arange(len(theta)), point)
-    model, bulk = given, tuning.bulk_removal
+    given = _Model(gram, correlation, objective, charge, np.arange(len(theta)))
+    model, bulk = given.move_to(point), tuning.bulk_removal
     n_iter, converged, steepest = 0, False, np.inf
     while True:
         model, bulk = _without_hopeless(given, model, bulk)

@@ -14,7 +14,7 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.priors.base import Prior, RateHyperprior
-from relvec.priors.laplace import BoundLaplace, LaplacePrior
+from relvec.priors.laplace import LaplacePrior
 from relvec.solvers.base import Monitor, Problem, Relay, Solution, Solver, WarmStart
 from relvec.solvers.gaussian.reference import condition, statistics
 
@@ -122,7 +122,7 @@ class RateLearner:
     ) -> Solution:
         """Maximise the objective of `problem` at the rate that is best for the answer."""
         prior = problem.prior
-        if not isinstance(prior, BoundLaplace) or prior.learnt is None:
+        if prior.learnt is None:
             raise ValueError(
                 'only the rate of a Laplace prior can be learnt: bind LaplacePrior("auto").'
             )
@@ -144,11 +144,8 @@ class RateLearner:
                 warm_start=WarmStart(solution.active, solution.log_lam),
                 monitor=relay,
             )
-        return replace(
-            solution,
-            n_iter=relay.n_iter + solution.n_iter,
-            converged=solution.converged and settled,
-        )
+        converged = solution.converged and settled
+        return replace(solution, n_iter=relay.n_iter + solution.n_iter, converged=converged)
 
     def _wanted(self, problem: Problem, solution: Solution) -> float | None:
         """Log of the best rate given the model; None where there is nothing to learn from."""

@@ -105,7 +105,8 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     if prior.is_penalised:
         covariance = point.covariance
         variance = covariance.diagonal()
-        shrunk = prior.penalty * variance - covariance**2 @ (prior.penalty * point.lam)
+        charged = prior.penalty * point.lam
+        shrunk = prior.penalty * variance - np.einsum("ij,j,ij->i", covariance, charged, covariance)
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
     gamma = np.clip(1.0 - point.lam * variance, 1e-15, 1.0)
@@ -113,7 +114,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point(point.theta, noise)
     with np.errstate(divide="ignore"):
-        return np.log(mackay_update(point.lam, gamma, mean * mean / noise, shrunk, density))
+        return np.log(mackay_update(point.lam, gamma, mean, noise, shrunk, density))
 
 
 def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
