@@ -93,6 +93,9 @@ class SequentialSolver(BaseEstimator):
             )
         if applies(problem):  # a closed form, and a global maximum
             return OrthonormalSolver().solve(problem, monitor=monitor)
+        moments = problem.moments
+        if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
+            return empty_state(problem, problem.noise_variance).solution(0, problem)
         search = _Search(problem, self, monitor)
         try:
             return search.run(warm_start)
@@ -215,8 +218,6 @@ class _Search:
     def run(self, warm_start: WarmStart | None) -> Solution:
         """Search among all atoms, then among the parts of a union; or from a warm start only."""
         problem, moments = self.problem, self.problem.moments
-        if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
-            return self._solution(empty_state(problem, self.held))
         if warm_start is not None:
             return self._solution(self.climb("warm start", State(*warm_start), self.polish))
         start = ridge(problem, self.tuning)
@@ -267,8 +268,12 @@ class _Search:
             if not state.saturated and len(state.active):
                 found.append(state)
                 ends.append(self.climb(f"part {number} by itself", state, self.polish))
-        if self.effort == "fast" or len(found) < 2:
-            return ends
+        if self.effort != "fast" and len(found) > 1:
+            self._average_parts(found, ends)
+        return ends
+
+    def _average_parts(self, found: list[State], ends: list[State]) -> None:
+        """Add to the end states of the parts those from averages of what they found."""
         equal = np.full(len(found), 1.0 / len(found))
         favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
         starts = [
@@ -282,7 +287,6 @@ class _Search:
             label = f"parts averaged, noise raised {factor:g} times"
             coarse = self.climb(label, starts[0], self.hold, noise=factor * noise)
             ends.append(self.climb(label, coarse, self.polish))
-        return ends
 
     def _hand_over(self, best: State, n_rounds: int) -> State:
         """Refit the parts of a union in turn, each to what the others leave, if that helps."""
@@ -337,6 +341,10 @@ class _Search:
             pool.append(self.merge(pool, self.loose))
             best = self._recombine_pairs(pool, 8)
             return max([best, *self.rearrange([best], 1)], key=_rank)
+        return self._search_thoroughly(pool, start, noise)
+
+    def _search_thoroughly(self, pool: list[State], start: Ridge, noise: float) -> State:
+        """Further starts, from the end states of the balanced search and besides."""
         pool.append(self.forward(1.0, noise, self.loose, self.hold))
         pool.append(self.merge(pool, self.loose))
         pool.append(self.climb("forward", EMPTY, self.loose))
