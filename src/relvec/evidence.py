@@ -21,6 +21,7 @@ import numpy as np
 
 from relvec._linalg import log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.priors.base import FixedPoint
 
 NOISE_FLOOR = 1e-10
 """The estimated noise never explains less than this share of the target's variance: in the search a
@@ -108,6 +109,36 @@ def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector
     return mean * covariance - (covariance * (penalty * lam)) @ covariance
 
 
+def without_each(
+    lam: Vector,
+    variance: Vector,
+    mean: Vector,
+    quadratic: float,
+    penalty: float | Vector,
+    shrunk: Matrix | None,
+) -> tuple[Vector, Vector, Vector, Vector | None]:
+    """Statistics (s, q, R, w) of each active atom in the model without it.
+
+    Parameters
+    ----------
+    lam, variance, mean
+        Precisions, diagonal of ``S = (G + Lam)^-1`` and ``mu = S Phi't``.
+    quadratic
+        ``R`` of the model with all of them.
+    penalty, shrunk
+        ``c``, and ``Q`` of `penalised_shrinkage`; None without a penalty.
+    """
+    s = np.maximum(1.0 / variance - lam, 1e-300)
+    q = mean / variance
+    w = None
+    if shrunk is not None:
+        diagonal = shrunk.diagonal()
+        if isinstance(penalty, float):  # only several penalties can make it negative
+            diagonal = np.maximum(diagonal, 0.0)
+        w = diagonal / variance**2
+    return s, q, quadratic + mean * q, w
+
+
 def removal_loss(
     s: Vector,
     lam: Vector,
@@ -131,6 +162,35 @@ def removal_loss(
     if w is not None:
         loss = loss - w / x
     return loss if density is None else loss + density
+
+
+def mackay_update(
+    lam: Vector,
+    gamma: Vector,
+    mean: Vector,
+    noise_variance: float,
+    shrunk: Vector | float,
+    density: FixedPoint,
+) -> Vector:
+    """MacKay's fixed point for the precisions of the active atoms, the prior included.
+
+    Parameters
+    ----------
+    lam, gamma, mean
+        Precisions, well-determinedness ``1 - lam S_ii``, and ``mu = S Phi't``.
+    noise_variance
+        Of the noise, profiled out or held.
+    shrunk
+        Diagonal of ``Q``, see `penalised_shrinkage`; zero without a penalty.
+    density
+        What the density of the log precisions adds.
+    """
+    first = gamma + 2.0 * lam * np.maximum(shrunk, 0.0) + density.constant
+    scale = density.scale + 2.0 * np.maximum(-shrunk, 0.0)
+    square = np.maximum(mean * mean + scale * noise_variance, 1e-300)
+    root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
+    result: Vector = 0.5 * (first + root) * noise_variance / square
+    return result
 
 
 def gradient_and_hessian(

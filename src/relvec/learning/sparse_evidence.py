@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from relvec._linalg import inverse_from_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.kernels import (
@@ -112,13 +111,12 @@ class SparseEvidence:
         shrunk = None
         if prior.is_penalised:
             shrunk = penalised_shrinkage(c, covariance, point.lam)
-        slopes = self.objective.slopes(theta)
+        slopes = prior.slopes(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
             covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
         )
         value, volume = -0.5 * point.cost, covariance
         if prior.is_penalised:
-            value -= float((c * (1.0 - point.lam * covariance.diagonal())).sum())
             volume = covariance + 2.0 * (covariance * (c * point.lam)) @ covariance
         residual = self.target - unit @ mean
         slope = np.multiply.outer(precision * residual, mean) - unit @ volume
@@ -257,5 +255,5 @@ class SparseEvidence:
             return None
         n, noise = self.objective.n_effective, self.objective.noise_variance
         precision = n / point.quadratic if noise is None else 1.0 / noise
-        covariance = inverse_from_cholesky(point.factor)
+        covariance = point.covariance
         return _Model(point, unit, norm, atom_mean, covariance, covariance @ correlation, precision)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._linalg import EPS
 from relvec._typing import BoolArray, IndexArray, Vector
+from relvec.evidence import mackay_update
 from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.gaussian.reference import (
     LAM_MAX,
@@ -266,12 +267,10 @@ def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
 
 def _mackay(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
     """Tipping's eq. 44 and 46, with what the prior adds."""
-    count, scale, inverse = problem.prior.take(fit.active).fixed_point(np.log(fit.lam), noise)
-    first = fit.gamma + 2.0 * fit.lam * np.maximum(fit.shrunk, 0.0) + count
-    second = fit.mean**2 / noise + scale + 2.0 * np.maximum(-fit.shrunk, 0.0)
-    lam = _root(first, second, inverse)
+    density = problem.prior.take(fit.active).fixed_point(np.log(fit.lam), noise)
+    lam = mackay_update(fit.lam, fit.gamma, fit.mean, noise, fit.shrunk, density)
     # A density with a negative exponent may outweigh gamma; EM's update is positive always.
-    lam = np.where(first > 0.0, lam, _em(problem, fit, noise)[0] * noise)
+    lam = np.where(lam > 0.0, lam, _em(problem, fit, noise)[0] * noise)
     return lam / noise, _residual_noise(problem, fit)
 
 
@@ -287,15 +286,9 @@ def _em(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
     prior = problem.prior.take(fit.active)
     count, scale, inverse = prior.fixed_point(np.log(fit.lam), noise)
     second = fit.mean**2 / noise + fit.covariance.diagonal() + scale
-    second = second + 2.0 * np.maximum(-fit.shrunk, 0.0)
+    second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
     price = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + inverse
-    lam = _root(1.0 + count, second, price)
+    first = 1.0 + count
+    lam = 0.5 * (first + np.sqrt(first * first + 4.0 * second * price)) / second
     expected = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
     return lam / noise, expected / (problem.moments.n_effective + 2.0 * prior.noise.shape)
-
-
-def _root(first: Vector | float, second: Vector, inverse: Vector | float) -> Vector:
-    """Positive root of ``second x^2 - first x - inverse``."""
-    second = np.maximum(second, 1e-300)
-    result: Vector = 0.5 * (first + np.sqrt(first * first + 4.0 * second * inverse)) / second
-    return result

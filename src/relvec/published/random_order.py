@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import Vector
 from relvec.published.textbook import Moves, Run, start
-from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
+from relvec.solvers.base import Monitor, Problem, Relay, Solution, WarmStart
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.reference import (
     Fit,
@@ -121,22 +121,16 @@ class RandomOrderSolver(BaseEstimator):
         if answer is not None:
             return answer
         run = _RandomRun(problem, self)
-        stopped = False
-
-        def told(progress: Any) -> bool:
-            nonlocal stopped
-            stopped = monitor is not None and monitor(progress)
-            return stopped
-
+        relay = Relay(monitor)
         outcome = iterate(
             run.step,
             start(problem, warm_start),
             stage="random order",
             max_iter=self.max_iter,
             tol=self.tol,
-            monitor=told,
+            monitor=relay,
         )
-        if not self.polish or stopped:
+        if not self.polish or relay.told_to_stop:
             return conclude(problem, outcome, saturated=run.saturated)
         fit = outcome.state.fit
         end = ascend(

@@ -78,6 +78,36 @@ Monitor = Callable[[Progress], bool]
 """Called after every step; returning True asks the solver to stop where it is."""
 
 
+class Relay:
+    """Passes on what several runs in a row say, their steps counted through; keeps the answer.
+
+    Parameters
+    ----------
+    monitor : callable, optional
+        Who is told.
+
+    Examples
+    --------
+    >>> from relvec.solvers.base import Progress, Relay
+    >>> relay = Relay(lambda progress: progress.n_iter > 10)
+    >>> relay.n_iter += 8  # steps of an earlier run
+    >>> relay(Progress("second", 3, -12.5, 4)), relay.told_to_stop
+    (True, True)
+    """
+
+    def __init__(self, monitor: Monitor | None) -> None:
+        self.monitor = monitor
+        self.n_iter = 0
+        self.told_to_stop = False
+
+    def __call__(self, progress: Progress) -> bool:
+        """Tell the monitor, if there is one."""
+        if self.monitor is not None:
+            progress = progress._replace(n_iter=self.n_iter + progress.n_iter)
+            self.told_to_stop = self.monitor(progress)
+        return self.told_to_stop
+
+
 class Certificate(NamedTuple):
     """Why the solver stopped: both numbers are zero at an exact local maximum.
 

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.evidence import NOISE_FLOOR
 from relvec.moments import LazyMoments
 from relvec.solvers.base import Problem, Progress
 from relvec.solvers.gaussian import ascent
 from relvec.solvers.gaussian.ascent import Schedule, ascend, screen
 from relvec.solvers.gaussian.newton import maximise
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
-from relvec.solvers.gaussian.state import EMPTY, State, empty_state
+from relvec.solvers.gaussian.state import EMPTY, NOISE_FLOOR, State, empty_state
 from relvec.solvers.gaussian.tuning import SearchTuning
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
 from tests.helpers_priors import gamma_prior, posed
@@ -208,9 +207,9 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     )
     active = active[maximum.kept]
     assert len(active) >= 2
-    seen = screen(problem, active, maximum)
+    seen = screen(problem, active, maximum.point)
     unit = (Phi - Phi.mean(axis=0)) / moments.column_norm
-    K = np.eye(30) + (unit[:, active] * np.exp(-maximum.theta)) @ unit[:, active].T
+    K = np.eye(30) + (unit[:, active] * np.exp(-maximum.point.theta)) @ unit[:, active].T
     back = np.linalg.solve(K, unit)
     absent = np.setdiff1d(np.arange(30), active)
     np.testing.assert_allclose(seen.s[absent], (unit * back).sum(0)[absent], atol=1e-9)

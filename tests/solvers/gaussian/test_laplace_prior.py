@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
+from relvec.evidence import mackay_update
 from relvec.priors import BoundFlat
 from relvec.published import FixedPointSolver, RandomOrderSolver, TextbookSolver
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.newton import evaluate, maximise
-from relvec.solvers.gaussian.starts import mackay_update
 from relvec.solvers.gaussian.state import objective_of
 from relvec.testing import check_solver
 from tests.helpers_dense import DenseMoments
@@ -180,14 +180,14 @@ def test_newton_ends_where_a_general_optimiser_does(noise):
         assert found.converged
         kept = found.kept
         point = evaluate(
-            (Phi.T @ Phi)[np.ix_(kept, kept)], (Phi.T @ t)[kept], found.theta, objective
+            (Phi.T @ Phi)[np.ix_(kept, kept)], (Phi.T @ t)[kept], found.point.theta, objective
         )
         assert point.cost == pytest.approx(found.point.cost)
 
         def cost(gamma, data=(Phi[:, kept], t)):
             return -dense(*data, 1.0 / np.maximum(gamma, 1e-12), rate, noise)
 
-        gamma = np.exp(-found.theta)
+        gamma = np.exp(-found.point.theta)
         # no move of all variances of the set at once, zero included, leads higher nearby
         bounds = [(0, None)] * len(kept)
         local = minimize(cost, gamma, method="L-BFGS-B", bounds=bounds, tol=1e-12)
@@ -201,9 +201,12 @@ def test_one_sweep_of_the_dense_start_stands_still_at_a_maximum(noise):
     Phi, t, _ = draw(1, k=3, n=40)
     objective = objective_with(40.0, float(t @ t), 0.0, noise, 0.3)
     found = maximise(Phi.T @ Phi, Phi.T @ t, np.zeros(3), objective, max_iter=100, tol=1e-10)
-    np.testing.assert_allclose(
-        mackay_update(found.point, found.theta, objective), found.theta, atol=1e-7
-    )
+    lam, n_samples = found.point.lam, len(t)
+    variance = found.point.quadratic / n_samples if noise is None else noise
+    gamma = 1.0 - lam * found.covariance.diagonal()
+    density = objective.prior.fixed_point(np.log(lam), variance)
+    update = mackay_update(lam, gamma, found.mean, variance, 0.0, density)
+    np.testing.assert_allclose(np.log(update), np.log(lam), atol=1e-7)
 
 
 # ---------------------------------------------------------------- solvers

@@ -15,7 +15,7 @@ from relvec.published.fixed_point import _diverging
 from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.ascent import Schedule, _Climb, settle
 from relvec.solvers.gaussian.moves import applied, proposals
-from relvec.solvers.gaussian.newton import maximise
+from relvec.solvers.gaussian.newton import evaluate, maximise
 from relvec.solvers.gaussian.screening import pick, screen
 from relvec.solvers.gaussian.shifts import _evaluate as stacked
 from relvec.solvers.gaussian.shifts import shifts
@@ -59,11 +59,10 @@ def test_shifts_step_along_the_gradient_of_their_objective(noise):
 @pytest.mark.parametrize("noise", NOISE)
 def test_atoms_of_a_batch_come_in_at_their_best_precision(noise):
     problem = sparse_problem(laplace_rate=1.0, noise_variance=noise)
-    empty = screen(problem, np.arange(0), None)
-    objective = objective_of(problem, noise)
-    chosen, theta = pick(
-        problem, objective, np.arange(0), None, empty, np.arange(6), np.zeros(6), 1
-    )
+    objective, nothing = objective_of(problem, noise), np.arange(0)
+    point = evaluate(np.empty((0, 0)), np.empty(0), np.empty(0), objective)
+    empty = screen(problem, nothing, point)
+    chosen, theta = pick(problem, objective, nothing, point, empty, np.arange(6), np.zeros(6), 1)
     alone = [
         minimize_scalar(
             lambda x, i=i: -value(problem, np.array([i]), np.array([x])),
@@ -91,7 +90,7 @@ def test_what_is_cut_at_the_cap_is_worth_least_with_the_prior():
             Phi.T @ Phi, Phi.T @ t, start.theta, climb.objective, max_iter=0, tol=1e-6
         )
         climb.cap = 1
-        climb._cut()
+        climb.cut()
         left.append(list(climb.active))
     assert left == [[0], [1]]
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from relvec import RVMRegressor
 from relvec._typing import Matrix, Vector
+from relvec.evidence import penalised_shrinkage, without_each
 from relvec.solvers.gaussian.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -20,7 +21,6 @@ from relvec.solvers.gaussian.newton import (
     Objective,
     evaluate,
     maximise,
-    without_each,
 )
 from tests.helpers_priors import best_precision
 from tests.helpers_priors import objective as objective_with
@@ -106,12 +106,13 @@ def test_the_end_is_stationary_and_the_cost_is_the_dense_one(
     end = run(data, np.full(k, start), smoothness, noise)
     assert end.converged
     assert end.point.cost == pytest.approx(
-        cost(data, end.theta, end.kept, smoothness, noise), rel=1e-9, abs=1e-8
+        cost(data, end.point.theta, end.kept, smoothness, noise), rel=1e-9, abs=1e-8
     )
     step = 1e-4
-    for unit in np.eye(len(end.theta)):
+    for unit in np.eye(len(end.point.theta)):
         up, down = (
-            cost(data, end.theta + h * unit, end.kept, smoothness, noise) for h in (step, -step)
+            cost(data, end.point.theta + h * unit, end.kept, smoothness, noise)
+            for h in (step, -step)
         )
         assert (up - down) / (2 * step) == pytest.approx(0.0, abs=2e-6)
         assert min(up, down) > end.point.cost - 1e-9  # a minimum of the cost, not a saddle
@@ -130,7 +131,7 @@ def test_the_cost_never_rises(
     for max_iter in range(8):
         end = run(data, theta, smoothness, noise, max_iter=max_iter)
         assert end.n_iter <= max_iter
-        now = cost(data, end.theta, end.kept, smoothness, noise)
+        now = cost(data, end.point.theta, end.kept, smoothness, noise)
         assert now <= previous + 1e-9 * (1 + abs(previous))
         previous = now
 
@@ -156,11 +157,11 @@ def test_atoms_go_if_and_only_if_their_best_precision_is_infinite(
     assert len(gone) > 0
     if hopeless.sum() == 1 and len(gone) == 1:
         assert hopeless[gone[0]]
-    np.testing.assert_array_equal(end.theta, theta[end.kept])
+    np.testing.assert_array_equal(end.point.theta, theta[end.kept])
     for atom in end.kept:  # no survivor should have gone
-        assert best_of_one(data, end.theta, end.kept, atom, smoothness, noise) < 1e-11
+        assert best_of_one(data, end.point.theta, end.kept, atom, smoothness, noise) < 1e-11
     assert (
-        cost(data, end.theta, end.kept, smoothness, noise)
+        cost(data, end.point.theta, end.kept, smoothness, noise)
         <= cost(data, theta, every, smoothness, noise) + 1e-9
     )
 
@@ -223,7 +224,7 @@ def test_orthonormal_atoms_have_a_closed_form(smoothness: float, size: int) -> N
     end = run(data, rng.uniform(-2, 2, size), smoothness, noise, tol=1e-10)
     excess = data.correlation**2 - (1 + 2 * smoothness) * noise
     np.testing.assert_array_equal(end.kept, np.flatnonzero(excess > 0))
-    np.testing.assert_allclose(np.exp(-end.theta), excess[end.kept] / noise, rtol=1e-6)
+    np.testing.assert_allclose(np.exp(-end.point.theta), excess[end.kept] / noise, rtol=1e-6)
     assert 0 < len(end.kept) < size
 
 
@@ -236,7 +237,7 @@ def test_priced_atoms_go_unless_they_are_worth_their_price(noise: float | None) 
     assert 0 < len(end.kept) < len(free.kept)
     for atom in end.kept:
         others = end.kept != atom
-        loss = cost(data, end.theta[others], end.kept[others], 0.0, noise) - end.point.cost
+        loss = cost(data, end.point.theta[others], end.kept[others], 0.0, noise) - end.point.cost
         assert 0.5 * loss >= price
     # a different price for every atom is read for that atom
     dear = np.where(np.arange(12) == end.kept[0], 1e6, 0.0)
@@ -251,7 +252,10 @@ def test_without_each_gives_the_statistics_of_the_smaller_model(smoothness: floa
     assert point is not None
     covariance = np.linalg.inv(data.gram + np.diag(np.exp(theta)))
     mean = covariance @ data.correlation
-    s, q, R, w = without_each(point, covariance, mean, objective.prior)
+    shrunk = penalised_shrinkage(smoothness, covariance, point.lam) if smoothness else None
+    s, q, R, w = without_each(
+        point.lam, covariance.diagonal(), mean, point.quadratic, smoothness, shrunk
+    )
     assert (w is not None) == (smoothness > 0)
     for i in range(5):
         Phi = np.delete(data.Phi, i, axis=1)
@@ -272,7 +276,7 @@ def test_noise_free_targets_keep_precisions_in_their_bounds() -> None:
     )
     end = maximise(exact.gram, exact.correlation, np.zeros(4), objective, max_iter=200, tol=1e-6)
     assert len(end.kept) == 4
-    assert ((end.theta >= THETA_MIN) & (end.theta <= THETA_MAX)).all()
+    assert ((end.point.theta >= THETA_MIN) & (end.point.theta <= THETA_MAX)).all()
     assert end.point.quadratic / objective.target_ss < 1e-9
 
 

@@ -12,12 +12,12 @@ from scipy.spatial.distance import cdist
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.evidence import NOISE_FLOOR
 from relvec.moments import LazyMoments
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import SequentialSolver
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
 from relvec.solvers.gaussian.starts import ridge
+from relvec.solvers.gaussian.state import NOISE_FLOOR
 from tests.helpers_dense import (
     DenseMoments,
     dense_penalised,
@@ -335,7 +335,7 @@ def test_more_atoms_than_samples_stay_below_half_the_sample_size(seed: int) -> N
 
 def test_gamma_priors_on_weights_are_refused() -> None:
     Phi, t = sparse_design()
-    problem = lazy_problem(Phi, t, hyperprior=gamma_prior(shape=0.1))
+    problem = lazy_problem(Phi, t, hyperprior=gamma_prior(shape=0.1, rate=0.1))
     with pytest.raises(ValueError, match='Use solver="mackay"'):
         SequentialSolver().solve(problem)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.evidence import gaussian_objective, removal_loss
+from relvec.evidence import penalised_shrinkage, removal_loss, without_each
 from relvec.moments.base import Moments
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
@@ -23,12 +23,10 @@ from relvec.solvers.gaussian.newton import (
     THETA_MAX,
     THETA_MIN,
     Maximum,
-    Objective,
     maximise,
-    without_each,
 )
 from relvec.solvers.gaussian.screening import Screen, pick, screen
-from relvec.solvers.gaussian.state import State, noise_prior_constant, objective_of
+from relvec.solvers.gaussian.state import State, objective_of, value_of
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
@@ -60,11 +58,6 @@ class Entrants(NamedTuple):
     lam: Vector
     seen: Screen
 
-    @property
-    def best_net(self) -> float:
-        """Largest net gain, or zero if nothing gains."""
-        return max(0.0, float(self.net.max(initial=0.0)))
-
 
 def ascend(
     problem: Problem,
@@ -79,13 +72,39 @@ def ascend(
 
     `noise_variance` holds the noise for this ascent; None profiles it out.
     """
-    return _Climb(problem, start, schedule, noise_variance, stage, monitor).run()
+    climb = _Climb(problem, start, schedule, noise_variance, stage, monitor)
+    while True:
+        active, is_brief = climb.active, climb.is_brief
+        maximum = maximise(
+            problem.moments.gram(active),
+            problem.moments.correlation[active],
+            climb.theta,
+            climb.objective.take(active),
+            max_iter=(schedule.newton_steps, 3, 100)[climb.polishing],
+            tol=schedule.gradient_tol,
+            charge=climb.charge,
+            brief=is_brief,
+            tuning=schedule.tuning,
+        )
+        climb.move_to(maximum)
+        if climb.told_to_stop():
+            return climb.state(None, is_full=False)
+        found = climb.look()
+        wants = bool((found.net > 0.0).any())
+        room = climb.cap - len(climb.active)
+        if wants and room > 0 and climb.n_rounds < schedule.max_rounds:
+            climb.enter(found, room)
+        elif is_brief:
+            climb.is_settling = True
+        elif room < 0:
+            climb.cut()
+        elif climb.is_settled(room):
+            return climb.state(found, is_full=wants and room == 0)
 
 
 def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
     """Maximise over the precisions of the atoms of a state; none may enter."""
-    objective = objective_of(problem, noise_variance)
-    moments = problem.moments
+    objective, moments = objective_of(problem, noise_variance), problem.moments
     maximum = maximise(
         moments.gram(state.active),
         moments.correlation[state.active],
@@ -94,14 +113,10 @@ def settle(problem: Problem, state: State, noise_variance: float | None = None) 
         max_iter=50,
         tol=1e-3,
     )
-    active = state.active[maximum.kept]
-    quadratic = maximum.point.quadratic
-    return State(
-        active,
-        maximum.theta,
-        _value(problem, objective, active, maximum if len(active) else None),
-        quadratic / objective.n_effective if noise_variance is None else noise_variance,
-    )
+    active, point = state.active[maximum.kept], maximum.point
+    noise = point.quadratic / objective.n_effective if noise_variance is None else noise_variance
+    value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise_variance)
+    return State(active, point.theta, value, noise)
 
 
 class _Climb:
@@ -129,67 +144,48 @@ class _Climb:
         self.active, self.theta = _without_copies(
             problem.moments, start.active, start.theta, self.tuning.copy_tolerance
         )
-        self.maximum: Maximum | None = None
+        self.maximum: Maximum
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
         self.polishing = 0
         self.was_cut = False
-        self.is_brief = False
         self.is_settling = False
         self.n_rounds = 0
         self.trace: list[float] = []
 
-    def run(self) -> State:
-        while True:
-            self.n_rounds += 1
-            self._move()
-            if self._told_to_stop():
-                return self._state(None, saturated=False)
-            found = self._look()
-            wants = bool((found.net > 0.0).any())
-            room = self.cap - len(self.active)
-            if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
-                self._enter(found, room)
-            elif self.is_brief:
-                self.is_settling = True
-            elif room < 0:
-                self._cut()
-            elif self._is_settled(room):
-                return self._state(found, saturated=self.was_cut or (wants and room == 0))
+    @property
+    def is_brief(self) -> bool:
+        """Whether a few steps will do, because atoms are still to come."""
+        return bool(len(self.active)) and self.polishing == 0 and not self.is_settling
 
-    def _move(self) -> None:
-        """Newton steps on the active set, and removals."""
-        self.is_brief = bool(len(self.active)) and self.polishing == 0 and not self.is_settling
-        if len(self.active):
-            charge = self.is_charged and self.polishing == 2
-            self.maximum = maximise(
-                self.moments.gram(self.active),
-                self.moments.correlation[self.active],
-                self.theta,
-                self.objective.take(self.active),
-                max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
-                tol=self.schedule.gradient_tol,
-                charge=self.problem.min_gain[self.active] if charge else None,
-                brief=self.is_brief,
-                tuning=self.tuning,
-            )
-            self.theta = self.maximum.theta
-            if len(self.maximum.kept) < len(self.active):
-                self.removals[np.delete(self.active, self.maximum.kept)] += 1
-                self.active = self.active[self.maximum.kept]
-        if not len(self.active):
-            self.maximum = None
-        self.trace.append(_value(self.problem, self.objective, self.active, self.maximum))
+    @property
+    def charge(self) -> Vector | None:
+        """What active atoms must be worth to stay; None if that is not asked yet."""
+        is_asked = self.is_charged and self.polishing == 2
+        return self.problem.min_gain[self.active] if is_asked else None
 
-    def _told_to_stop(self) -> bool:
+    def move_to(self, maximum: Maximum) -> None:
+        """Go where Newton's method led, without the atoms it removed."""
+        self.n_rounds += 1
+        self.maximum, self.theta = maximum, maximum.point.theta
+        if len(maximum.kept) < len(self.active):
+            self.removals[np.delete(self.active, maximum.kept)] += 1
+            self.active = self.active[maximum.kept]
+        point, noise = maximum.point, self.noise_variance
+        self.trace.append(
+            value_of(self.problem, self.active, point.quadratic, point.log_det, point.prior, noise)
+        )
+
+    def told_to_stop(self) -> bool:
+        """Tell the monitor, if any; it may have seen enough."""
         if self.monitor is None:
             return False
         progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
         return self.monitor(progress)
 
-    def _look(self) -> Entrants:
+    def look(self) -> Entrants:
         """Screen every atom."""
-        seen = screen(self.problem, self.active, self.maximum)
+        seen = screen(self.problem, self.active, self.maximum.point)
         admissible = self.moments.usable & (seen.s > self.moments.resolution) & ~self.waiting
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
@@ -197,18 +193,13 @@ class _Climb:
             seen.s[index],
             seen.q[index],
             None if seen.w is None else seen.w[index],
-            self._quadratic,
+            self.maximum.point.quadratic,
             self.objective.n_effective,
             self.noise_variance,
         )
         return Entrants(index, gain, gain - self.price[index], lam, seen)
 
-    @property
-    def _quadratic(self) -> float:
-        maximum = self.maximum
-        return self.objective.target_ss if maximum is None else maximum.point.quadratic
-
-    def _enter(self, found: Entrants, room: int) -> None:
+    def enter(self, found: Entrants, room: int) -> None:
         """Take in a batch of atoms."""
         self.is_settling = False
         gain, net = found.gain, found.net
@@ -233,7 +224,7 @@ class _Climb:
                 self.problem,
                 self.objective,
                 self.active,
-                self.maximum,
+                self.maximum.point,
                 found.seen,
                 pool,
                 price,
@@ -260,7 +251,7 @@ class _Climb:
             seen.s[index],
             seen.q[index],
             None if seen.w is None else seen.w[index],
-            self._quadratic / self.objective.n_effective if noise is None else noise,
+            self.maximum.point.quadratic / self.objective.n_effective if noise is None else noise,
         )
         chosen = index
         if len(index) > self.tuning.working_set:
@@ -287,26 +278,29 @@ class _Climb:
         self.trace.extend(inside.trace)
         self.moments.fetch(self.active)
 
-    def _cut(self) -> None:
+    def cut(self) -> None:
         """Leave only the most useful atoms of a start above the cap.
 
         The one move that lowers the objective: it leaves a model whose noise is not
         identified, and the trace begins anew.
         """
-        assert self.maximum is not None
-        point, covariance, mean = self.maximum.point, self.maximum.covariance, self.maximum.mean
-        assert covariance is not None
+        point, mean = self.maximum.point, self.maximum.mean
         assert mean is not None
-        n, _, prior, noise = objective = self.objective.take(self.active)
-        s, _, without, w = without_each(point, covariance, mean, prior)
-        density = objective.density(self.theta)
+        n, _, prior, noise = self.objective.take(self.active)
+        covariance, c = self.maximum.covariance, prior.penalty
+        assert covariance is not None
+        shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
+        s, _, without, w = without_each(
+            point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk
+        )
+        density = prior.log_density(self.theta, noise) if prior.has_density else None
         loss = removal_loss(s, point.lam, without, point.quadratic, w, n, noise, density)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
         self.was_cut = True
         self.trace.clear()
 
-    def _is_settled(self, room: int) -> bool:
+    def is_settled(self, room: int) -> bool:
         """Whether to stop now that no atom enters; otherwise polish, then look again."""
         if not self.schedule.polish or not len(self.active):
             return True
@@ -333,28 +327,32 @@ class _Climb:
         A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
         that are alike then follows a ridge of tiny curvature, which takes many steps.
         """
-        if not self.objective.prior.has_density or self.maximum is None or self.maximum.converged:
+        if not self.objective.prior.has_density or self.maximum.converged:
             return False
         return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > self.tuning.rising
 
-    def _state(self, found: Entrants | None, *, saturated: bool) -> State:
+    def state(self, found: Entrants | None, *, is_full: bool) -> State:
+        """Return the end state; nothing was `found` if a monitor ended the ascent."""
+        saturated = found is not None and (self.was_cut or is_full)
         order = np.argsort(self.active)
         maximum, polish = self.maximum, self.schedule.polish
         certificate = Certificate(np.inf, np.inf)
         if found is not None:
-            gradient = 0.0 if maximum is None else 0.5 * maximum.gradient
-            certificate = Certificate(gradient, found.best_net)
+            best_net = max(0.0, float(found.net.max(initial=0.0)))
+            certificate = Certificate(0.5 * maximum.gradient, best_net)
         noise = self.noise_variance
         return State(
             active=self.active[order],
             theta=self.theta[order],
             objective=self.trace[-1],
-            noise_variance=self._quadratic / self.objective.n_effective if noise is None else noise,
+            noise_variance=self.maximum.point.quadratic / self.objective.n_effective
+            if noise is None
+            else noise,
             n_rounds=self.n_rounds,
             converged=found is not None
             and polish
             and not saturated
-            and (maximum is None or maximum.converged)
+            and maximum.converged
             and self.n_rounds < self.schedule.max_rounds,
             saturated=saturated,
             polished=polish,
@@ -384,17 +382,3 @@ def _without_copies(
             variance[first] += variance[second]
             kept[second] = False
     return active[kept], -np.log(variance[kept])
-
-
-def _value(
-    problem: Problem, objective: Objective, active: IndexArray, maximum: Maximum | None
-) -> float:
-    """Objective at the current point: penalised log evidence less the atoms' prices."""
-    n, target_ss, _, noise = objective
-    constant = noise_prior_constant(problem)
-    if maximum is None:
-        return gaussian_objective(n, target_ss, 0.0, noise) + constant
-    point = maximum.point
-    value = gaussian_objective(n, point.quadratic, point.log_det, noise) + constant
-    value += point.prior
-    return value - float(problem.min_gain[active].sum())

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import inverse_from_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
@@ -41,8 +40,6 @@ def improve(
     state: State,
     climb: Callable[[State], State],
     visited: Visited,
-    *,
-    noise_variance: float | None = None,
     tuning: SearchTuning = DEFAULT,
 ) -> State:
     """Shift, swap and merge atoms of an end state for as long as that leads higher.
@@ -57,8 +54,6 @@ def improve(
         Ascends from a start to an end state.
     visited : set
         Active sets seen by earlier calls: nothing is done twice. Grows.
-    noise_variance : float or None
-        Held noise.
     tuning : SearchTuning
         How much to try.
     """
@@ -67,13 +62,12 @@ def improve(
         if key in visited or not len(key):
             break
         visited.add(key)
-        better = _best_shift(problem, state, visited, noise_variance, tuning)
+        better = _best_shift(problem, state, visited, tuning)
         if better is None and not state.polished:
             state = climb(state)
             if tuple(state.active) != key:
                 continue
-        if better is None:
-            better = _best_swap(problem, state, climb, visited, noise_variance, tuning)
+        better = better or _best_swap(problem, state, climb, visited, tuning)
         if better is None:
             break
         state = better
@@ -81,16 +75,12 @@ def improve(
 
 
 def _best_shift(
-    problem: Problem,
-    state: State,
-    visited: Visited,
-    noise_variance: float | None,
-    tuning: SearchTuning,
+    problem: Problem, state: State, visited: Visited, tuning: SearchTuning
 ) -> State | None:
     """Return the first better model among the most promising shifts."""
     if len(state.active) > tuning.max_atoms:
         return None
-    found = shifts(problem, state, noise_variance, tuning)
+    found = shifts(problem, state, problem.noise_variance, tuning)
     n_tried = 0
     for active, theta, value in zip(*found, strict=True):
         order = np.argsort(active)
@@ -99,7 +89,7 @@ def _best_shift(
         if tuple(active[order]) in visited:
             continue
         n_tried += 1
-        end = settle(problem, State(active[order], theta[order]), noise_variance)
+        end = settle(problem, State(active[order], theta[order]), problem.noise_variance)
         if end.objective > state.objective + tuning.worthwhile:
             return end
         visited.add(tuple(active[order]))
@@ -111,12 +101,11 @@ def _best_swap(
     state: State,
     climb: Callable[[State], State],
     visited: Visited,
-    noise_variance: float | None,
     tuning: SearchTuning,
 ) -> State | None:
     """Return the first better model among the most promising swaps and merges."""
     n_tried = 0
-    for move in proposals(problem, state, noise_variance, tuning):
+    for move in proposals(problem, state, problem.noise_variance, tuning):
         start = applied(move, state)
         key = tuple(start.active)
         if key in visited:
@@ -192,7 +181,7 @@ class _Landscape:
         self.lam = point.lam
         self.quadratic = point.quadratic
         rows = moments.rows(active)
-        self.covariance = inverse_from_cholesky(point.factor)
+        self.covariance = point.covariance
         self.mean = self.covariance @ moments.correlation[active]
         self.weights = self.covariance @ rows
         self.s = 1.0 - np.einsum("ij,ij->j", rows, self.weights)
@@ -216,7 +205,9 @@ class _Landscape:
             log|K'| = log|K| + log|S_BB| + sum log lam_B
         """
         n, _, prior, noise = self.objective
-        density = self.objective.take(self.active).density(np.log(self.lam))
+        density, of_active = None, prior.take(self.active)
+        if prior.has_density:
+            density = of_active.log_density(np.log(self.lam), noise)
         n_atoms = len(self.s)
         s, q, w = (np.empty((len(sets), n_atoms)) for _ in range(3))
         quadratic = np.empty((len(sets), 1))

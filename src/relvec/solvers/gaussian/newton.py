@@ -22,7 +22,7 @@ from relvec._linalg import (
     solve_lower,
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss
+from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss, without_each
 from relvec.priors import BoundPrior
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
@@ -44,20 +44,12 @@ class Objective(NamedTuple):
         """Return the objective of some of the atoms."""
         return self._replace(prior=self.prior.take(atoms))
 
-    def density(self, theta: Vector) -> Vector | None:
-        """Log density of each log precision; None if it is flat."""
-        prior = self.prior
-        return prior.log_density(theta, self.noise_variance) if prior.has_density else None
-
-    def slopes(self, theta: Vector) -> tuple[Vector, Vector] | None:
-        """Derivatives of `density`."""
-        prior = self.prior
-        return prior.slopes(theta, self.noise_variance) if prior.has_density else None
-
 
 class Point(NamedTuple):
     """The objective evaluated at one theta."""
 
+    theta: Vector
+    lam: Vector
     cost: float
     """``-2 J`` up to a constant."""
     factor: Matrix
@@ -68,15 +60,21 @@ class Point(NamedTuple):
     """``R = t' K^-1 t``."""
     log_det: float
     """``log|K|``."""
-    lam: Vector
-    prior: float = 0.0
+    prior: float
     """What the prior adds to ``J``."""
+    known_covariance: Matrix | None
+    """``(G + Lam)^-1`` where a penalty needed it anyway."""
+
+    @property
+    def covariance(self) -> Matrix:
+        """``(G + Lam)^-1``."""
+        known = self.known_covariance
+        return inverse_from_cholesky(self.factor) if known is None else known
 
 
 class Maximum(NamedTuple):
     """Where Newton's method stopped."""
 
-    theta: Vector
     kept: IndexArray
     """Positions, in the active set that was given, of the atoms still there."""
     point: Point
@@ -98,146 +96,180 @@ def evaluate(
         return None
     whitened = solve_lower(factor, correlation) if len(lam) else correlation
     quadratic = objective.target_ss - float(whitened @ whitened)
-    if not quadratic > 0.0:
+    if len(lam) and not quadratic > 0.0:
         return None
     log_det = log_det_cholesky(factor) - float(theta.sum())
     if objective.noise_variance is None:
         cost = objective.n_effective * math.log(quadratic) + log_det
     else:
         cost = quadratic / objective.noise_variance + log_det
-    density = objective.density(theta)
-    prior = 0.0 if density is None else float(density.sum())
-    return Point(cost - 2.0 * prior, factor, whitened, quadratic, log_det, lam, prior)
+    prior, noise, covariance, added = objective.prior, objective.noise_variance, None, 0.0
+    if prior.has_density:
+        added = float(prior.log_density(theta, noise).sum())
+    if prior.is_penalised:
+        covariance = inverse_from_cholesky(factor)
+        added -= float((prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
+    cost -= 2.0 * added
+    return Point(theta, lam, cost, factor, whitened, quadratic, log_det, added, covariance)
 
 
-def _penalised(point: Point, covariance: Matrix, penalty: float | Vector) -> Point:
-    degrees = 1.0 - point.lam * covariance.diagonal()
-    if isinstance(penalty, float):
-        charged = penalty * float(degrees.sum())
-    else:
-        charged = float(penalty @ degrees)
-    return point._replace(cost=point.cost + 2.0 * charged, prior=point.prior - charged)
+class _Model:
+    """An active set on its way to the maximum.
+
+    Parameters
+    ----------
+    gram, correlation, objective
+        Of its atoms.
+    charge
+        Price of each atom, if those worth less are to go.
+    kept
+        Which of the atoms that were given these are.
+    """
+
+    def __init__(
+        self,
+        gram: Matrix,
+        correlation: Vector,
+        objective: Objective,
+        charge: Vector | None,
+        kept: IndexArray,
+    ) -> None:
+        self.gram, self.correlation, self.objective = gram, correlation, objective
+        self.charge, self.kept = charge, kept
+
+    def move_to(self, point: Point) -> _Model:
+        """Change the precisions, in place."""
+        self.point, known = point, point.known_covariance
+        self.covariance = inverse_from_cholesky(point.factor) if known is None else known
+        self.mean = self.covariance @ self.correlation
+        self.shrunk, prior = None, self.objective.prior
+        if prior.is_penalised:
+            self.shrunk = penalised_shrinkage(prior.penalty, self.covariance, point.lam)
+        return self
 
 
-def _rounding(point: Point, covariance: Matrix, mean: Vector, objective: Objective) -> float:
+def _raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objective) -> Point:
+    """Evaluate with all precisions raised until the objective is numerically defined."""
+    point = None
+    while point is None:
+        theta = np.maximum(theta, THETA_MIN) + 1.0
+        point = evaluate(gram, correlation, theta, objective)
+    return point
+
+
+def _rounding(model: _Model) -> float:
     """Size of the rounding error of the cost.
 
     ``R`` is a difference of larger numbers, and an error of one unit in the last place of the
     Gram matrix moves ``R`` by ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
     """
-    noise = objective.noise_variance
-    precision = objective.n_effective / point.quadratic if noise is None else 1.0 / noise
-    data = precision * (objective.target_ss + len(mean) * float(mean @ mean))
-    return 4.0 * EPS * (abs(point.cost) + data + len(mean) * float(covariance.trace()))
+    n, target_ss, _, noise = model.objective
+    mean, size = model.mean, len(model.mean)
+    precision = n / model.point.quadratic if noise is None else 1.0 / noise
+    data = precision * (target_ss + size * float(mean @ mean))
+    return 4.0 * EPS * (abs(model.point.cost) + data + size * float(model.covariance.trace()))
 
 
-def _evaluate_with_covariance(
-    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
-) -> tuple[Point, Matrix | None] | None:
-    """Evaluate; the covariance comes along where the penalty needs it anyway."""
-    point = evaluate(gram, correlation, theta, objective)
-    if point is None or not objective.prior.is_penalised:
-        return None if point is None else (point, None)
-    covariance = inverse_from_cholesky(point.factor)
-    return _penalised(point, covariance, objective.prior.penalty), covariance
-
-
-def _evaluate_safely(
-    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
-) -> tuple[Vector, Point, Matrix]:
-    """Evaluate, raising all precisions until the matrix is numerically positive definite."""
-    result = _evaluate_with_covariance(gram, correlation, theta, objective)
-    while result is None:
-        theta = np.maximum(theta, THETA_MIN) + 1.0
-        result = _evaluate_with_covariance(gram, correlation, theta, objective)
-    point, covariance = result
-    return theta, point, inverse_from_cholesky(point.factor) if covariance is None else covariance
-
-
-def without_each(
-    point: Point, covariance: Matrix, mean: Vector, prior: BoundPrior
-) -> tuple[Vector, Vector, Vector, Vector | None]:
-    """Statistics (s, q, R, w) of each active atom in the model without it."""
-    variance = covariance.diagonal()
-    s = np.maximum(1.0 / variance - point.lam, 1e-300)
-    q = mean / variance
-    w = None
-    if prior.is_penalised:
-        w = _without(prior, penalised_shrinkage(prior.penalty, covariance, point.lam), variance)
-    return s, q, point.quadratic + mean * q, w
-
-
-def _without(prior: BoundPrior, shrunk: Matrix, variance: Vector) -> Vector:
-    """``w`` of active atoms; only several penalties can make it negative, else rounding does."""
-    diagonal = shrunk.diagonal()
-    if isinstance(prior.penalty, float):
-        diagonal = np.maximum(diagonal, 0.0)
-    return diagonal / variance**2
-
-
-def _prune(
-    point: Point,
-    covariance: Matrix,
-    mean: Vector,
-    objective: Objective,
-    charge: Vector | None,
-    bulk: int | None,
-) -> tuple[BoolArray, bool]:
+def _hopeless(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
     """Find atoms to take out, exactly, one after the other by rank-one downdates.
 
-    An atom goes when its best precision is infinite or, if a `charge` is given, when the
+    An atom goes when its best precision is infinite or, if there is a charge, when the
     model without it loses less than the charge. Returns the survivors, and whether many
     went at once, in which case nothing says that the objective rose: the caller checks.
     """
-    n, _, prior, noise = objective
-    size = len(mean)
-    alive = np.ones(size, dtype=bool)
-    n_alive = size
-    lam, quadratic, c = point.lam, point.quadratic, prior.penalty
-    shrunk = penalised_shrinkage(c, covariance, lam) if prior.is_penalised else None
-    density = objective.density(np.log(lam))
-    first = True
-    while n_alive:
-        variance = (
-            covariance.diagonal()
-            if n_alive == size
-            else np.where(alive, covariance.diagonal(), 1.0)
-        )
-        s = np.maximum(1.0 / variance - lam, 1e-300)
-        q = mean / variance
-        without = quadratic + mean * q
-        w = None if shrunk is None else _without(prior, shrunk, variance)
-        hopeless = prior.is_hopeless(s, q, w, without, n, noise)
-        if charge is None and not hopeless.any():
+    n, _, prior, noise = model.objective
+    lam, quadratic, mean, charge = model.point.lam, model.point.quadratic, model.mean, model.charge
+    covariance, shrunk = model.covariance, model.shrunk
+    density = prior.log_density(model.point.theta, noise) if prior.has_density else None
+    alive = np.ones(len(mean), dtype=bool)
+    while alive.any():
+        variance = np.where(alive, covariance.diagonal(), 1.0)
+        s, q, without, w = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
+        goes = prior.is_hopeless(s, q, w, without, n, noise) & alive
+        if charge is None and not goes.any():
             break
         loss = removal_loss(s, lam, without, quadratic, w, n, noise, density)
         if charge is not None:
-            hopeless |= loss < charge
-        hopeless &= alive
-        n_hopeless = int(np.count_nonzero(hopeless))
-        if not n_hopeless:
+            loss = loss - charge
+            goes |= (loss < 0.0) & alive
+        n_going = int(np.count_nonzero(goes))
+        if not n_going:
             break
-        loss = np.where(hopeless, loss if charge is None else loss - charge, np.inf)
-        if bulk is not None and first and charge is None and n_hopeless > bulk and size > 40:
-            alive[np.argsort(loss, kind="stable")[: n_hopeless // 2]] = False
+        loss = np.where(goes, loss, np.inf)
+        if n_going > bulk and alive.all():
+            alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
             return alive, True
-        if first:
-            covariance, first = covariance.copy(), False
         worst = int(np.argmin(loss))
-        a = covariance[:, worst] / math.sqrt(variance[worst])
-        if shrunk is not None:
-            la = c * lam * a
-            y = covariance @ la - a * (0.5 * float(a @ la) + 0.5 * c)
-            change = np.multiply.outer(a, y)
-            shrunk += change
-            shrunk += change.T
-        quadratic = float(without[worst])
-        mean = mean - a * (mean[worst] / math.sqrt(variance[worst]))
-        covariance -= np.multiply.outer(a, a)
-        alive[worst] = False
-        mean[worst] = 0.0
-        n_alive -= 1
+        quadratic, alive[worst] = float(without[worst]), False
+        covariance, mean, shrunk = _downdate(worst, covariance, mean, shrunk, lam, prior.penalty)
     return alive, False
+
+
+def _downdate(
+    atom: int,
+    covariance: Matrix,
+    mean: Vector,
+    shrunk: Matrix | None,
+    lam: Vector,
+    penalty: float | Vector,
+) -> tuple[Matrix, Vector, Matrix | None]:
+    """Return the covariance, the mean and ``Q`` without an atom."""
+    root = math.sqrt(covariance[atom, atom])
+    a = covariance[:, atom] / root
+    if shrunk is not None:
+        la = penalty * lam * a
+        change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
+        shrunk = shrunk + change + change.T
+    mean = mean - a * (mean[atom] / root)
+    mean[atom] = 0.0
+    return covariance - np.multiply.outer(a, a), mean, shrunk
+
+
+def _without_hopeless(given: _Model, model: _Model, bulk: int) -> tuple[_Model, int]:
+    """Take out atoms the model is better without; `given` is the model before any went.
+
+    With more than `bulk` of them the clearest half goes at once, unless that was wrong once.
+    """
+    while True:
+        size = len(model.kept)
+        alive, many = _hopeless(model, bulk if model.charge is None and size > 40 else size)
+        if alive.all():
+            return model, bulk
+        kept, theta = model.kept[alive], model.point.theta[alive]
+        gram, correlation = given.gram[np.ix_(kept, kept)], given.correlation[kept]
+        objective = given.objective.take(kept)
+        point = evaluate(gram, correlation, theta, objective)
+        point = point or _raised(gram, correlation, theta, objective)
+        if many and point.cost > model.point.cost:
+            bulk = len(given.kept)
+            continue
+        charge = None if given.charge is None else given.charge[kept]
+        model = _Model(gram, correlation, objective, charge, kept).move_to(point)
+        if not many:
+            return model, bulk
+
+
+def _derivatives(model: _Model) -> tuple[Vector, Matrix]:
+    """Gradient and Hessian of the cost, those at their bounds held there."""
+    n, _, prior, noise = model.objective
+    point, theta = model.point, model.point.theta
+    gradient, hessian = gradient_and_hessian(
+        model.covariance,
+        model.mean,
+        point.lam,
+        model.shrunk,
+        point.quadratic,
+        n,
+        noise,
+        prior.slopes(theta, noise) if prior.has_density else None,
+    )
+    # A precision at its bound is stationary when the objective wants it further out.
+    held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
+    if held.any():
+        gradient[held] = 0.0
+        hessian[held] = hessian[:, held] = 0.0
+        hessian[held, held] = 1.0
+    return gradient, hessian
 
 
 def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
@@ -298,76 +330,45 @@ def maximise(
     tuning : SearchTuning
         Lengths of steps.
     """
-    n, _, prior, noise = full_objective = objective
-    full_gram, full_correlation, full_charge = gram, correlation, charge
-    kept = np.arange(len(theta))
-    theta, point, covariance = _evaluate_safely(gram, correlation, theta, objective)
-    n_iter, converged, largest_gradient = 0, False, np.inf
-    bulk: int | None = tuning.bulk_removal
+    point = evaluate(gram, correlation, theta, objective)
+    point = point or _raised(gram, correlation, theta, objective)
+    given = _Model(gram, correlation, objective, charge, np.arange(len(theta)))
+    model, bulk = given.move_to(point), tuning.bulk_removal
+    n_iter, converged, steepest = 0, False, np.inf
     while True:
-        mean = covariance @ correlation
-        alive, many = _prune(point, covariance, mean, objective, charge, bulk)
-        if not alive.all():
-            fewer = kept[alive]
-            smaller = full_gram[np.ix_(fewer, fewer)], full_correlation[fewer]
-            fewer_objective = full_objective.take(fewer)
-            moved = _evaluate_safely(*smaller, theta[alive], fewer_objective)
-            if many and moved[1].cost > point.cost:
-                bulk = None
-                continue
-            kept, (gram, correlation), (theta, point, covariance) = fewer, smaller, moved
-            charge = None if full_charge is None else full_charge[kept]
-            objective, prior = fewer_objective, fewer_objective.prior
-            mean = covariance @ correlation
-            if many:
-                continue
-        if not len(theta):
-            converged, largest_gradient = True, 0.0
+        model, bulk = _without_hopeless(given, model, bulk)
+        if not len(model.kept):
+            converged, steepest = True, 0.0
             break
-        c = prior.penalty
-        shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
-        gradient, hessian = gradient_and_hessian(
-            covariance,
-            mean,
-            point.lam,
-            shrunk,
-            point.quadratic,
-            n,
-            noise,
-            objective.slopes(theta),
-        )
-        # A precision at its bound is stationary when the objective wants it further out.
-        free = ~(((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0)))
-        largest_gradient = float(np.abs(gradient[free]).max(initial=0.0))
-        if largest_gradient < tol:
-            converged = True
+        gradient, hessian = _derivatives(model)
+        steepest = float(np.abs(gradient).max())
+        converged = steepest < tol
+        if converged or n_iter >= max_iter:
             break
-        if n_iter >= max_iter:
-            break
-        if not free.all():  # the others stay at their bounds
-            gradient[~free] = 0.0
-            hessian[~free] = hessian[:, ~free] = 0.0
-            hessian[~free, ~free] = 1.0
         step = _direction(gradient, hessian, tuning.max_step)
-        slope = float(gradient @ step)
-        slack = _rounding(point, covariance, mean, objective)
-        if -slope < slack:
-            converged = True  # what is left to gain is below rounding
-            break
-        length = 1.0
-        for _ in range(tuning.max_backtracks):
-            trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
-            trial = _evaluate_with_covariance(gram, correlation, trial_theta, objective)
-            if trial is not None and trial[0].cost <= (
-                point.cost + tuning.armijo * length * slope + slack
-            ):
-                break
-            length *= tuning.backtrack
-        else:
+        slope, slack = float(gradient @ step), _rounding(model)
+        converged = -slope < slack  # what is left to gain is below rounding
+        trial = None if converged else _line_search(model, step, slope, slack, tuning)
+        if trial is None:
             break
         n_iter += 1
-        theta, point = trial_theta, trial[0]
         if brief and n_iter >= max_iter:
-            return Maximum(theta, kept, point, None, None, n_iter, False, np.inf)
-        covariance = inverse_from_cholesky(point.factor) if trial[1] is None else trial[1]
-    return Maximum(theta, kept, point, covariance, mean, n_iter, converged, largest_gradient)
+            return Maximum(model.kept, trial, None, None, n_iter, False, np.inf)
+        model.move_to(trial)
+    return Maximum(
+        model.kept, model.point, model.covariance, model.mean, n_iter, converged, steepest
+    )
+
+
+def _line_search(
+    model: _Model, step: Vector, slope: float, slack: float, tuning: SearchTuning
+) -> Point | None:
+    """Shorten a step until the cost falls as its slope promises; None if it never does."""
+    theta, cost, length = model.point.theta, model.point.cost, 1.0
+    for _ in range(tuning.max_backtracks):
+        trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
+        trial = evaluate(model.gram, model.correlation, trial_theta, model.objective)
+        if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + slack:
+            return trial
+        length *= tuning.backtrack
+    return None

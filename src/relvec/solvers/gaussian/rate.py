@@ -14,8 +14,8 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.priors.base import Prior, RateHyperprior
-from relvec.priors.laplace import BoundLaplace, LaplacePrior
-from relvec.solvers.base import Monitor, Problem, Progress, Solution, Solver, WarmStart
+from relvec.priors.laplace import LaplacePrior
+from relvec.solvers.base import Monitor, Problem, Relay, Solution, Solver, WarmStart
 from relvec.solvers.gaussian.reference import condition, statistics
 
 VARIANCES = np.exp(np.arange(math.log(1e-9), math.log(1e14), 0.5))
@@ -122,41 +122,30 @@ class RateLearner:
     ) -> Solution:
         """Maximise the objective of `problem` at the rate that is best for the answer."""
         prior = problem.prior
-        if not isinstance(prior, BoundLaplace) or prior.learnt is None:
+        if prior.learnt is None:
             raise ValueError(
                 'only the rate of a Laplace prior can be learnt: bind LaplacePrior("auto").'
             )
-        told_to_stop, n_iter = False, 0
-
-        def tell(progress: Progress) -> bool:
-            nonlocal told_to_stop
-            assert monitor is not None
-            told_to_stop = monitor(progress._replace(n_iter=n_iter + progress.n_iter))
-            return told_to_stop
-
-        listener = None if monitor is None else tell
-        solution = self.solver.solve(problem, warm_start=warm_start, monitor=listener)
+        relay = Relay(monitor)
+        solution = self.solver.solve(problem, warm_start=warm_start, monitor=relay)
         log_rate, low, high, settled = -math.inf, -math.inf, math.inf, False
         for _ in range(self.max_solves):
-            wanted = None if told_to_stop else self._wanted(problem, solution)
+            wanted = None if relay.told_to_stop else self._wanted(problem, solution)
             if wanted is None:
-                return replace(solution, n_iter=n_iter + solution.n_iter)
+                return replace(solution, n_iter=relay.n_iter + solution.n_iter)
             settled = abs(wanted - log_rate) < self.tol or high - low < self.tol
             if settled:
                 break
             low, high = (log_rate, high) if wanted > log_rate else (low, log_rate)
-            if not low < wanted < high:
-                wanted = 0.5 * (low + high)
-            log_rate = wanted
-            n_iter += solution.n_iter
+            log_rate = wanted if low < wanted < high else 0.5 * (low + high)
+            relay.n_iter += solution.n_iter
             solution = self.solver.solve(
                 replace(problem, prior=prior.with_rate(math.exp(log_rate))),
                 warm_start=WarmStart(solution.active, solution.log_lam),
-                monitor=listener,
+                monitor=relay,
             )
-        return replace(
-            solution, n_iter=n_iter + solution.n_iter, converged=solution.converged and settled
-        )
+        converged = solution.converged and settled
+        return replace(solution, n_iter=relay.n_iter + solution.n_iter, converged=converged)
 
     def _wanted(self, problem: Problem, solution: Solution) -> float | None:
         """Log of the best rate given the model; None where there is nothing to learn from."""

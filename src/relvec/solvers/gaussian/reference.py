@@ -16,19 +16,17 @@ from relvec._linalg import (
     inverse_from_cholesky,
     solve_cholesky,
     solve_lower,
-    solve_lower_rows,
-    solve_upper_rows,
 )
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import (
     NOISE_FLOOR,
     Factor,
-    entry_penalty,
     factorise,
-    gaussian_objective,
     removal_loss,
 )
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
+from relvec.solvers.gaussian.screening import screen
+from relvec.solvers.gaussian.state import value_of
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
 """Beyond these an atom is unpenalised, or absent, to working precision."""
@@ -41,6 +39,8 @@ class Fit(NamedTuple):
     lam: Vector
     factor: Matrix
     """Lower Cholesky factor of ``G + Lam``."""
+    whitened: Vector
+    """``L^-1 Phi't``."""
     covariance: Matrix
     """``S = (G + Lam)^-1``: the posterior covariance is ``sigma^2 S``."""
     mean: Vector
@@ -70,7 +70,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     moments = problem.moments
     if not len(active):
         none, square = np.empty(0), np.empty((0, 0))
-        return Fit(active, none, square, square, none, none, none, moments.target_ss)
+        return Fit(active, none, square, none, square, none, none, none, moments.target_ss)
     gram, correlation = moments.gram(active), moments.correlation[active]
     lam, factor = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)
@@ -89,7 +89,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     whitened = solve_lower(factor, correlation)
     quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
     mean = solve_cholesky(factor, correlation)
-    return Fit(active, lam, factor, covariance, mean, gamma, shrunk, quadratic)
+    return Fit(active, lam, factor, whitened, covariance, mean, gamma, shrunk, quadratic)
 
 
 def bounded_noise(problem: Problem, noise: float) -> float:
@@ -108,14 +108,12 @@ def best_noise(problem: Problem, fit: Fit) -> float:
 
 def assess(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
-    prior, log_lam = problem.prior.take(fit.active), np.log(fit.lam)
+    prior = problem.prior.take(fit.active)
+    added = float(prior.log_density(np.log(fit.lam), noise).sum())
+    added -= float((prior.penalty * fit.gamma).sum())
+    quadratic = fit.quadratic + 2.0 * prior.noise.rate
     log_det = Factor(fit.lam, fit.factor).log_det
-    value = gaussian_objective(problem.moments.n_effective, fit.quadratic, log_det, noise)
-    value -= float((prior.penalty * fit.gamma).sum())
-    value += float(prior.log_density(log_lam, noise).sum())
-    value -= float(problem.min_gain[fit.active].sum())
-    value += prior.noise.log_density(noise)
-    return State(fit, noise, float(value))
+    return State(fit, noise, value_of(problem, fit.active, quadratic, log_det, added, noise))
 
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
@@ -142,26 +140,17 @@ class Statistics(NamedTuple):
 
 def statistics(problem: Problem, fit: Fit) -> Statistics:
     """Compute the statistics of all atoms, in the model or not."""
-    moments = problem.moments
-    s, q = np.ones(moments.n_atoms), moments.correlation.copy()
-    prior, quadratic = problem.prior, np.full(moments.n_atoms, fit.quadratic)
-    w = s * prior.penalty if prior.is_penalised else None
-    if len(fit.active):
-        rows = np.ascontiguousarray(moments.rows(fit.active))
-        solved = solve_lower_rows(fit.factor, rows)
-        s -= np.einsum("ij,ij->j", solved, solved)
-        q -= fit.mean @ rows
-        if prior.is_penalised:
-            back = solve_upper_rows(fit.factor, solved)
-            w = entry_penalty(prior.penalty, fit.active, s, fit.lam, back)
+    active, penalty = fit.active, problem.prior.penalty
+    s, q, w, _ = screen(problem, active, fit)
+    quadratic = np.full(len(s), fit.quadratic)
+    if len(active):
         # In the model: (s, q, w) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
         variance = fit.covariance.diagonal()
-        s[fit.active] = fit.gamma / variance
-        q[fit.active] = fit.mean / variance
+        s[active], q[active] = fit.gamma / variance, fit.mean / variance
+        quadratic[active] += fit.mean**2 / variance
         if w is not None:
-            w[fit.active] = fit.shrunk / variance**2
-        quadratic[fit.active] += fit.mean**2 / variance
-    if w is not None and isinstance(prior.penalty, float):
+            w[active] = fit.shrunk / variance**2
+    if w is not None and isinstance(penalty, float):
         w = np.maximum(w, 0.0)
     return Statistics(np.maximum(s, 1e-300), q, w, quadratic)
 

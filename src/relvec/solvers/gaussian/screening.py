@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -10,7 +10,23 @@ from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import entry_penalty
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, Objective
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point
+
+
+class Factorised(Protocol):
+    """A model of some atoms, with ``G + Lam`` factorised."""
+
+    @property
+    def lam(self) -> Vector:
+        """Precisions."""
+
+    @property
+    def factor(self) -> Matrix:
+        """Lower Cholesky factor of ``G + Lam``."""
+
+    @property
+    def whitened(self) -> Vector:
+        """``L^-1 Phi't``."""
 
 
 class Screen(NamedTuple):
@@ -24,20 +40,20 @@ class Screen(NamedTuple):
     """``L^-1 G[active, :]``."""
 
 
-def screen(problem: Problem, active: IndexArray, maximum: Maximum | None) -> Screen:
+def screen(problem: Problem, active: IndexArray, point: Factorised) -> Screen:
     """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
-    if maximum is None or not len(active):
+    if not len(active):
         ones = np.ones(moments.n_atoms)
         w = ones * problem.prior.penalty if problem.prior.is_penalised else None
         return Screen(ones, moments.correlation, w, np.empty((0, moments.n_atoms)))
-    solved = solve_lower_rows(maximum.point.factor, moments.rows(active), overwrite=True)
+    solved = solve_lower_rows(point.factor, moments.rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
-    q = moments.correlation - maximum.point.whitened @ solved
+    q = moments.correlation - point.whitened @ solved
     w = None
     if problem.prior.is_penalised:
-        back = solve_upper_rows(maximum.point.factor, solved)
-        w = entry_penalty(problem.prior.penalty, active, s, maximum.point.lam, back)
+        back = solve_upper_rows(point.factor, solved)
+        w = entry_penalty(problem.prior.penalty, active, s, point.lam, back)
     return Screen(s, q, w, solved)
 
 
@@ -45,7 +61,7 @@ def pick(
     problem: Problem,
     objective: Objective,
     active: IndexArray,
-    maximum: Maximum | None,
+    point: Point,
     seen: Screen,
     pool: IndexArray,
     price: Vector,
@@ -54,7 +70,7 @@ def pick(
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
     n, _, _, noise = objective
     prior, c = problem.prior.take(pool), problem.prior.penalty
-    quadratic = objective.target_ss if maximum is None else maximum.point.quadratic
+    quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
     cross = problem.moments.gram(pool)
     cross2 = None
@@ -65,9 +81,9 @@ def pick(
         # w of pairs: that of an atom on its diagonal
         pair = c if isinstance(c, float) else 0.5 * np.add.outer(c[pool], c[pool])
         cross2 = pair * cross
-        if maximum is not None and len(solved):
-            back = solve_upper_rows(maximum.point.factor, np.ascontiguousarray(solved))
-            weight = maximum.point.lam * (c if isinstance(c, float) else c[active])
+        if len(solved):
+            back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
+            weight = point.lam * (c if isinstance(c, float) else c[active])
             cross2 = cross2 - back.T @ (weight[:, None] * back)
     q = seen.q[pool]
     free = np.ones(len(pool), dtype=bool)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec.solvers.base import Candidate, Monitor, Problem, Progress, Solution, WarmStart
+from relvec.solvers.base import Candidate, Monitor, Problem, Relay, Solution, WarmStart
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.moves import Visited, improve
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, applies
@@ -91,7 +93,14 @@ class SequentialSolver(BaseEstimator):
             )
         if applies(problem):  # a closed form, and a global maximum
             return OrthonormalSolver().solve(problem, monitor=monitor)
-        return _Search(problem, self, monitor).run(warm_start)
+        moments = problem.moments
+        if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
+            return empty_state(problem, problem.noise_variance).solution(0, problem)
+        search = _Search(problem, self, monitor)
+        try:
+            return search.run(warm_start)
+        except _Stopped as stop:
+            return search.stopped(stop.state)
 
 
 class _Stopped(Exception):
@@ -108,10 +117,9 @@ class _Search:
     def __init__(self, problem: Problem, solver: SequentialSolver, monitor: Monitor | None) -> None:
         self.problem, self.solver, self.effort = problem, solver, solver.effort
         self.tuning = DEFAULT if solver.tuning is None else solver.tuning
-        self.monitor = monitor
+        self.relay = Relay(monitor)
         self.ends: list[tuple[str, State]] = []
         self.visited: Visited = set()
-        self.n_rounds = 0
         self.held = problem.noise_variance
         usable = problem.moments.usable
         self.is_charged = bool((problem.min_gain[usable] > self.tuning.charged).all())
@@ -152,19 +160,15 @@ class _Search:
             schedule,
             noise_variance=self.held if noise is None else noise,
             stage=label,
-            monitor=None if self.monitor is None else self._tell,
+            monitor=self.relay,
         )
-        self.n_rounds += state.n_rounds
+        self.relay.n_iter += state.n_rounds
         state = _continued(parent, state)
         if noise is None and is_end:
             self.ends.append((label, state))
         if state.stopped:
             raise _Stopped(state)
         return state
-
-    def _tell(self, progress: Progress) -> bool:
-        assert self.monitor is not None
-        return self.monitor(progress._replace(n_iter=self.n_rounds + progress.n_iter))
 
     def forward(self, share: float, noise: float, end: Schedule, hold: Schedule) -> State:
         """From the empty model with the noise held at a share of its estimate, then freed."""
@@ -192,26 +196,15 @@ class _Search:
         # Without a price on degrees of freedom many atoms are near ties, not worth the time.
         limit = self.tuning.max_atoms if self.problem.prior.is_penalised else self.tuning.few_atoms
         label = "atoms moved"
-
-        def again(start: State) -> State:
-            return self.climb(label, start, self.polish, is_end=False)
-
+        again = partial(self.climb, label, schedule=self.polish, is_end=False)
         moved: list[State] = []
         for state in sorted(states, key=_rank, reverse=True):
             seen = tuple(state.active) in self.visited
             if len(moved) == count or seen or len(state.active) > limit:
                 continue
-            end = improve(
-                self.problem,
-                state,
-                again,
-                self.visited,
-                noise_variance=self.held,
-                tuning=self.tuning,
-            )
-            end = _continued(state, end) if end is not state else end
-            moved.append(end)
-            self.ends.append((label, end))
+            end = improve(self.problem, state, again, self.visited, self.tuning)
+            moved.append(end if end is state else _continued(state, end))
+            self.ends.append((label, moved[-1]))
         return moved
 
     def reheat(self, start: Ridge, state: State, share: float) -> State:
@@ -223,41 +216,41 @@ class _Search:
     # ------------------------------------------------------------------ plans
 
     def run(self, warm_start: WarmStart | None) -> Solution:
-        moments = self.problem.moments
-        if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:
-            return self._solution(empty_state(self.problem, self.held))
-        try:
-            if warm_start is not None:
-                return self._solution(self.climb("warm start", State(*warm_start), self.polish))
-            self._search()
-            best = max((end for _, end in self.ends), key=_rank)
-            if not best.polished:
-                best = self.climb("final", best, self.polish, best)
-            return self._solution(best)
-        except _Stopped as stop:
-            if not self.ends:  # the noise was still held: evaluate the state without that
-                glance = self.loose._replace(max_rounds=0)
-                state = ascend(self.problem, stop.state, glance, noise_variance=self.held)
-                self.ends.append(("stopped", state))
-            best = max((end for _, end in self.ends), key=_rank)
-            return self._solution(best._replace(converged=False))
-
-    def _search(self) -> None:
-        """Search among all atoms, then among the parts of a union."""
-        start = ridge(self.problem, self.tuning)
+        """Search among all atoms, then among the parts of a union; or from a warm start only."""
+        problem, moments = self.problem, self.problem.moments
+        if warm_start is not None:
+            return self._solution(self.climb("warm start", State(*warm_start), self.polish))
+        start = ridge(problem, self.tuning)
         noise = start.noise_variance if self.held is None else self.held
         if self.is_charged:
             self._search_columns(noise)
         else:
-            search = self._search_small if self.is_small else self._search_large
-            best = search(start, noise)
-            if _evidence(self.problem, best) < start.objective:
+            best = (self._search_small if self.is_small else self._search_large)(start, noise)
+            if best.objective + float(problem.min_gain[best.active].sum()) < start.objective:
                 # One precision for all atoms explains more: single atoms gain too little to be
                 # found one by one (wide kernels), so begin with all of them.
                 self.dense(start, 0.0, self.polish)
-        if not self.problem.moments.parts:
-            return
-        pool = [max((end for _, end in self.ends), key=_rank), *self._search_parts()]
+        if moments.parts:
+            self._search_union()
+        best = self._best()
+        return self._solution(
+            best if best.polished else self.climb("final", best, self.polish, best)
+        )
+
+    def stopped(self, state: State) -> Solution:
+        """Answer with the best state so far; `state` is the one at which a monitor said stop."""
+        if not self.ends:  # the noise was still held: evaluate the state without that
+            glance = self.loose._replace(max_rounds=0)
+            end = ascend(self.problem, state, glance, noise_variance=self.held)
+            self.ends.append(("stopped", end))
+        return self._solution(self._best()._replace(converged=False))
+
+    def _best(self) -> State:
+        return max((end for _, end in self.ends), key=_rank)
+
+    def _search_union(self) -> None:
+        """Search among the parts of a union, and let them hand over to each other."""
+        pool = [self._best(), *self._search_parts()]
         if self.effort == "fast":
             return
         best = self._recombine_pairs(pool, 4)
@@ -275,8 +268,12 @@ class _Search:
             if not state.saturated and len(state.active):
                 found.append(state)
                 ends.append(self.climb(f"part {number} by itself", state, self.polish))
-        if self.effort == "fast" or len(found) < 2:
-            return ends
+        if self.effort != "fast" and len(found) > 1:
+            self._average_parts(found, ends)
+        return ends
+
+    def _average_parts(self, found: list[State], ends: list[State]) -> None:
+        """Add to the end states of the parts those from averages of what they found."""
         equal = np.full(len(found), 1.0 / len(found))
         favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
         starts = [
@@ -290,7 +287,6 @@ class _Search:
             label = f"parts averaged, noise raised {factor:g} times"
             coarse = self.climb(label, starts[0], self.hold, noise=factor * noise)
             ends.append(self.climb(label, coarse, self.polish))
-        return ends
 
     def _hand_over(self, best: State, n_rounds: int) -> State:
         """Refit the parts of a union in turn, each to what the others leave, if that helps."""
@@ -309,21 +305,14 @@ class _Search:
 
     def _solve(self, problem: Problem, effort: str) -> State:
         """Solve another problem on the way."""
-        told_to_stop = False
-
-        def tell(progress: Progress) -> bool:
-            nonlocal told_to_stop
-            told_to_stop = self._tell(progress)
-            return told_to_stop
-
         given = self.solver
         solver = SequentialSolver(
             effort, tol=given.tol, max_iter=given.max_iter, tuning=given.tuning
         )
-        answer = solver.solve(problem, monitor=None if self.monitor is None else tell)
-        self.n_rounds += answer.n_iter
+        answer = solver.solve(problem, monitor=self.relay)
+        self.relay.n_iter += answer.n_iter
         state = State(answer.active, answer.log_lam, saturated=answer.saturated)
-        if told_to_stop:
+        if self.relay.told_to_stop:
             raise _Stopped(state)
         return state
 
@@ -352,6 +341,10 @@ class _Search:
             pool.append(self.merge(pool, self.loose))
             best = self._recombine_pairs(pool, 8)
             return max([best, *self.rearrange([best], 1)], key=_rank)
+        return self._search_thoroughly(pool, start, noise)
+
+    def _search_thoroughly(self, pool: list[State], start: Ridge, noise: float) -> State:
+        """Further starts, from the end states of the balanced search and besides."""
         pool.append(self.forward(1.0, noise, self.loose, self.hold))
         pool.append(self.merge(pool, self.loose))
         pool.append(self.climb("forward", EMPTY, self.loose))
@@ -401,7 +394,7 @@ class _Search:
     def _solution(self, state: State) -> Solution:
         ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
         candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
-        return state.solution(self.n_rounds, self.problem, candidates=candidates)
+        return state.solution(self.relay.n_iter, self.problem, candidates=candidates)
 
 
 def _continued(parent: State, child: State) -> State:
@@ -415,8 +408,3 @@ def _continued(parent: State, child: State) -> State:
 def _rank(state: State) -> tuple[bool, float]:
     """Order end states: one that ran into the cap has an arbitrary noise level and comes last."""
     return (not state.saturated, state.objective)
-
-
-def _evidence(problem: Problem, state: State) -> float:
-    """Penalised log evidence of a state, the prices of its atoms not counted."""
-    return state.objective + float(problem.min_gain[state.active].sum())

@@ -15,11 +15,10 @@ import numpy as np
 
 from relvec._linalg import (
     inverse_diagonal_from_cholesky,
-    inverse_from_cholesky,
     solve_lower,
 )
 from relvec._typing import IndexArray, Vector
-from relvec.evidence import gaussian_objective
+from relvec.evidence import gaussian_objective, mackay_update
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 from relvec.solvers.gaussian.state import State, objective_of
@@ -85,7 +84,7 @@ def dense_start(
         if point is None:
             theta = theta + 0.5
             continue
-        update = mackay_update(point, theta, objective.take(active))
+        update = _sorted_out(point, objective.take(active))
         kept = update < np.log(tuning.prune_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
@@ -99,27 +98,23 @@ def dense_start(
     return State(active, theta)
 
 
-def mackay_update(point: Point, theta: Vector, objective: Objective) -> Vector:
-    """MacKay's fixed point for ``log lam``, the prior included."""
+def _sorted_out(point: Point, objective: Objective) -> Vector:
+    """One of MacKay's updates of ``log lam``."""
     n, _, prior, noise = objective
-    c = prior.penalty
-    mean = solve_lower(point.factor, point.whitened, transposed=True)
+    shrunk: Vector | float = 0.0
     if prior.is_penalised:
-        covariance = inverse_from_cholesky(point.factor)
-        diagonal = covariance.diagonal()
-        shrunk = c * diagonal - np.einsum("ij,j,ij->i", covariance, c * point.lam, covariance)
-        extra = 2.0 * point.lam * np.maximum(shrunk, 0.0)
+        covariance = point.covariance
+        variance = covariance.diagonal()
+        charged = prior.penalty * point.lam
+        shrunk = prior.penalty * variance - np.einsum("ij,j,ij->i", covariance, charged, covariance)
     else:
-        diagonal, extra = inverse_diagonal_from_cholesky(point.factor), 0.0
-    determined = np.clip(1.0 - point.lam * diagonal, 1e-15, 1.0) + extra
-    variance = point.quadratic / n if noise is None else noise
-    square = mean * mean
-    if prior.has_density:  # the positive root of square / variance lam^2 - determined lam - inverse
-        count, scale, inverse = prior.fixed_point(theta, variance)
-        determined, square = determined + count, square + scale * variance
-        determined = 0.5 * (determined + np.sqrt(determined**2 + 4.0 * inverse * square / variance))
+        variance = inverse_diagonal_from_cholesky(point.factor)
+    gamma = np.clip(1.0 - point.lam * variance, 1e-15, 1.0)
+    noise = point.quadratic / n if noise is None else noise
+    mean = solve_lower(point.factor, point.whitened, transposed=True)
+    density = prior.fixed_point(point.theta, noise)
     with np.errstate(divide="ignore"):
-        return np.log(determined * variance / square)
+        return np.log(mackay_update(point.lam, gamma, mean, noise, shrunk, density))
 
 
 def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:

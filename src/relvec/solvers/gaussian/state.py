@@ -60,13 +60,9 @@ EMPTY = State(np.empty(0, dtype=np.intp), np.empty(0))
 
 def empty_state(problem: Problem, noise_variance: float | None) -> State:
     """Return the model without atoms, evaluated."""
-    objective = objective_of(problem, noise_variance)
-    n = max(objective.n_effective, 1.0)
-    noise = objective.target_ss / n if noise_variance is None else noise_variance
-    value = 0.0
-    if noise > 0.0:
-        value = gaussian_objective(n, objective.target_ss, 0.0, noise)
-        value += noise_prior_constant(problem)
+    n, target_ss, _, _ = objective_of(problem, noise_variance)
+    noise = target_ss / max(n, 1.0) if noise_variance is None else noise_variance
+    value = value_of(problem, EMPTY.active, target_ss, 0.0, 0.0, noise) if noise > 0.0 else 0.0
     return State(
         EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
     )
@@ -83,6 +79,20 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
     )
 
 
-def noise_prior_constant(problem: Problem) -> float:
-    """What the objective lacks when a Gamma prior of the noise is folded into N and t't."""
-    return problem.prior.noise.shape * math.log(2.0 * math.pi)
+def value_of(
+    problem: Problem,
+    active: IndexArray,
+    quadratic: float,
+    log_det: float,
+    prior: float,
+    noise_variance: float | None,
+) -> float:
+    """What is maximised: log evidence, what the prior adds, less the prices of the atoms.
+
+    The density of the noise is folded into ``N`` and ``R``, as in `objective_of`.
+    """
+    shape = problem.prior.noise.shape
+    n_effective = problem.moments.n_effective + 2.0 * shape
+    value = gaussian_objective(n_effective, quadratic, log_det, noise_variance)
+    value += shape * math.log(2.0 * math.pi)  # what folding it in leaves out
+    return value + prior - float(problem.min_gain[active].sum())

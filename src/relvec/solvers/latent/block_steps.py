@@ -10,19 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import inverse_from_cholesky
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.evidence import gaussian_objective
 from relvec.likelihoods.base import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
 from relvec.priors import BoundSmoothness
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend
-from relvec.solvers.gaussian.newton import Maximum, Objective, evaluate
+from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, objective_of, value_of
 from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 
@@ -104,14 +102,12 @@ def _value(problem: Problem, state: State) -> float:
     """Objective of a regression at some precisions."""
     objective, active = objective_of(problem, 1.0), state.active
     moments = problem.moments
-    point = evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
+    point = evaluate(
+        moments.gram(active), moments.correlation[active], state.theta, objective.take(active)
+    )
     if point is None:
         return -np.inf
-    value = gaussian_objective(objective.n_effective, point.quadratic, point.log_det, 1.0)
-    if problem.prior.is_penalised:
-        share = point.lam * inverse_from_cholesky(point.factor).diagonal()
-        value -= float((problem.prior.take(active).penalty * (1.0 - share)).sum())
-    return value - float(problem.min_gain[active].sum())
+    return value_of(problem, active, point.quadratic, point.log_det, point.prior, 1.0)
 
 
 def look(
@@ -139,14 +135,10 @@ def look(
     active, prior = block.active, block.prior
     theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
     objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
-    maximum, quadratic = None, moments.target_ss
-    if len(active):
-        point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
-        if point is None:  # beyond rounding: nothing can be said of other atoms
-            return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
-        maximum = Maximum(theta, np.arange(len(active)), point, None, None, 0, True, 0.0)
-        quadratic = point.quadratic
-    seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, maximum)
+    point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
+    if point is None:  # beyond rounding: nothing can be said of other atoms
+        return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
+    seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point)
     admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
     admissible[active] = False
     if block.signs is not None:
@@ -159,7 +151,7 @@ def look(
         gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
     else:
         w = None if seen.w is None else seen.w[index]
-        gain, lam = prior.take(index).best(s, q, w, quadratic, moments.n_effective, 1.0)
+        gain, lam = prior.take(index).best(s, q, w, point.quadratic, moments.n_effective, 1.0)
         log_unit = np.log(np.maximum(lam, 1e-300))
     net = gain - np.maximum(min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]
