@@ -241,7 +241,8 @@ class _Run:
 
     def _rates(self) -> _Rates:
         mode, k = self.state.mode, len(self.state.active)
-        variance, precision = mode.covariance.diagonal()[:k], mode.precision[:k]
+        variance = mode.hessian.covariance.diagonal()[:k]
+        precision = mode.hessian.precision[:k]
         priced = np.zeros(k)
         if self.problem.prior.is_penalised:
             free = mode.gradient(self.problem.likelihood, exact=False)

@@ -154,9 +154,9 @@ def find_entrants(walk: Walk) -> Entrants:
     problem, mode, dictionary = walk.problem, walk.state.mode, walk.problem.dictionary
     n_blocks, is_own = problem.n_blocks, not problem.is_prior
     own = problem.penalty_of(walk.state.active) if is_own else 0.0
-    drift = mode.hessian.drift(problem.likelihood, mode.latent, own)
-    moved = mode.design.latent(mode.covariance @ mode.design.pull(drift))
-    bent = drift - mode.hessian.curve(moved)
+    drift = mode.design.drift(mode.hessian, problem.likelihood, mode.latent, own)
+    moved = mode.design.latent(mode.hessian.covariance @ mode.design.pull(drift))
+    bent = drift - mode.design.curve(mode.hessian.rows, moved)
     sides = [mode.slope.reshape(-1, n_blocks), bent.reshape(-1, n_blocks)]
     q, u = np.split(dictionary.rmatmat(np.hstack(sides)), 2, axis=1)
     charged = (problem.prior.penalty, own) if is_own and problem.prior.is_penalised else None

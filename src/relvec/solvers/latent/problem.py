@@ -20,7 +20,6 @@ from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
-from relvec.solvers.latent.vague import is_vague
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
 
@@ -167,7 +166,7 @@ class LatentProblem:
         """Find the mode and the objective of a model whose active atoms are given.
 
         The objective of a model with a weight of the wrong sign, or whose evidence is not to be
-        believed (see `is_vague`), is minus infinity, unless `judge` is False.
+        believed (see `Mode.is_credible`), is minus infinity, unless `judge` is False.
         """
         sizes = tuple(map(len, self.split(active))) if self.n_blocks > 1 else None
         mode = find_mode(
@@ -185,7 +184,7 @@ class LatentProblem:
             objective -= float((self.penalty_of(active) * degrees).sum())
         if self.prior.has_density:
             objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
-        if judge and (self.is_wrong(active, mode).any() or is_vague(mode, self.likelihood)):
+        if judge and (self.is_wrong(active, mode).any() or not mode.is_credible(self.likelihood)):
             objective = -np.inf
         return LatentState(active, log_precision, mode, objective)
 
@@ -218,7 +217,7 @@ class LatentProblem:
         """Return the curvature at which degrees of freedom are counted."""
         if not self.is_prior:
             return mode.hessian
-        return mode.design.reference_hessian(self.likelihood, mode.precision)
+        return mode.design.reference_hessian(self.likelihood, mode.hessian.precision)
 
     def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
         """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
@@ -248,14 +247,14 @@ class LatentProblem:
         """Twice the evidence lost at fixed curvature with each unit, prices left out."""
         mode, k = state.mode, len(state.active) // self.tied
         if self.tied == 1:
-            variance = mode.covariance.diagonal()[:k]
+            variance = mode.hessian.covariance.diagonal()[:k]
             loss: Vector = mode.weights[:k] ** 2 / variance
-            return loss + np.log(mode.precision[:k] * variance)
+            return loss + np.log(mode.hessian.precision[:k] * variance)
         pairs = np.arange(k)[:, None] + k * np.arange(self.tied)
-        blocks = mode.covariance[pairs[:, :, None], pairs[:, None, :]]
+        blocks = mode.hessian.covariance[pairs[:, :, None], pairs[:, None, :]]
         weights = mode.weights[pairs]
         fit = np.einsum("ij,ij->i", weights, np.linalg.solve(blocks, weights[:, :, None])[:, :, 0])
-        volume: Vector = np.linalg.slogdet(blocks * mode.precision[pairs[:, :1], None])[1]
+        volume: Vector = np.linalg.slogdet(blocks * mode.hessian.precision[pairs[:, :1], None])[1]
         return fit + volume
 
     def least_log_precision(self, columns: Matrix) -> Vector:

@@ -159,7 +159,7 @@ class Walk:
         mode, k = self.state.mode, len(self.state.active)
         drive = 2.0 * self.problem.gradient(self.state, exact=False)
         square = self.problem.pooled(mode.weights[:k] ** 2)
-        determined = self.problem.pooled(drive) + mode.precision[:k] * square
+        determined = self.problem.pooled(drive) + mode.hessian.precision[:k] * square
         ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
         return np.clip(np.log(ratio), *self.bounds(self.state.active))
 
