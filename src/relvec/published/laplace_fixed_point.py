@@ -11,7 +11,7 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.priors.gamma import BoundGamma
 from relvec.solvers.base import Certificate, Monitor, Progress
-from relvec.solvers.latent.block_steps import Block, look
+from relvec.solvers.latent.block_steps import blocks_of, look
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentState
 
 __all__ = ["LaplaceFixedPointSolver"]
@@ -224,19 +224,8 @@ class _Run:
         inner = state.log_precision > least + 1e-6
         best = 0.0
         if self.deletable:
-            bound = None
-            if problem.prior.is_penalised and problem.is_prior:
-                bound_s, bound_r = problem.charged_entry(state)
-                bound = bound_s[:, 0], bound_r[:, 0]
-            block = Block(
-                state.active,
-                state.log_precision,
-                problem.likelihood.responses(state.mode.latent)[0],
-                problem.has_intercept,
-                problem.regression_prior,
-                bound,
-            )
-            best = look(block, problem.dictionary, problem.min_gain, 1e-3, 1).best_net
+            block = blocks_of(problem, state)[0]
+            best = look(block, 1e-3, 1, problem.charged_entry(state)).best_net
         return Certificate(float(np.abs(gradient[inner]).max(initial=0.0)), best)
 
     def _rates(self) -> _Rates:

@@ -162,8 +162,8 @@ def find_entrants(walk: Walk) -> Entrants:
     charged = (problem.prior.penalty, own) if is_own and problem.prior.is_penalised else None
     raw, s, r = mode.hessian.entry(dictionary, charged)
     theta = q * q - q * u
-    if problem.prior.is_penalised and problem.is_prior:
-        r = problem.charged_entry(walk.state)[1]
+    if (at_reference := problem.charged_entry(walk.state)) is not None:
+        r = at_reference[1]
     if r is not None:
         theta -= 2.0 * r
     allowed = (s > 1e-9 * raw) & (theta > s)

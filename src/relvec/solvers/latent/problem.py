@@ -219,8 +219,13 @@ class LatentProblem:
             return mode.hessian
         return mode.design.reference_hessian(self.likelihood, mode.hessian.precision)
 
-    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
-        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
+    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix] | None:
+        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``.
+
+        None unless there is a penalty on degrees of freedom, and it is a prior.
+        """
+        if not (self.prior.is_penalised and self.is_prior):
+            return None
         penalty = self.prior.penalty, self.penalty_of(state.active)
         _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
         assert r is not None
