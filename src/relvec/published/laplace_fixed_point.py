@@ -158,8 +158,9 @@ class _Run:
         self.deletable = problem.prior.is_removable
         n_atoms = problem.dictionary.shape[1]
         self.atoms: Matrix = problem.dictionary.columns(np.arange(n_atoms))
-        spread = problem.log_spread(self.atoms)
         likelihood = problem.likelihood
+        most_latent = problem.largest_latent or likelihood.largest_latent
+        spread = problem.least_log_precision(self.atoms) + 2.0 * np.log(most_latent)
         reference = likelihood.weighted(likelihood.reference_curvature())
         largest = np.log(float(reference.sum())) + spread
         self.most = np.log(threshold) + largest

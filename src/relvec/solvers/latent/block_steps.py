@@ -66,6 +66,7 @@ class Promise(NamedTuple):
     """Atoms that would gain at fixed curvature, best first."""
 
     atoms: IndexArray
+    """Numbered among all blocks."""
     log_precision: Vector
     """Where to put them."""
     best_net: float
@@ -175,4 +176,4 @@ def look(
     order = order[net[order] > 0.0]
     atoms = index[order]
     log_precision = log_unit[order] + 2.0 * np.log(moments.column_norm[atoms])
-    return Promise(atoms, log_precision, max(0.0, float(net.max(initial=0.0))))
+    return Promise(atoms + block.first, log_precision, max(0.0, float(net.max(initial=0.0))))

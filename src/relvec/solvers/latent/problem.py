@@ -184,22 +184,17 @@ class LatentProblem:
             objective -= float((self.penalty_of(active) * degrees).sum())
         if self.prior.has_density:
             objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
-        if judge and (self.is_wrong(active, mode).any() or not mode.is_credible(self.likelihood)):
+        if judge and self.signs is not None and self.is_wrong(active, mode).any():
+            objective = -np.inf
+        if judge and self.n_blocks > 1 and not mode.is_credible(self.likelihood):
             objective = -np.inf
         return LatentState(active, log_precision, mode, objective)
 
-    def evaluate_allowed(
-        self,
-        active: IndexArray,
-        log_precision: Vector,
-        columns: Matrix,
-        start: Vector | None = None,
-    ) -> LatentState:
-        """Evaluate a model less the atoms whose weights have the wrong sign, until none has.
+    def without_wrong(self, state: LatentState, columns: Matrix) -> LatentState:
+        """Leave out atoms whose weights have the wrong sign, until none has.
 
         The others keep their precisions. This ends: the model without atoms is allowed.
         """
-        state = self.evaluate(active, log_precision, columns, start)
         while (wrong := self.is_wrong(state.active, state.mode)).any():
             columns, active = columns[:, ~wrong], state.active[~wrong]
             state = self.evaluate(
@@ -265,17 +260,14 @@ class LatentProblem:
     def least_log_precision(self, columns: Matrix) -> Vector:
         """Smallest log precisions allowed for some atoms: the bound on latent functions."""
         largest = self.largest_latent or self.likelihood.largest_latent
-        return self.log_spread(columns) - 2.0 * float(np.log(largest))
-
-    def log_spread(self, columns: Matrix) -> Vector:
-        """Log mean square of some atoms over the rows, as an intercept leaves them."""
+        # log mean square of the atoms over the rows, as an intercept leaves them
         share = np.full(len(columns), 1.0 / len(columns))
         if self.likelihood.weight is not None:
             share = self.likelihood.weight / self.likelihood.weight.sum()
         if self.has_intercept:
             columns = columns - share @ columns
-        result: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
-        return result
+        log_spread: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
+        return log_spread - 2.0 * float(np.log(largest))
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class BlockSearch:
         try:
             if self.problem.shared:
                 return self._run_jointly()
-            self._work_with([self._first_atoms()] * self.problem.n_blocks)
+            walk.hold(self._first_atoms())
             start = walk.state.objective
             self._settle(settled_to, first_loose=not len(walk.state.active))
             for _ in range(self.max_iter):
@@ -76,7 +76,7 @@ class BlockSearch:
                 best_net = max(promises, key=attrgetter("best_net")).best_net
                 if best_net > 0.0 or settled_to > tol:
                     if best_net > 0.0:
-                        self._work_with([promise.atoms for promise in promises])
+                        walk.hold(np.concatenate([*map(attrgetter("atoms"), promises)]))
                     settled_to = 10.0 * tol if best_net > 0.1 else tol
                     self._settle(settled_to)
                     if walk.state.objective - before >= tol or self._enter_one(promises):
@@ -128,22 +128,19 @@ class BlockSearch:
     def _first_atoms(self) -> IndexArray:
         """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
 
-        Neither their place in the dictionary nor the order of the classes must matter.
+        The same in all blocks: neither their place in the dictionary nor the order of the classes
+        must matter.
         """
         problem, n_atoms = self.problem, self.walk.n_atoms
         if n_atoms <= self.tuning.first_atoms:
-            return np.arange(n_atoms)
+            return np.arange(n_atoms * problem.n_blocks)
         pulls = self.walk.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
         slopes = problem.dictionary.rmatmat(pulls)
         order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
         order = order[np.isfinite(problem.min_gain[order])]
         places = np.linspace(0, len(order) - 1, self.tuning.first_atoms).astype(np.intp)
-        return np.unique(order[places])
-
-    def _work_with(self, atoms: list[IndexArray]) -> None:
-        """Choose the working sets: the given atoms of each block and those that are active."""
-        numbered = map(np.add, atoms, np.arange(len(atoms)) * self.walk.n_atoms)
-        self.walk.hold(np.concatenate(list(numbered)))
+        starts = np.arange(problem.n_blocks) * n_atoms
+        return np.add.outer(starts, np.unique(order[places])).ravel()
 
     def _look(self) -> list[Promise]:
         """Screen every atom of every block at the curvature of the mode."""
@@ -208,11 +205,9 @@ class BlockSearch:
     def _enter_one(self, promises: list[Promise]) -> bool:
         """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
         walk, tried = self.walk, self.tuning.tried
-        for block, promise in enumerate(promises):
-            for atom, wanted in zip(
-                promise.atoms[:tried], promise.log_precision[:tried], strict=True
-            ):
-                entering = np.array([atom + block * walk.n_atoms])
+        for atoms, log_precision, _ in promises:
+            for atom, wanted in zip(atoms[:tried], log_precision[:tried], strict=True):
+                entering = np.array([atom])
                 least = walk.bounds(entering)[0]
                 if least[0] > wanted or np.isin(entering, walk.state.active).any():
                     continue  # one that wants more than it may have would be followed by many

@@ -46,8 +46,10 @@ class Walk:
         self.n_atoms = problem.dictionary.shape[1]
         nothing = np.empty(0, dtype=np.intp)
         active, log_precision = (nothing, np.empty(0)) if warm_start is None else warm_start
-        columns = problem.dictionary.columns(active)
-        self.state: LatentState = problem.evaluate_allowed(active, log_precision, columns)
+        columns = problem.dictionary.columns(active % max(self.n_atoms, 1))
+        self.state: LatentState = problem.evaluate(active, log_precision, columns)
+        if problem.signs is not None:
+            self.state = problem.without_wrong(self.state, columns)
         if not np.isfinite(self.state.objective):  # nothing to climb from
             self.state = problem.evaluate(nothing, log_precision[:0], columns[:, :0])
         self.hold(active)
@@ -83,7 +85,10 @@ class Walk:
     ) -> bool:
         """Move to a model, less the atoms of the wrong sign, if its objective is higher."""
         start = self.state.start_for(active) if start is None else start
-        trial = self.problem.evaluate_allowed(active, log_precision, self.columns(active), start)
+        columns = self.columns(active)
+        trial = self.problem.evaluate(active, log_precision, columns, start)
+        if self.problem.signs is not None:
+            trial = self.problem.without_wrong(trial, columns)
         if not trial.objective > self.state.objective + self.least_rise:
             return False
         self.state = trial
