@@ -214,6 +214,19 @@ class LatentProblem:
             return mode.hessian
         return mode.design.reference_hessian(self.likelihood, mode.hessian.precision)
 
+    def entry(self, state: LatentState) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
+        """Return of every atom in every block whether it may enter, its ``s``, and its penalty.
+
+        The last are ``t`` and ``r``, as of `charged_entry`, or None.
+        """
+        penalty = None
+        if self.prior.is_penalised and not self.is_prior:
+            penalty = self.prior.penalty, self.penalty_of(state.active)
+        raw, s, r = state.mode.hessian.entry(self.dictionary, penalty)
+        admissible: BoolArray = s > 1e-9 * raw  # less is rounding: the model explains the atom
+        s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
+        return admissible, s, self.charged_entry(state) if r is None else (s, r)
+
     def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix] | None:
         """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``.
 
