@@ -17,8 +17,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import RVMClassifier, SparseBayesClassifier
-from relvec.bases import LinearBasis, PrecomputedBasis
-from relvec.priors import GammaPrior
+from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis
+from relvec.priors import GammaPrior, SmoothnessPrior
 
 FORMS = ("softmax", "shared", "one_vs_rest")
 
@@ -377,3 +377,28 @@ def test_no_vague_model_of_separable_classes():
     assert model.score(X[train], y[train]) > 0.9
     assert model.score(X[test], y[test]) > 0.9
     assert log_loss(y[test], model.predict_proba(X[test])) < 0.35
+
+
+def test_probabilities_do_not_depend_on_the_size_of_blocks():
+    X, y = load_iris(return_X_y=True)
+    machine = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).panel_.machine
+    whole = machine.predict(X).mean
+    for entries in (1, 20_000):  # one row, then a few, at a time
+        parts = machine.predict(X, block_entries=entries).mean
+        np.testing.assert_allclose(parts, whole, rtol=1e-12)
+    assert machine.predict(X[:0]).mean.shape == (0, 3)
+
+
+@pytest.mark.parametrize("multi_class", FORMS)
+def test_penalties_of_groups_of_atoms(multi_class):
+    X, y = make_blobs(90, centers=3, cluster_std=1.5, random_state=0)
+
+    def fitted(prior):
+        basis = LinearBasis() + KernelBasis("rbf", gamma=0.2)
+        return SparseBayesClassifier(basis, prior=prior, multi_class=multi_class).fit(X, y)
+
+    equal, plain = fitted(SmoothnessPrior([1.0, 1.0], by="part")), fitted(SmoothnessPrior(1.0))
+    np.testing.assert_array_equal(equal.relevance_, plain.relevance_)
+    assert equal.objective_ == pytest.approx(plain.objective_, abs=1e-9)
+    dear_kernels = fitted(SmoothnessPrior([0.0, 5.0], by="part"))
+    np.testing.assert_array_equal(dear_kernels.relevance_, [0, 1])

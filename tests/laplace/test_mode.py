@@ -10,9 +10,8 @@ from scipy.special import softmax
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace import find_mode
 from relvec.laplace.hessian import SingleDesign
-from relvec.laplace.pairs import PairDesign, PairHessian, PairPosterior
+from relvec.laplace.pairs import PairDesign, PairPosterior
 from relvec.likelihoods import Bernoulli, Softmax
-from relvec.solvers.latent.vague import averaged_log_density
 from tests.helpers_labels import dense_softmax_evidence, softmax_effects
 
 FORMS = [(intercept, weighted) for intercept in (True, False) for weighted in (True, False)]
@@ -42,7 +41,7 @@ def softmax_mode(columns, sizes, theta, labels, start=None, *, intercept=True):
 
 
 def reference(mode, labels):
-    return mode.design.reference_hessian(labels, mode.precision)
+    return mode.design.reference_hessian(labels, mode.hessian.precision)
 
 
 def posterior_of(mode):
@@ -70,7 +69,7 @@ def test_binary_mode_and_evidence_against_dense_formulas(intercept, weighted):
     )
     assert mode.log_evidence == pytest.approx(value, abs=1e-5)
     np.testing.assert_allclose(mode.weights, weights, atol=1e-5)
-    np.testing.assert_allclose(mode.covariance, covariance, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(mode.hessian.covariance, covariance, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("c", [0.0, 0.8])
@@ -80,7 +79,7 @@ def test_binary_gradient_against_differences(intercept, weighted, c):
 
     def value(theta):
         mode = find_mode(atoms, theta, labels, has_intercept=intercept)
-        return mode.log_evidence - c * mode.hessian.degrees
+        return mode.log_evidence - c * mode.hessian.degrees_of_atoms.sum()
 
     found = find_mode(atoms, theta, labels, has_intercept=intercept).gradient(labels, c, exact=True)
     np.testing.assert_allclose(found, differences(value, theta), atol=2e-6)
@@ -96,7 +95,7 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
         return design.reference_hessian(labels, np.append(precision, [0.0] * intercept))
 
     whole = hessian(atoms, precision)
-    slopes = differences(lambda theta: hessian(atoms, np.exp(theta)).degrees, theta)
+    slopes = differences(lambda theta: hessian(atoms, np.exp(theta)).degrees_of_atoms.sum(), theta)
     np.testing.assert_allclose(-whole.degrees_slope(1.0), slopes, atol=1e-7)
     charge = np.array([0.3, 1.0, 0.0, 2.0, 0.5])
     slopes = differences(
@@ -107,11 +106,13 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
     centred = atoms - rows @ atoms / rows.sum() if intercept else atoms
     gram = centred.T @ (rows[:, None] * centred)
     dense = np.trace(np.linalg.solve(gram + np.diag(precision), gram))
-    assert whole.degrees == pytest.approx(dense, rel=1e-9)
+    assert whole.degrees_of_atoms.sum() == pytest.approx(dense, rel=1e-9)
     part = hessian(atoms[:, :4], precision[:4])
     _, s, r = part.entry(DenseDictionary(atoms), (1.0, 1.0))
     added = r[4, 0] / (precision[4] + s[4, 0])
-    assert whole.degrees - part.degrees == pytest.approx(added, rel=1e-8)
+    assert whole.degrees_of_atoms.sum() - part.degrees_of_atoms.sum() == pytest.approx(
+        added, rel=1e-8
+    )
     _, s, r = part.entry(DenseDictionary(atoms), (charge, charge[:4]))
     added = r[4, 0] / (precision[4] + s[4, 0])
     charged = charge @ whole.degrees_of_atoms - charge[:4] @ part.degrees_of_atoms
@@ -150,7 +151,9 @@ def test_step_limit_leaves_a_consistent_mode():
     cut = find_mode(atoms, theta, labels, max_steps=1)
     assert cut.n_steps == 1
     expected = cut.hessian.rows @ np.square(cut.design.columns)
-    np.testing.assert_allclose(1.0 / cut.hessian.scale**2 - cut.precision, expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        1.0 / cut.hessian.scale**2 - cut.hessian.precision, expected, rtol=1e-9
+    )
 
 
 # ------------------------------------------------------------------ several classes
@@ -168,7 +171,7 @@ def test_softmax_mode_and_evidence_against_dense_formulas(intercept, weighted):
     )
     assert mode.log_evidence == pytest.approx(value, abs=1e-6)
     np.testing.assert_allclose(mode.weights, weights, atol=1e-5)
-    np.testing.assert_allclose(mode.covariance, covariance, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(mode.hessian.covariance, covariance, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("c", [0.0, 0.8])
@@ -178,7 +181,7 @@ def test_softmax_gradient_against_differences(intercept, weighted, c):
 
     def value(theta):
         mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
-        return mode.log_evidence - c * mode.hessian.degrees
+        return mode.log_evidence - c * mode.hessian.degrees_of_atoms.sum()
 
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     np.testing.assert_allclose(
@@ -192,8 +195,8 @@ def test_fixed_curvature_gradient_is_that_of_the_quadratic_model(intercept):
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     n = len(theta)
     data = mode
-    gram = np.linalg.inv(mode.covariance) - np.diag(mode.precision)
-    target = gram @ mode.weights + mode.precision * mode.weights
+    gram = np.linalg.inv(mode.hessian.covariance) - np.diag(mode.hessian.precision)
+    target = gram @ mode.weights + mode.hessian.precision * mode.weights
 
     def value(theta):
         # with the curvature held, -log|H| / 2 and the quadratic are explicit
@@ -214,14 +217,14 @@ def test_softmax_bound_is_bohnings():
     effects = softmax_effects(columns, sizes, mode.design.contrast)
     fixed = 0.5 * (np.eye(3) - 1.0 / 3.0)
     gram = np.einsum("n,nki,kl,nlj->ij", labels.weight, effects, fixed, effects)
-    hessian = gram + np.diag(mode.precision)
+    hessian = gram + np.diag(mode.hessian.precision)
     np.testing.assert_allclose(bound.covariance, np.linalg.inv(hessian), rtol=1e-6, atol=1e-9)
     # the intercepts have no price
-    own = (1.0 - mode.precision * np.linalg.inv(hessian).diagonal())[:5].sum()
-    assert bound.degrees == pytest.approx(own)
+    own = (1.0 - mode.hessian.precision * np.linalg.inv(hessian).diagonal())[:5].sum()
+    assert bound.degrees_of_atoms.sum() == pytest.approx(own)
 
     def degrees(theta):
-        return reference(softmax_mode(columns, sizes, theta, labels), labels).degrees
+        return reference(softmax_mode(columns, sizes, theta, labels), labels).degrees_of_atoms.sum()
 
     np.testing.assert_allclose(-bound.degrees_slope(1.0), differences(degrees, theta), atol=1e-7)
 
@@ -243,14 +246,15 @@ def test_entry_statistics_against_the_larger_model(intercept, sizes):
             np.insert(columns, where, fresh[:, 1], axis=1), grown, has_intercept=intercept
         )
         for alpha in (0.3, 5.0):
-            larger = PairHessian(
-                design,
-                curvature.probability,
-                labels.weight,
-                np.insert(mode.precision, where, alpha),
+            larger = design.weighted_hessian(
+                curvature.rows.share,
+                curvature.rows.weight,
+                np.insert(mode.hessian.precision, where, alpha),
             )
             assert larger.log_det - curvature.log_det == pytest.approx(np.log(alpha + s[1, k]))
-            added = larger.degrees - (curvature.degrees if sum(sizes) else 0.0)
+            added = larger.degrees_of_atoms.sum() - (
+                curvature.degrees_of_atoms.sum() if sum(sizes) else 0.0
+            )
             assert added == pytest.approx(r[1, k] / (alpha + s[1, k]), rel=1e-6)
 
 
@@ -285,7 +289,7 @@ def test_two_softmax_classes_are_the_binary_model():
         same.gradient(classes, 0.5, exact=True), mode.gradient(labels, 0.5, exact=True), atol=1e-6
     )
     one, two = reference(mode, labels), reference(same, classes)
-    assert two.degrees == pytest.approx(one.degrees, rel=1e-6)
+    assert two.degrees_of_atoms.sum() == pytest.approx(one.degrees_of_atoms.sum(), rel=1e-6)
     np.testing.assert_allclose(two.degrees_slope(1.0), one.degrees_slope(1.0), atol=1e-7)
 
 
@@ -294,7 +298,7 @@ def test_class_without_rows_is_regular():
     labels = Softmax(3).bind(np.arange(20) % 2)
     mode = softmax_mode(columns, sizes, theta, labels)
     assert np.isfinite(mode.log_evidence)
-    assert np.isfinite(mode.covariance).all()
+    assert np.isfinite(mode.hessian.covariance).all()
     again = softmax_mode(columns, sizes, theta, labels, mode.weights)
     assert again.log_evidence == pytest.approx(mode.log_evidence, abs=1e-6)
 
@@ -311,7 +315,9 @@ def test_softmax_posterior_predicts_like_its_mode():
     assert posterior.intercepts.sum() == pytest.approx(0.0, abs=1e-12)
     assert [len(w) for w in posterior.coefficients] == [2, 0, 3]
     # the joint distribution of all weights, brute force
-    draws = np.random.default_rng(0).multivariate_normal(mode.weights, mode.covariance, 40_000)
+    draws = np.random.default_rng(0).multivariate_normal(
+        mode.weights, mode.hessian.covariance, 40_000
+    )
     many = mode.design.latent(draws.T)
     mean, covariance = posterior.moments(by_class)
     np.testing.assert_allclose(mean, mode.latent, atol=1e-12)
@@ -333,9 +339,11 @@ def test_averaged_log_density_against_draws(intercept):
     columns, sizes, theta, labels = several(intercept=intercept, weighted=True)
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     rng = np.random.default_rng(0)
-    draws = rng.multivariate_normal(mode.weights, mode.covariance, size=20_000)
+    draws = rng.multivariate_normal(mode.weights, mode.hessian.covariance, size=20_000)
     logits = mode.design.latent(draws.T) + labels.given
     chance = softmax(logits, axis=-1)[:, np.arange(len(labels.target)), labels.classes]
     expected = labels.weight @ np.log(chance.mean(axis=0))
-    assert averaged_log_density(mode, labels) == pytest.approx(expected, rel=0.05)
+    variance = mode.design.relative_variances(labels.classes, mode.hessian.covariance)
+    averaged = labels.averaged_log_density(mode.latent, variance)
+    assert averaged == pytest.approx(expected, rel=0.05)
     assert labels.null_log_density < 0.0

@@ -54,8 +54,8 @@ def test_gamma_prior_is_in_the_fixed_point(update):
     mode = solution.state.mode
     # nothing can be switched off
     assert len(solution.state.active) == 40
-    variance, square = mode.covariance.diagonal()[:40], mode.weights[:40] ** 2
-    alpha = mode.precision[:40]
+    variance, square = mode.hessian.covariance.diagonal()[:40], mode.weights[:40] ** 2
+    alpha = mode.hessian.precision[:40]
     np.testing.assert_allclose(alpha, (1 + 2 * a) / (square + variance + 2 * b), rtol=1e-5)
     gamma = 1.0 - alpha * variance
     np.testing.assert_allclose(alpha, (gamma + 2 * a) / (square + 2 * b), rtol=1e-5)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +24,10 @@ from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.base import BoundLikelihood
 
-__all__ = ["Design", "Hessian", "SingleDesign", "SingleHessian"]
+__all__ = ["Design", "Hessian", "Penalty", "SingleDesign"]
+
+Penalty: TypeAlias = float | Vector
+"""Penalty per degree of freedom: one number for all weights, or one for each."""
 
 
 class Design(ABC):
@@ -54,23 +58,38 @@ class Design(ABC):
     def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
         """Curvature that a penalty on degrees of freedom counts with."""
 
+    @abstractmethod
+    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
+        """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
 
-class Hessian(ABC):
+    @abstractmethod
+    def curve(self, rows: Any, change: Matrix) -> Matrix:
+        """Apply ``B`` to a change of the latent functions."""
+
+    @abstractmethod
+    def sides(self, rows: Any) -> list[tuple[Vector, Matrix]]:
+        """For each latent function, its own curvature and ``B`` times all effects, rows first."""
+
+
+class Hessian:
     """A factorised negative Hessian of a log posterior.
 
     Parameters
     ----------
+    design : Design
+        The map from weights to latent functions.
+    rows : object
+        Curvature ``B`` of the rows, as the design keeps it.
     matrix : ndarray of shape (n_weights, n_weights)
-        The part of the log likelihood; the prior precisions are added to it in place.
+        ``X'BX``; the prior precisions are added to it in place.
     precision : ndarray of shape (n_weights,)
         Prior precisions; zero for intercepts.
-    n_atoms : int
-        Number of weights besides the intercepts.
     """
 
-    def __init__(self, matrix: Matrix, precision: Vector, n_atoms: int) -> None:
+    def __init__(self, design: Design, rows: Any, matrix: Matrix, precision: Vector) -> None:
         matrix.flat[:: len(precision) + 1] += precision
-        self.precision, self.n_atoms = precision, n_atoms
+        self.design, self.rows, self.precision = design, rows, precision
+        self.n_atoms = design.n_atoms
         # weights of very different sizes: a unit diagonal is what Cholesky likes
         self.scale = 1.0 / np.sqrt(np.maximum(matrix.diagonal(), np.finfo(float).tiny))
         self.factor = robust_cholesky(matrix * np.multiply.outer(self.scale, self.scale))
@@ -92,17 +111,12 @@ class Hessian(ABC):
         return inverse_from_cholesky(self.factor) * np.multiply.outer(self.scale, self.scale)
 
     @property
-    def degrees(self) -> float:
-        """Effective degrees of freedom, intercepts left out."""
-        return float(self.degrees_of_atoms.sum())
-
-    @property
     def degrees_of_atoms(self) -> Vector:
         """Share of each weight that the data determine."""
         shares: Vector = (1.0 - self.precision * self.covariance.diagonal())[: self.n_atoms]
         return shares
 
-    def degrees_slope(self, c: float | Vector) -> Vector:
+    def degrees_slope(self, c: Penalty) -> Vector:
         """Minus the derivative of ``sum(c * degrees_of_atoms)`` in the log precisions."""
         charged = np.zeros(len(self.precision))
         charged[: self.n_atoms] = c
@@ -111,34 +125,22 @@ class Hessian(ABC):
         slope: Vector = own - self.precision * shrunk
         return slope[: self.n_atoms]
 
-    def charged_covariance(self, c: float | Vector) -> Matrix:
+    def charged_covariance(self, c: Penalty) -> Matrix:
         """Covariance whose product with a change of ``B`` is that of twice the penalised volume.
 
         Penalising degrees of freedom by `c` adds ``2 S C A S`` to the covariance ``S``.
         """
-        if not np.any(c):
+        if isinstance(c, float) and not c:
             return self.covariance
         charged = np.zeros(len(self.precision))
         charged[: self.n_atoms] = c
         extra = (self.covariance * (charged * self.precision)) @ self.covariance
         return self.covariance + 2.0 * extra
 
-    @abstractmethod
-    def drift(self, likelihood: BoundLikelihood, f: Matrix, c: float | Vector) -> Matrix:
-        """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
-
-    @abstractmethod
-    def curve(self, change: Matrix) -> Matrix:
-        """Apply ``B`` to a change of the latent functions."""
-
-    @abstractmethod
-    def sides(self) -> list[tuple[Vector, Matrix]]:
-        """For each latent function, its own curvature and ``B`` times all effects, rows first."""
-
     def entry(
         self,
         dictionary: Dictionary,
-        penalty: tuple[float | Vector, float | Vector] | None = None,
+        penalty: tuple[Penalty, Penalty] | None = None,
     ) -> tuple[Matrix, Matrix, Matrix | None]:
         """Statistics of every atom in every latent function as if it were to enter.
 
@@ -159,7 +161,7 @@ class Hessian(ABC):
             Penalty the atom would add per unit of its variance: with precision ``a``, it adds
             ``r / (a + s)``. None if there is no penalty.
         """
-        sides = self.sides()
+        sides = self.design.sides(self.rows)
         raw = np.column_stack([dictionary.sq_norms(own) for own, _ in sides])
         s = raw.copy()
         charged = np.zeros(len(self.precision))
@@ -208,45 +210,25 @@ class SingleDesign(Design):
         weights[self.n_atoms :] = likelihood.null_latent()
         return weights
 
-    def hessian(
-        self, curvature: Vector, likelihood: BoundLikelihood, precision: Vector
-    ) -> SingleHessian:
+    def hessian(self, curvature: Vector, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
         """Curvature in the weights, given that of rows."""
-        return SingleHessian(self, likelihood.weighted(curvature), precision)
+        rows = likelihood.weighted(curvature)
+        return Hessian(self, rows, self.columns.T @ (self.columns * rows[:, None]), precision)
 
-    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> SingleHessian:
+    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
         """Curvature that a penalty on degrees of freedom counts with."""
         return self.hessian(likelihood.reference_curvature(), likelihood, precision)
 
-
-class SingleHessian(Hessian):
-    """Curvature in the weights of one latent function.
-
-    Parameters
-    ----------
-    design : SingleDesign
-        The map from weights to the latent function.
-    rows : ndarray of shape (n_rows,)
-        Curvature in the latent value of each row, weights of rows included.
-    precision : ndarray of shape (n_weights,)
-        Prior precisions; zero for the intercept.
-    """
-
-    def __init__(self, design: SingleDesign, rows: Vector, precision: Vector) -> None:
-        self.design, self.rows = design, rows
-        matrix = design.columns.T @ (design.columns * rows[:, None])
-        super().__init__(matrix, precision, design.n_atoms)
-
-    def drift(self, likelihood: BoundLikelihood, f: Vector, c: float | Vector) -> Vector:
+    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Vector, c: Penalty) -> Vector:
         """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
-        columns = self.design.columns
-        variance = np.einsum("ij,ij->i", columns @ self.charged_covariance(c), columns)
+        spread = self.columns @ hessian.charged_covariance(c)
+        variance = np.einsum("ij,ij->i", spread, self.columns)
         return likelihood.weighted(likelihood.curvature_slope(f)) * variance
 
-    def curve(self, change: Vector) -> Vector:
+    def curve(self, rows: Vector, change: Vector) -> Vector:
         """Apply the curvature of rows to a change of the latent function."""
-        return self.rows * change
+        return rows * change
 
-    def sides(self) -> list[tuple[Vector, Matrix]]:
+    def sides(self, rows: Vector) -> list[tuple[Vector, Matrix]]:
         """Return the curvature of rows, alone and times all effects."""
-        return [(self.rows, self.design.columns * self.rows[:, None])]
+        return [(rows, self.columns * rows[:, None])]

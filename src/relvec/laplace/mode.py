@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._typing import Matrix, Vector
-from relvec.laplace.hessian import Design, Hessian, SingleDesign
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.laplace.hessian import Design, Hessian, Penalty, SingleDesign
 from relvec.laplace.pairs import PairDesign
 from relvec.likelihoods.base import BoundLikelihood
 
@@ -40,24 +40,21 @@ class Mode:
     log_evidence: float
     n_steps: int
 
-    @property
-    def precision(self) -> Vector:
-        """Prior precision of each weight; zero for intercepts."""
-        return self.hessian.precision
+    def is_credible(self, likelihood: BoundLikelihood) -> bool:
+        """Tell whether the likelihood believes the evidence; it does without atoms."""
+        design = self.design
+        if design.n_latent == 1 or not design.n_atoms:
+            return True
+        assert isinstance(design, PairDesign)
 
-    @property
-    def n_atoms(self) -> int:
-        """Number of weights besides the intercepts."""
-        return self.design.n_atoms
+        def variances(classes: IndexArray) -> Matrix:
+            return design.relative_variances(classes, self.hessian.covariance)
 
-    @property
-    def covariance(self) -> Matrix:
-        """Posterior covariance of the weights."""
-        return self.hessian.covariance
+        n_intercepts = design.n_weights - design.n_atoms
+        largest = likelihood.credible_log_evidence(self.latent, variances, n_intercepts)
+        return not self.log_evidence > largest
 
-    def gradient(
-        self, likelihood: BoundLikelihood, c: float | Vector = 0.0, *, exact: bool
-    ) -> Vector:
+    def gradient(self, likelihood: BoundLikelihood, c: Penalty = 0.0, *, exact: bool) -> Vector:
         """Derivative of the evidence, less `c` per degree of freedom, in the log precisions.
 
         Parameters
@@ -70,15 +67,15 @@ class Mode:
             Whether to follow the curvature as it moves with the mode. If not, the derivative
             is that at fixed curvature, which the updates of Tipping and of MacKay set to zero.
         """
-        precision = self.precision
-        determined = 1.0 - precision * self.covariance.diagonal() - precision * self.weights**2
-        result: Vector = 0.5 * determined[: self.n_atoms]
-        if np.any(c):
+        precision, covariance = self.hessian.precision, self.hessian.covariance
+        determined = 1.0 - precision * covariance.diagonal() - precision * self.weights**2
+        result: Vector = 0.5 * determined[: self.design.n_atoms]
+        if not isinstance(c, float) or c:
             result = result + self.hessian.degrees_slope(c)
         if exact:
-            drift = self.hessian.drift(likelihood, self.latent, c)
-            pull = self.covariance @ self.design.pull(drift)
-            result = result + 0.5 * (precision * self.weights * pull)[: self.n_atoms]
+            drift = self.design.drift(self.hessian, likelihood, self.latent, c)
+            pull = covariance @ self.design.pull(drift)
+            result = result + 0.5 * (precision * self.weights * pull)[: self.design.n_atoms]
         return result
 
 

@@ -13,16 +13,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import helmert
 
 from relvec._linalg import solve_lower
-from relvec._typing import Matrix, Vector
-from relvec.laplace.hessian import Design, Hessian
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.laplace.hessian import Design, Hessian, Penalty
 from relvec.likelihoods.base import BoundLikelihood
 
-__all__ = ["PairDesign", "PairHessian", "PairPosterior"]
+__all__ = ["PairDesign", "PairPosterior"]
+
+
+class Shares(NamedTuple):
+    """Curvature of the rows: ``weight (diag(share) - share share')``."""
+
+    share: Matrix
+    """Positive, with rows adding up to one."""
+    weight: Vector
+    expected: Matrix
+    """Effect of every weight on the mean logit of each row."""
 
 
 class PairDesign(Design):
@@ -69,20 +80,73 @@ class PairDesign(Design):
         weights[self.n_atoms :] = likelihood.null_latent() @ self.contrast
         return weights
 
-    def hessian(
-        self, curvature: Matrix, likelihood: BoundLikelihood, precision: Vector
-    ) -> PairHessian:
+    def hessian(self, curvature: Matrix, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
         """Curvature in the weights, given the shares of each row."""
-        return PairHessian(self, curvature, likelihood.weight, precision)
+        weight = np.ones(len(curvature)) if likelihood.weight is None else likelihood.weight
+        return self.weighted_hessian(curvature, weight, precision)
 
-    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> PairHessian:
+    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
         """Return the largest curvature there is.
 
         Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2.
         """
         equal = np.full((len(self.columns), self.n_latent), 1.0 / self.n_latent)
         weight = np.ones(len(equal)) if likelihood.weight is None else likelihood.weight
-        return PairHessian(self, equal, weight * (0.5 * self.n_latent), precision)
+        return self.weighted_hessian(equal, weight * (0.5 * self.n_latent), precision)
+
+    def weighted_hessian(self, share: Matrix, weight: Vector, precision: Vector) -> Hessian:
+        """Curvature in the weights of pairs, given shares and weights of rows.
+
+        Spec: with ``y`` the shares, ``v`` the weights of the rows and ``x_k`` the effects on
+        class k, ``H = sum_n v_n [ sum_k y_k x_k x_k' - (sum_k y_k x_k) (sum_k y_k x_k)' ] + A``.
+        """
+        rows, n = Shares(share, weight, self.expected(share)), self.n_atoms
+        weighted = rows.expected * weight[:, None]
+        sums = weight @ rows.expected
+        matrix = -(rows.expected.T @ weighted)
+        for k, block in enumerate(self.classes):
+            matrix[block, block] += self.columns[:, block].T @ weighted[:, block]
+            cross = np.multiply.outer(sums[block], self.contrast[k])
+            matrix[block, n:] += cross
+            matrix[n:, block] += cross.T
+        total = weight @ share
+        matrix[n:, n:] += self.contrast.T @ (total[:, None] * self.contrast)
+        return Hessian(self, rows, matrix, precision)
+
+    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
+        """Derivative, in every logit, of twice the log volume plus `c` per degree.
+
+        Spec: with ``V`` the covariance of a row's logits, classes by classes, and
+        ``B = diag(y) - y y'``, the derivative of ``tr(B V)`` is ``B (diag V - 2 V y)``.
+        """
+        covariance = hessian.charged_covariance(c)
+        mixed = self.within(hessian.rows.expected @ covariance)
+        return self.curve(hessian.rows, self.variances(covariance) - 2.0 * mixed)
+
+    def curve(self, rows: Shares, change: Matrix) -> Matrix:
+        """Apply ``diag(y) - y y'`` of each row."""
+        moved = rows.share * change
+        moved -= rows.share * moved.sum(axis=1, keepdims=True)
+        return moved * rows.weight[:, None]
+
+    def sides(self, rows: Shares) -> list[tuple[Vector, Matrix]]:
+        """For each class, its own curvature and ``B`` times all effects."""
+        result = []
+        for k in range(self.n_latent):
+            share = rows.weight * rows.share[:, k]
+            effects = (self.effects(k) - rows.expected) * share[:, None]
+            result.append((share * (1.0 - rows.share[:, k]), effects))
+        return result
+
+    def relative_variances(self, classes: IndexArray, covariance: Matrix) -> Matrix:
+        """Variance of every logit less that of the class named for each row."""
+        rows = np.arange(len(classes))
+        own = np.zeros((len(classes), self.n_latent))
+        own[rows, classes] = 1.0
+        shared = self.within(self.expected(own) @ covariance)
+        variance = self.variances(covariance) - 2.0 * shared
+        variance += shared[rows, classes, None]
+        return np.maximum(variance, 0.0)
 
     def expected(self, probability: Matrix) -> Matrix:
         """Effect of every weight on the mean logit of each row, shape (n_rows, n_weights)."""
@@ -115,69 +179,6 @@ class PairDesign(Design):
         result = np.zeros((len(self.columns), self.n_weights))
         result[:, self.classes[k]] = self.columns[:, self.classes[k]]
         result[:, self.n_atoms :] = self.contrast[k]
-        return result
-
-
-class PairHessian(Hessian):
-    """Curvature in the weights of pairs.
-
-    Spec: with ``y`` the shares, ``v`` the weights of the rows and ``x_k`` the effects on
-    class k, ``H = sum_n v_n [ sum_k y_k x_k x_k' - (sum_k y_k x_k) (sum_k y_k x_k)' ] + A``.
-
-    Parameters
-    ----------
-    design : PairDesign
-        The map from weights to logits.
-    probability : ndarray of shape (n_rows, n_classes)
-        Positive, with rows adding up to one.
-    weight : ndarray of shape (n_rows,) or None
-        How often rows count.
-    precision : ndarray of shape (n_weights,)
-        Prior precisions; zero for intercepts.
-    """
-
-    def __init__(
-        self, design: PairDesign, probability: Matrix, weight: Vector | None, precision: Vector
-    ) -> None:
-        self.design, self.probability = design, probability
-        self.weight = np.ones(len(probability)) if weight is None else weight
-        self.expected = design.expected(probability)
-        weighted = self.expected * self.weight[:, None]
-        n = design.n_atoms
-        sums = self.weight @ self.expected
-        matrix = -(self.expected.T @ weighted)
-        for k, block in enumerate(design.classes):
-            matrix[block, block] += design.columns[:, block].T @ weighted[:, block]
-            cross = np.multiply.outer(sums[block], design.contrast[k])
-            matrix[block, n:] += cross
-            matrix[n:, block] += cross.T
-        total = self.weight @ probability
-        matrix[n:, n:] += design.contrast.T @ (total[:, None] * design.contrast)
-        super().__init__(matrix, precision, n)
-
-    def drift(self, likelihood: BoundLikelihood, f: Matrix, c: float | Vector) -> Matrix:
-        """Derivative, in every logit, of twice the log volume plus `c` per degree.
-
-        Spec: with ``V`` the covariance of a row's logits, classes by classes, and
-        ``B = diag(y) - y y'``, the derivative of ``tr(B V)`` is ``B (diag V - 2 V y)``.
-        """
-        covariance = self.charged_covariance(c)
-        mixed = self.design.within(self.expected @ covariance)
-        return self.curve(self.design.variances(covariance) - 2.0 * mixed)
-
-    def curve(self, change: Matrix) -> Matrix:
-        """Apply ``diag(y) - y y'`` of each row."""
-        moved = self.probability * change
-        moved -= self.probability * moved.sum(axis=1, keepdims=True)
-        return moved * self.weight[:, None]
-
-    def sides(self) -> list[tuple[Vector, Matrix]]:
-        """For each class, its own curvature and ``B`` times all effects."""
-        result = []
-        for k in range(self.design.n_latent):
-            share = self.weight * self.probability[:, k]
-            effects = (self.design.effects(k) - self.expected) * share[:, None]
-            result.append((share * (1.0 - self.probability[:, k]), effects))
         return result
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from relvec._typing import ArrayLike, Matrix, Vector
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.likelihoods.mixture import MixturePrediction
 
 __all__ = ["BoundLikelihood", "Likelihood", "Prediction", "WorkingResponse", "checked_rows"]
@@ -198,6 +199,22 @@ class BoundLikelihood(ABC):
             if abs(step) < 1e-10:
                 break
         return value
+
+    def credible_log_evidence(
+        self, f: Matrix, variances: Callable[[IndexArray], Matrix], n_intercepts: int
+    ) -> float:
+        """Largest log evidence of a model that is to be believed: by default, any.
+
+        Parameters
+        ----------
+        f : ndarray
+            Latent functions at the mode.
+        variances : callable
+            Given one latent function for each row, the posterior variances of all less that one.
+        n_intercepts : int
+            Number of intercepts that were fitted.
+        """
+        return math.inf
 
     def updated(self, mean: Vector, variance: Vector) -> BoundLikelihood:
         """Re-estimate own parameters given the latent posterior; itself if there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, WorkingResponse, checked_rows
+from relvec.likelihoods.bernoulli import moderate
 
 __all__ = ["BoundSoftmax", "Softmax", "SoftmaxPrediction", "log_sum_exp", "probabilities"]
 
@@ -161,6 +163,60 @@ class BoundSoftmax(BoundLikelihood):
         """Log probability of the classes given their shares alone."""
         count = self.counts
         return float(xlogy(count, count / count.sum()).sum())
+
+    def credible_log_evidence(
+        self,
+        f: Matrix,
+        variances: Callable[[IndexArray], Matrix],
+        n_intercepts: int,
+        *,
+        intercept_excess: float = 1.5,
+        fit_excess: float = 0.1,
+    ) -> float:
+        """Largest log evidence that the Gaussian around a mode explains.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n_rows, n_classes)
+            Logits at the mode.
+        variances : callable
+            Given a class for each row, the variances of all logits less that of the class.
+        n_intercepts : int
+            Number of intercepts that were fitted.
+        intercept_excess : float, default=1.5
+            Nats per free intercept by which the evidence may exceed the averaged fit. Its prior is
+            flat, with density one, so that a posterior of variance ``v`` adds ``log(2 pi v) / 2``:
+            0.9 for a class of a single row. Averaging takes something off the fit, too.
+        fit_excess : float, default=0.1
+            Further nats, as a share of those that the model without atoms leaves to be explained.
+            Sound models of separable classes were found to have up to 0.09, vague ones 0.11 to
+            0.8.
+
+        Notes
+        -----
+        Given all labels ``t``, each is at least as probable as given the others: by the inequality
+        of Cauchy and Schwarz ``p(t_i | t) >= p(t_i | t without t_i)``. So log evidence should not
+        exceed by much the sum of ``log p(t_i | t)``, the fit averaged over the posterior. Where a
+        few atoms of huge prior variance separate the classes, it does: at the mode all rows are
+        saturated and have no curvature, so that volume costs nothing, and that of the intercepts,
+        whose prior is flat, even adds to the evidence; averaged over that volume, predictions are
+        vague. Laplace's approximation does not hold there, and its evidence, which may be
+        positive, is no reason to go there. With two classes and one latent function the excess
+        was found to be mild.
+        """
+        averaged = self.averaged_log_density(f, variances(self.classes))
+        return averaged + intercept_excess * n_intercepts - fit_excess * self.null_log_density
+
+    def averaged_log_density(self, f: Matrix, variance: Matrix) -> float:
+        """Log probability of each row's class, averaged over the weights, added up.
+
+        By pairs of a row's own class with another, as if each were a logistic model whose logit
+        is normal (MacKay, 1992), with the mean and the `variance` of the difference of theirs.
+        """
+        rows = np.arange(len(f))
+        moderated = moderate(f - f[rows, self.classes, None], variance)
+        moderated[rows, self.classes] = 0.0
+        return self.total_log_density(moderated)
 
 
 class Softmax(Likelihood):

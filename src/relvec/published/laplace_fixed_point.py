@@ -8,11 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.priors.gamma import BoundGamma
 from relvec.solvers.base import Certificate, Monitor, Progress
-from relvec.solvers.latent.block_steps import Block, look
-from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentState
+from relvec.solvers.latent.block_steps import blocks_of, look
+from relvec.solvers.latent.problem import LatentProblem, LatentSolution
+from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.walk import Walk
 
 __all__ = ["LaplaceFixedPointSolver"]
 
@@ -108,21 +110,20 @@ class LaplaceFixedPointSolver(BaseEstimator):
                 "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."
             )
         run = _Run(problem, update, threshold, warm_start)
-        trace = [run.state.objective]
         converged = False
         for number in range(1, max_iter + 1):
             change = run.sweep()
             settled = change < tol
             if settled and run.deletable:
                 settled = not run.delete()
-            trace.append(run.state.objective)
-            progress = Progress(update, number, trace[-1], len(run.state.active))
+            run.trace.append(run.state.objective)
+            progress = Progress(update, number, run.trace[-1], len(run.state.active))
             if monitor is not None and monitor(progress):
                 break
             if settled:
                 converged = True
                 break
-        return LatentSolution(run.state, number, converged, run.certificate(), tuple(trace))
+        return LatentSolution(run.state, number, converged, run.certificate(), tuple(run.trace))
 
 
 class _Rates(NamedTuple):
@@ -144,7 +145,7 @@ class _Rates(NamedTuple):
         return result
 
 
-class _Run:
+class _Run(Walk):
     """The atoms still in the model, and their sweeps."""
 
     def __init__(
@@ -154,24 +155,20 @@ class _Run:
         threshold: float,
         warm_start: tuple[IndexArray, Vector] | None,
     ) -> None:
-        self.problem, self.update = problem, update
-        self.deletable = problem.prior.is_removable
-        n_atoms = problem.dictionary.shape[1]
-        self.atoms: Matrix = problem.dictionary.columns(np.arange(n_atoms))
-        spread = problem.log_spread(self.atoms)
+        self.update, self.deletable = update, problem.prior.is_removable
         likelihood = problem.likelihood
+        atoms = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
+        most_latent = problem.largest_latent or likelihood.largest_latent
+        spread = problem.least_log_precision(atoms) + 2.0 * np.log(most_latent)
         reference = likelihood.weighted(likelihood.reference_curvature())
-        largest = np.log(float(reference.sum())) + spread
-        self.most = np.log(threshold) + largest
+        self.most = np.log(threshold) + np.log(float(reference.sum())) + spread
         if warm_start is None:
-            usable = np.isfinite(self.atoms).all(axis=0)
-            usable &= np.exp(spread) > 1e-24 * np.square(self.atoms).max(axis=0)
+            usable = np.isfinite(atoms).all(axis=0)
+            usable &= np.exp(spread) > 1e-24 * np.square(atoms).max(axis=0)
             active = np.flatnonzero(usable)
             # a priori, all atoms together give a latent function of the order of one
-            log_precision = spread[active] + np.log(max(len(active), 1))
-        else:
-            active, log_precision = warm_start
-        self.state: LatentState = problem.evaluate(active, log_precision, self.atoms[:, active])
+            warm_start = active, spread[active] + np.log(max(len(active), 1))
+        super().__init__(problem, 0.0, None, warm_start, LatentTuning())
 
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""
@@ -190,10 +187,8 @@ class _Run:
             price = rates.priced * rates.precision
             precision = 0.5 * (first + np.sqrt(first**2 + 4.0 * second * price)) / second
         active = state.active
-        log_precision = np.log(np.maximum(precision, 1e-300))
-        log_precision = np.maximum(
-            log_precision, problem.least_log_precision(self.atoms[:, active])
-        )
+        least = self.bounds(active)[0]
+        log_precision = np.maximum(np.log(np.maximum(precision, 1e-300)), least)
         kept = staying = np.ones(len(active), dtype=bool)
         if self.deletable:
             kept = (log_precision <= self.most[active]) & (rates.gamma > np.finfo(np.float64).eps)
@@ -218,30 +213,16 @@ class _Run:
 
     def certificate(self) -> Certificate:
         """Derivatives at fixed curvature where the sweeps ended."""
-        problem, state = self.problem, self.state
-        gradient = problem.gradient(state, exact=False)
-        least = problem.least_log_precision(self.atoms[:, state.active])
-        inner = state.log_precision > least + 1e-6
         best = 0.0
         if self.deletable:
-            bound = None
-            if problem.prior.is_penalised and problem.is_prior:
-                bound_s, bound_r = problem.charged_entry(state)
-                bound = bound_s[:, 0], bound_r[:, 0]
-            block = Block(
-                state.active,
-                state.log_precision,
-                problem.likelihood.responses(state.mode.latent)[0],
-                problem.has_intercept,
-                problem.regression_prior,
-                bound,
-            )
-            best = look(block, problem.dictionary, problem.min_gain, 1e-3, 1).best_net
-        return Certificate(float(np.abs(gradient[inner]).max(initial=0.0)), best)
+            block = blocks_of(self.problem, self.state)[0]
+            best = look(block, 1e-3, 1, self.problem.charged_entry(self.state)).best_net
+        return Certificate(self.steepest(exact=False), best)
 
     def _rates(self) -> _Rates:
         mode, k = self.state.mode, len(self.state.active)
-        variance, precision = mode.covariance.diagonal()[:k], mode.precision[:k]
+        variance = mode.hessian.covariance.diagonal()[:k]
+        precision = mode.hessian.precision[:k]
         priced = np.zeros(k)
         if self.problem.prior.is_penalised:
             free = mode.gradient(self.problem.likelihood, exact=False)
@@ -260,6 +241,5 @@ class _Run:
         return False
 
     def _move(self, active: IndexArray, log_precision: Vector) -> None:
-        self.state = self.problem.evaluate(
-            active, log_precision, self.atoms[:, active], self.state.start_for(active)
-        )
+        start = self.state.start_for(active)
+        self.state = self.problem.evaluate(active, log_precision, self.columns(active), start)

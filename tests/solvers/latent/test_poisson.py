@@ -105,7 +105,7 @@ def test_gaussian_likelihood_is_conditioning():
     np.testing.assert_allclose(mode.weights[:4], posterior.coef, rtol=1e-8)
     assert mode.weights[4] == pytest.approx(posterior.intercept)
     np.testing.assert_allclose(
-        np.einsum("ij,jk,ik->i", mode.design.columns, mode.covariance, mode.design.columns),
+        np.einsum("ij,jk,ik->i", mode.design.columns, mode.hessian.covariance, mode.design.columns),
         posterior.variance(Phi),
         rtol=1e-7,
     )

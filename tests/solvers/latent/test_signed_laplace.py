@@ -74,7 +74,9 @@ def test_a_model_of_the_wrong_sign_has_no_evidence():
     signs[active[2]] *= -1.0
     problem = problem_of(Phi, t, signs)
     assert problem.evaluate(active, log_precision, Phi[:, active]).objective == -np.inf
-    allowed = problem.evaluate_allowed(active, log_precision, Phi[:, active])
+    allowed = problem.without_wrong(
+        problem.evaluate(active, log_precision, Phi[:, active]), Phi[:, active]
+    )
     assert np.isfinite(allowed.objective)
     assert active[2] not in allowed.active
     # what is left is the model one would have written down
@@ -401,7 +403,7 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         X = rng.normal(size=(60, 8)) + 2.0 * rng.normal(size=(60, 1))
         t = (rng.random(60) < expit(X @ rng.normal(size=8))).astype(float)
         problem = problem_of(X, t, np.ones(8))
-        start = problem.evaluate_allowed(np.arange(8), rng.normal(size=8), X)
+        start = problem.without_wrong(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
         walk = Walk(problem, 1e-3, None, (start.active, start.log_precision), LatentTuning())
         ascent = ExactAscent(walk, 500)
         assert ascent.run()

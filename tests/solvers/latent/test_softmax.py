@@ -13,7 +13,6 @@ from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.exact import find_entrants
 from relvec.solvers.latent.tuning import LatentTuning
-from relvec.solvers.latent.vague import averaged_log_density, is_vague
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
@@ -262,14 +261,16 @@ def test_evidence_of_vague_models_is_not_believed():
     fits, allowed = [], []
     for deviation in (1.0, 10.0, 1e3, 1e5):
         state = problem.evaluate(active, np.full(3, -2.0 * np.log(deviation)), columns)
-        assert np.isfinite(state.objective) == (not is_vague(state.mode, problem.likelihood))
-        fits.append(averaged_log_density(state.mode, problem.likelihood))
+        assert np.isfinite(state.objective) == (state.mode.is_credible(problem.likelihood))
+        mode = state.mode
+        variance = mode.design.relative_variances(t, mode.hessian.covariance)
+        fits.append(problem.likelihood.averaged_log_density(mode.latent, variance))
         allowed.append(np.isfinite(state.objective))
     assert allowed[0]
     assert not allowed[-1]
     assert fits[-1] < max(fits) - 10.0
     nothing = problem.evaluate(active[:0], np.empty(0), columns[:, :0])
-    assert not is_vague(nothing.mode, problem.likelihood)
+    assert nothing.mode.is_credible(problem.likelihood)
     assert np.isfinite(nothing.objective)
 
 
@@ -282,7 +283,7 @@ def test_search_leaves_a_vague_start(shared):
     assert problem.evaluate(*start, columns_of(problem, active)).objective == -np.inf
     solution = LaplaceSolver().solve(problem, warm_start=start)
     check(problem, solution)
-    assert not is_vague(solution.state.mode, problem.likelihood)
+    assert solution.state.mode.is_credible(problem.likelihood)
 
 
 @pytest.mark.parametrize("shared", SHARED)

@@ -11,44 +11,51 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.base import WorkingResponse
 from relvec.moments.gram import SufficientStatistics
 from relvec.moments.weighted import WeightedMoments
-from relvec.priors import BoundSmoothness
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import State, objective_of, value_of
 from relvec.solvers.latent.common_precision import best_common_precision
+from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 
-__all__ = ["Block", "Promise", "Proposal", "look", "propose"]
+__all__ = ["Block", "Promise", "Proposal", "blocks_of", "look", "propose"]
 
 
 class Block(NamedTuple):
-    """One block of a model: its active atoms, numbered in the dictionary, and the regression."""
+    """One block of a model and the regression that it looks like."""
 
+    problem: LatentProblem
+    first: int
+    """Number, among all blocks, of the first atom of the dictionary in this one."""
     active: IndexArray
+    """Active atoms, numbered in the dictionary."""
     log_precision: Vector
     regression: WorkingResponse
-    centre: bool
-    """Whether there is an intercept."""
-    prior: BoundSmoothness
-    """The penalty on degrees of freedom of every atom of the dictionary."""
-    bound: tuple[Vector, Vector] | None = None
-    """If the penalty on degrees of freedom is a prior: s and r of every atom of the dictionary, at
-    the reference curvature; it would add ``r / (precision + s)`` to the penalty."""
-    signs: Vector | None = None
-    """Sign that the weight of each atom of the dictionary must have, if any."""
+
+
+def blocks_of(problem: LatentProblem, state: LatentState) -> list[Block]:
+    """Return the regressions that the blocks look like at the mode."""
+    blocks, place, first = [], 0, 0
+    responses = problem.likelihood.responses(state.mode.latent)
+    for active, response in zip(problem.split(state.active), responses, strict=True):
+        log_precision = state.log_precision[place : place + len(active)]
+        blocks.append(Block(problem, first, active, log_precision, response))
+        place, first = place + len(active), first + problem.dictionary.shape[1]
+    return blocks
 
 
 class Proposal(NamedTuple):
     """A model of a block that is better at fixed curvature."""
 
     active: IndexArray
+    """Numbered among all blocks."""
     log_precision: Vector
+    """Every latent function bounded."""
     gain: float
     """By how much, net of prices."""
 
@@ -57,15 +64,14 @@ class Promise(NamedTuple):
     """Atoms that would gain at fixed curvature, best first."""
 
     atoms: IndexArray
+    """Numbered among all blocks."""
     log_precision: Vector
     """Where to put them."""
     best_net: float
     """Largest gain net of the price; zero if nothing gains."""
 
 
-def propose(
-    block: Block, working: IndexArray, atoms: Matrix, min_gain: Vector, schedule: Schedule
-) -> Proposal:
+def propose(block: Block, working: IndexArray, atoms: Matrix, schedule: Schedule) -> Proposal:
     """Ascend the evidence of the regression within a working set, to weights of the signs required.
 
     Parameters
@@ -76,26 +82,27 @@ def propose(
         Atoms that may be in the model, ascending; those that are, among them.
     atoms : ndarray of shape (n_samples, n_working)
         Their columns.
-    min_gain : ndarray of shape (n_working,)
-        Their prices.
     schedule : Schedule
         How far to go.
     """
+    latent = block.problem
     statistics = SufficientStatistics(len(working))
     statistics.update(atoms, block.regression.target, block.regression.curvature)
-    moments = statistics.moments(centre=block.centre)
-    prior = block.prior.take(working)
+    moments = statistics.moments(centre=latent.has_intercept)
+    prior, min_gain = latent.regression_prior.take(working), latent.min_gain[working]
     problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
     inside = np.searchsorted(working, block.active)
     norms = 2.0 * np.log(moments.column_norm)
     start = State(inside, block.log_precision - norms[inside])
-    if block.signs is None:
+    if latent.signs is None:
         end = ascend(problem, start, schedule, noise_variance=1.0)
     else:
-        end = ascend_signed(problem, start, schedule, block.signs[working])
+        end = ascend_signed(problem, start, schedule, latent.signs[working])
         end = end._replace(objective=_value(problem, end))
     gain = end.objective - _value(problem, start)
-    return Proposal(working[end.active], end.theta + norms[end.active], gain)
+    least = latent.least_log_precision(atoms[:, end.active])
+    log_precision = np.maximum(end.theta + norms[end.active], least)
+    return Proposal(working[end.active] + block.first, log_precision, gain)
 
 
 def _value(problem: Problem, state: State) -> float:
@@ -111,7 +118,7 @@ def _value(problem: Problem, state: State) -> float:
 
 
 def look(
-    block: Block, dictionary: Dictionary, min_gain: Vector, threshold: float, most: int
+    block: Block, threshold: float, most: int, charged: tuple[Matrix, Matrix] | None = None
 ) -> Promise:
     """Screen every atom of the dictionary; a slope of the wrong sign promises nothing.
 
@@ -119,20 +126,23 @@ def look(
     ----------
     block : Block
         The model now.
-    dictionary : Dictionary
-        All atoms.
-    min_gain : ndarray of shape (n_atoms,)
-        Their prices.
     threshold : float
         Least gain that counts.
     most : int
         Length of the list of promising atoms.
+    charged : tuple of two ndarrays, optional
+        If the penalty on degrees of freedom is a prior: `LatentProblem.charged_entry`.
     """
+    problem, k = block.problem, block.first // max(block.problem.dictionary.shape[1], 1)
     curvature, response = block.regression
     moments = WeightedMoments(
-        dictionary, response, curvature, centre=block.centre, active=block.active
+        problem.dictionary,
+        response,
+        curvature,
+        centre=problem.has_intercept,
+        active=block.active,
     )
-    active, prior = block.active, block.prior
+    active, prior = block.active, problem.regression_prior
     theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
     objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
     point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
@@ -141,21 +151,21 @@ def look(
     seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point)
     admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
     admissible[active] = False
-    if block.signs is not None:
-        admissible &= ~has_wrong_sign(block.signs, seen.q)
+    if problem.signs is not None:
+        admissible &= ~has_wrong_sign(problem.signs, seen.q)
     index = np.flatnonzero(admissible)
     s, q = seen.s[index], seen.q[index]
-    if block.bound is not None:
+    if charged is not None:
         norm = moments.column_norm[index]
-        bound = tuple(x[index, None] / norm[:, None] ** 2 for x in block.bound)
+        bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
         gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
     else:
         w = None if seen.w is None else seen.w[index]
         gain, lam = prior.take(index).best(s, q, w, point.quadratic, moments.n_effective, 1.0)
         log_unit = np.log(np.maximum(lam, 1e-300))
-    net = gain - np.maximum(min_gain[index], threshold)
+    net = gain - np.maximum(problem.min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]
     order = order[net[order] > 0.0]
     atoms = index[order]
     log_precision = log_unit[order] + 2.0 * np.log(moments.column_norm[atoms])
-    return Promise(atoms, log_precision, max(0.0, float(net.max(initial=0.0))))
+    return Promise(atoms + block.first, log_precision, max(0.0, float(net.max(initial=0.0))))

@@ -5,27 +5,15 @@ A unit is a pair of an atom and a block or, if blocks share precisions, an atom 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.solvers.gaussian.tuning import DEFAULT
+from relvec.solvers.latent.block_steps import Promise
 from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.walk import Walk
 
-__all__ = ["Units", "enter_jointly", "promising_units", "units_first"]
-
-
-class Units(NamedTuple):
-    """Units that would gain at fixed curvature, best first."""
-
-    units: IndexArray
-    """Numbered like the active atoms, or like the atoms of the dictionary if they are shared."""
-    log_precision: Vector
-    """Where to put them."""
-    best_net: float
-    """Largest gain net of the price; zero if nothing gains."""
+__all__ = ["enter_jointly", "promising_units", "units_first"]
 
 
 def units_first(walk: Walk, values: np.ndarray) -> np.ndarray:
@@ -33,20 +21,11 @@ def units_first(walk: Walk, values: np.ndarray) -> np.ndarray:
     return values if walk.problem.tied > 1 else values.T.reshape(-1, 1)
 
 
-def promising_units(walk: Walk, threshold: float) -> Units:
-    """Find units that gain at fixed curvature."""
+def promising_units(walk: Walk, threshold: float) -> Promise:
+    """Find units that gain at fixed curvature: if shared, numbered like the atoms."""
     problem, mode = walk.problem, walk.state.mode
-    dictionary, is_penalised = problem.dictionary, problem.prior.is_penalised
-    q = dictionary.rmatmat(mode.slope.reshape(-1, problem.n_blocks))
-    charged = problem.prior.penalty, problem.penalty_of(walk.state.active)
-    is_own = is_penalised and not problem.is_prior
-    raw, s, r = mode.hessian.entry(dictionary, charged if is_own else None)
-    # what is left of an atom that the model explains is rounding
-    admissible = s > 1e-9 * raw
-    s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
-    priced = None if r is None else (s, r)
-    if is_penalised and problem.is_prior:
-        priced = problem.charged_entry(walk.state)
+    q = problem.dictionary.rmatmat(mode.slope.reshape(-1, problem.n_blocks))
+    admissible, s, priced = problem.entry(walk.state)
     # without the price, a unit gains only if its slope is larger than by chance
     allowed = np.any(units_first(walk, admissible), axis=1)
     allowed &= np.any(units_first(walk, q * q > s), axis=1)
@@ -61,7 +40,7 @@ def promising_units(walk: Walk, threshold: float) -> Units:
     order = np.argsort(-net, kind="stable")
     order = order[net[order] > 0.0]
     best = float(net[order[0]]) if len(order) else 0.0
-    return Units(units[order], log_precision[order], best)
+    return Promise(units[order], log_precision[order], best)
 
 
 def enter_jointly(walk: Walk, threshold: float) -> bool:

@@ -152,24 +152,21 @@ def find_entrants(walk: Walk) -> Entrants:
     moves along the effect of its atom, and with it the curvature.
     """
     problem, mode, dictionary = walk.problem, walk.state.mode, walk.problem.dictionary
-    n_blocks, is_own = problem.n_blocks, not problem.is_prior
-    own = problem.penalty_of(walk.state.active) if is_own else 0.0
-    drift = mode.hessian.drift(problem.likelihood, mode.latent, own)
-    moved = mode.design.latent(mode.covariance @ mode.design.pull(drift))
-    bent = drift - mode.hessian.curve(moved)
+    n_blocks = problem.n_blocks
+    own = 0.0 if problem.is_prior else problem.penalty_of(walk.state.active)
+    drift = mode.design.drift(mode.hessian, problem.likelihood, mode.latent, own)
+    moved = mode.design.latent(mode.hessian.covariance @ mode.design.pull(drift))
+    bent = drift - mode.design.curve(mode.hessian.rows, moved)
     sides = [mode.slope.reshape(-1, n_blocks), bent.reshape(-1, n_blocks)]
     q, u = np.split(dictionary.rmatmat(np.hstack(sides)), 2, axis=1)
-    charged = (problem.prior.penalty, own) if is_own and problem.prior.is_penalised else None
-    raw, s, r = mode.hessian.entry(dictionary, charged)
+    admissible, s, charged = problem.entry(walk.state)
     theta = q * q - q * u
-    if problem.prior.is_penalised and problem.is_prior:
-        r = problem.charged_entry(walk.state)[1]
-    if r is not None:
-        theta -= 2.0 * r
-    allowed = (s > 1e-9 * raw) & (theta > s)
+    if charged is not None:
+        theta -= 2.0 * charged[1]
+    allowed = admissible & (theta > s)
     if problem.signs is not None:
         allowed[:, 0] &= ~has_wrong_sign(problem.signs, q[:, 0])
-    s, theta = (units_first(walk, x) for x in (np.maximum(s, 1e-9 * raw), theta))
+    s, theta = units_first(walk, s), units_first(walk, theta)
     is_free = np.any(units_first(walk, allowed), axis=1) & (theta.sum(axis=1) > s.sum(axis=1))
     is_free[walk.state.active[: len(walk.state.active) // problem.tied]] = False
     units = np.flatnonzero(is_free)

@@ -20,7 +20,6 @@ from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
-from relvec.solvers.latent.vague import is_vague
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
 
@@ -167,7 +166,7 @@ class LatentProblem:
         """Find the mode and the objective of a model whose active atoms are given.
 
         The objective of a model with a weight of the wrong sign, or whose evidence is not to be
-        believed (see `is_vague`), is minus infinity, unless `judge` is False.
+        believed (see `Mode.is_credible`), is minus infinity, unless `judge` is False.
         """
         sizes = tuple(map(len, self.split(active))) if self.n_blocks > 1 else None
         mode = find_mode(
@@ -185,22 +184,17 @@ class LatentProblem:
             objective -= float((self.penalty_of(active) * degrees).sum())
         if self.prior.has_density:
             objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
-        if judge and (self.is_wrong(active, mode).any() or is_vague(mode, self.likelihood)):
+        if judge and self.signs is not None and self.is_wrong(active, mode).any():
+            objective = -np.inf
+        if judge and self.n_blocks > 1 and not mode.is_credible(self.likelihood):
             objective = -np.inf
         return LatentState(active, log_precision, mode, objective)
 
-    def evaluate_allowed(
-        self,
-        active: IndexArray,
-        log_precision: Vector,
-        columns: Matrix,
-        start: Vector | None = None,
-    ) -> LatentState:
-        """Evaluate a model less the atoms whose weights have the wrong sign, until none has.
+    def without_wrong(self, state: LatentState, columns: Matrix) -> LatentState:
+        """Leave out atoms whose weights have the wrong sign, until none has.
 
         The others keep their precisions. This ends: the model without atoms is allowed.
         """
-        state = self.evaluate(active, log_precision, columns, start)
         while (wrong := self.is_wrong(state.active, state.mode)).any():
             columns, active = columns[:, ~wrong], state.active[~wrong]
             state = self.evaluate(
@@ -218,10 +212,28 @@ class LatentProblem:
         """Return the curvature at which degrees of freedom are counted."""
         if not self.is_prior:
             return mode.hessian
-        return mode.design.reference_hessian(self.likelihood, mode.precision)
+        return mode.design.reference_hessian(self.likelihood, mode.hessian.precision)
 
-    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
-        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
+    def entry(self, state: LatentState) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
+        """Return of every atom in every block whether it may enter, its ``s``, and its penalty.
+
+        The last are ``t`` and ``r``, as of `charged_entry`, or None.
+        """
+        penalty = None
+        if self.prior.is_penalised and not self.is_prior:
+            penalty = self.prior.penalty, self.penalty_of(state.active)
+        raw, s, r = state.mode.hessian.entry(self.dictionary, penalty)
+        admissible: BoolArray = s > 1e-9 * raw  # less is rounding: the model explains the atom
+        s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
+        return admissible, s, self.charged_entry(state) if r is None else (s, r)
+
+    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix] | None:
+        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``.
+
+        None unless there is a penalty on degrees of freedom, and it is a prior.
+        """
+        if not (self.prior.is_penalised and self.is_prior):
+            return None
         penalty = self.prior.penalty, self.penalty_of(state.active)
         _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
         assert r is not None
@@ -248,30 +260,27 @@ class LatentProblem:
         """Twice the evidence lost at fixed curvature with each unit, prices left out."""
         mode, k = state.mode, len(state.active) // self.tied
         if self.tied == 1:
-            variance = mode.covariance.diagonal()[:k]
+            variance = mode.hessian.covariance.diagonal()[:k]
             loss: Vector = mode.weights[:k] ** 2 / variance
-            return loss + np.log(mode.precision[:k] * variance)
+            return loss + np.log(mode.hessian.precision[:k] * variance)
         pairs = np.arange(k)[:, None] + k * np.arange(self.tied)
-        blocks = mode.covariance[pairs[:, :, None], pairs[:, None, :]]
+        blocks = mode.hessian.covariance[pairs[:, :, None], pairs[:, None, :]]
         weights = mode.weights[pairs]
         fit = np.einsum("ij,ij->i", weights, np.linalg.solve(blocks, weights[:, :, None])[:, :, 0])
-        volume: Vector = np.linalg.slogdet(blocks * mode.precision[pairs[:, :1], None])[1]
+        volume: Vector = np.linalg.slogdet(blocks * mode.hessian.precision[pairs[:, :1], None])[1]
         return fit + volume
 
     def least_log_precision(self, columns: Matrix) -> Vector:
         """Smallest log precisions allowed for some atoms: the bound on latent functions."""
         largest = self.largest_latent or self.likelihood.largest_latent
-        return self.log_spread(columns) - 2.0 * float(np.log(largest))
-
-    def log_spread(self, columns: Matrix) -> Vector:
-        """Log mean square of some atoms over the rows, as an intercept leaves them."""
+        # log mean square of the atoms over the rows, as an intercept leaves them
         share = np.full(len(columns), 1.0 / len(columns))
         if self.likelihood.weight is not None:
             share = self.likelihood.weight / self.likelihood.weight.sum()
         if self.has_intercept:
             columns = columns - share @ columns
-        result: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
-        return result
+        log_spread: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
+        return log_spread - 2.0 * float(np.log(largest))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.gaussian.ascent import Schedule
-from relvec.solvers.latent.block_steps import Block, Promise, Proposal, look, propose
+from relvec.solvers.latent.block_steps import Promise, Proposal, blocks_of, look, propose
 from relvec.solvers.latent.entries import enter_jointly, promising_units
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.tuning import LatentTuning
@@ -64,19 +64,27 @@ class BlockSearch:
 
     def run(self) -> bool:
         """Search until no step brings a rise; False if cut short."""
+        walk, tol, settled_to = self.walk, self.tol, 0.02
         try:
             if self.problem.shared:
                 return self._run_jointly()
-            self._work_with([self._first_atoms()] * self.problem.n_blocks)
+            walk.hold(self._first_atoms())
+            start = walk.state.objective
+            self._settle(settled_to, first_loose=not len(walk.state.active))
             for _ in range(self.max_iter):
-                before = self.walk.state.objective
-                if not self._run_blocks():
-                    return False
-                if self.problem.n_blocks == 1:
+                before, promises = walk.state.objective, self._look()
+                best_net = max(promises, key=attrgetter("best_net")).best_net
+                if best_net > 0.0 or settled_to > tol:
+                    if best_net > 0.0:
+                        walk.hold(np.concatenate([*map(attrgetter("atoms"), promises)]))
+                    settled_to = 10.0 * tol if best_net > 0.1 else tol
+                    self._settle(settled_to)
+                    if walk.state.objective - before >= tol or self._enter_one(promises):
+                        continue
+                if self._is_finished(start):
                     return True
-                self._finish()
-                if self.walk.state.objective - before < self.tol:
-                    return True
+                start, settled_to = walk.state.objective, 0.02
+                self._settle(settled_to, first_loose=not len(walk.state.active))
         except Stopped:
             self.is_stopped = True
         return False
@@ -105,72 +113,34 @@ class BlockSearch:
                 return True
         return False
 
-    def _finish(self) -> None:
-        """Move precisions, remove and enter with all blocks at once until nothing rises."""
+    def _is_finished(self, start: float) -> bool:
+        """Move, remove and enter with all blocks at once; whether nothing rose since `start`."""
+        if self.problem.n_blocks == 1:
+            return True
         for _ in range(self.max_iter):
             self.walk.settle_precisions(self.tol)
             if not enter_jointly(self.walk, self.schedule.threshold):
-                return
+                break
+        return self.walk.state.objective - start < self.tol
 
     # ------------------------------------------------------------------ block by block
-
-    def _run_blocks(self) -> bool:
-        """Go through working sets until none brings a rise; False if cut short."""
-        walk, settled_to = self.walk, 0.02
-        self._settle(settled_to, first_loose=not len(walk.state.active))
-        for _ in range(self.max_iter):
-            before = walk.state.objective
-            promises = self._look()
-            best_net = max(promises, key=attrgetter("best_net")).best_net
-            if best_net > 0.0:
-                self._work_with([promise.atoms for promise in promises])
-            elif settled_to <= self.tol:
-                return True
-            settled_to = 10.0 * self.tol if best_net > 0.1 else self.tol
-            self._settle(settled_to)
-            if walk.state.objective - before < self.tol and not self._enter_one(promises):
-                return True
-        return False
 
     def _first_atoms(self) -> IndexArray:
         """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
 
-        Neither their place in the dictionary nor the order of the classes must matter.
+        The same in all blocks: neither their place in the dictionary nor the order of the classes
+        must matter.
         """
         problem, n_atoms = self.problem, self.walk.n_atoms
         if n_atoms <= self.tuning.first_atoms:
-            return np.arange(n_atoms)
+            return np.arange(n_atoms * problem.n_blocks)
         pulls = self.walk.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
         slopes = problem.dictionary.rmatmat(pulls)
         order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
         order = order[np.isfinite(problem.min_gain[order])]
         places = np.linspace(0, len(order) - 1, self.tuning.first_atoms).astype(np.intp)
-        return np.unique(order[places])
-
-    def _work_with(self, atoms: list[IndexArray]) -> None:
-        """Choose the working sets: the given atoms of each block and those that are active."""
-        numbered = map(np.add, atoms, np.arange(len(atoms)) * self.walk.n_atoms)
-        self.walk.hold(np.concatenate(list(numbered)))
-
-    def _blocks(self) -> list[Block]:
-        """Return the regressions that the blocks look like at the mode."""
-        problem, state = self.problem, self.walk.state
-        blocks, first = [], 0
-        responses = problem.likelihood.responses(state.mode.latent)
-        for active, response in zip(problem.split(state.active), responses, strict=True):
-            log_precision = state.log_precision[first : first + len(active)]
-            first += len(active)
-            blocks.append(
-                Block(
-                    active,
-                    log_precision,
-                    response,
-                    problem.has_intercept,
-                    problem.regression_prior,
-                    signs=problem.signs,
-                )
-            )
-        return blocks
+        starts = np.arange(problem.n_blocks) * n_atoms
+        return np.add.outer(starts, np.unique(order[places])).ravel()
 
     def _look(self) -> list[Promise]:
         """Screen every atom of every block at the curvature of the mode."""
@@ -178,13 +148,9 @@ class BlockSearch:
         if self._seen is not None and self._seen[0] is state:
             return self._seen[1]
         promises: list[Promise] = []
-        is_charged = problem.prior.is_penalised and problem.is_prior
-        charged = problem.charged_entry(state) if is_charged else None
-        for k, block in enumerate(self._blocks()):
-            if charged is not None:
-                block = block._replace(bound=(charged[0][:, k], charged[1][:, k]))
-            threshold, most = self.schedule.threshold, self.tuning.promising
-            promises.append(look(block, problem.dictionary, problem.min_gain, threshold, most))
+        charged = problem.charged_entry(state)
+        for block in blocks_of(problem, state):
+            promises.append(look(block, self.schedule.threshold, self.tuning.promising, charged))
         self._seen = state, promises
         return promises
 
@@ -192,30 +158,14 @@ class BlockSearch:
         """Take regression steps in the working set until they bring less than `tol`."""
         problem, walk = self.problem, self.walk
         for number in range(self.tuning.rounds):
-            before = walk.state.objective
+            before, proposals = walk.state.objective, []
             schedule = self.loose if first_loose and number < 2 else self.schedule
-            if not self._take(self._proposals(schedule)) or walk.state.objective - before < tol:
+            for block, working in zip(blocks_of(problem, walk.state), walk.working, strict=True):
+                proposals.append(propose(block, working, walk.columns(working), schedule))
+            if not self._take(proposals) or walk.state.objective - before < tol:
                 break
         if problem.prior.is_penalised or problem.n_blocks > 1 or problem.signs is not None:
             walk.settle_precisions(tol)
-
-    def _proposals(self, schedule: Schedule) -> list[Proposal]:
-        """Ask every block for a better model, numbered among all blocks."""
-        result, blocks = [], self._blocks()
-        for number, (block, working) in enumerate(zip(blocks, self.walk.working, strict=True)):
-            columns = self.walk.columns(working)
-            prices = self.problem.min_gain[working]
-            proposal = propose(block, working, columns, prices, schedule)
-            least = self.problem.least_log_precision(
-                columns[:, np.searchsorted(working, proposal.active)]
-            )
-            result.append(
-                proposal._replace(
-                    active=proposal.active + number * self.walk.n_atoms,
-                    log_precision=np.maximum(proposal.log_precision, least),
-                )
-            )
-        return result
 
     def _take(self, proposals: list[Proposal]) -> bool:
         """Step towards the proposals of all blocks or, if that fails, of one after the other."""
@@ -255,11 +205,9 @@ class BlockSearch:
     def _enter_one(self, promises: list[Promise]) -> bool:
         """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
         walk, tried = self.walk, self.tuning.tried
-        for block, promise in enumerate(promises):
-            for atom, wanted in zip(
-                promise.atoms[:tried], promise.log_precision[:tried], strict=True
-            ):
-                entering = np.array([atom + block * walk.n_atoms])
+        for atoms, log_precision, _ in promises:
+            for atom, wanted in zip(atoms[:tried], log_precision[:tried], strict=True):
+                entering = np.array([atom])
                 least = walk.bounds(entering)[0]
                 if least[0] > wanted or np.isin(entering, walk.state.active).any():
                     continue  # one that wants more than it may have would be followed by many

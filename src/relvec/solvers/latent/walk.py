@@ -46,27 +46,28 @@ class Walk:
         self.n_atoms = problem.dictionary.shape[1]
         nothing = np.empty(0, dtype=np.intp)
         active, log_precision = (nothing, np.empty(0)) if warm_start is None else warm_start
-        self._fetch(active)
-        self.state: LatentState = problem.evaluate_allowed(
-            active, log_precision, self.columns(active)
-        )
+        columns = problem.dictionary.columns(active % max(self.n_atoms, 1))
+        self.state: LatentState = problem.evaluate(active, log_precision, columns)
+        if problem.signs is not None:
+            self.state = problem.without_wrong(self.state, columns)
         if not np.isfinite(self.state.objective):  # nothing to climb from
-            self.state = problem.evaluate(nothing, log_precision[:0], self.columns(nothing))
+            self.state = problem.evaluate(nothing, log_precision[:0], columns[:, :0])
+        self.hold(active)
         self.trace = [self.state.objective]
 
     # ------------------------------------------------------------------ columns
 
     def hold(self, atoms: IndexArray) -> None:
         """Work with some atoms, numbered by block, and those that are active."""
-        self._fetch(np.union1d(atoms, self.state.active))
-
-    def _fetch(self, atoms: IndexArray) -> None:
+        atoms = np.union1d(atoms, self.state.active)
         self.working = self.problem.split(atoms)
         self.held = np.unique(atoms % max(self.n_atoms, 1))
         self.atoms: Matrix = self.problem.dictionary.columns(self.held)
 
     def columns(self, active: IndexArray) -> Matrix:
         """Columns of atoms that are held, whatever their block."""
+        if self.problem.n_blocks == 1 and len(active) == len(self.held):
+            return self.atoms
         return self.atoms[:, np.searchsorted(self.held, active % max(self.n_atoms, 1))]
 
     def bounds(self, active: IndexArray) -> tuple[Vector, Vector]:
@@ -84,7 +85,10 @@ class Walk:
     ) -> bool:
         """Move to a model, less the atoms of the wrong sign, if its objective is higher."""
         start = self.state.start_for(active) if start is None else start
-        trial = self.problem.evaluate_allowed(active, log_precision, self.columns(active), start)
+        columns = self.columns(active)
+        trial = self.problem.evaluate(active, log_precision, columns, start)
+        if self.problem.signs is not None:
+            trial = self.problem.without_wrong(trial, columns)
         if not trial.objective > self.state.objective + self.least_rise:
             return False
         self.state = trial
@@ -159,7 +163,7 @@ class Walk:
         mode, k = self.state.mode, len(self.state.active)
         drive = 2.0 * self.problem.gradient(self.state, exact=False)
         square = self.problem.pooled(mode.weights[:k] ** 2)
-        determined = self.problem.pooled(drive) + mode.precision[:k] * square
+        determined = self.problem.pooled(drive) + mode.hessian.precision[:k] * square
         ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
         return np.clip(np.log(ratio), *self.bounds(self.state.active))
 
