@@ -62,7 +62,7 @@ from relvec.kernels import (
     Warped,
 )
 from relvec.learning import ScaleLearner, ScaleTuning
-from relvec.priors import FlatPrior, GammaPrior, LaplacePrior, SmoothnessPrior
+from relvec.priors import FlatPrior, GammaPrior, InverseGamma, LaplacePrior, SmoothnessPrior
 
 _rng = np.random.default_rng(0)
 X = _rng.normal(size=(60, 3))
@@ -83,7 +83,7 @@ FRAME = pd.DataFrame(
 )
 
 SOLVERS = {
-    "sequential": S.SequentialSolver(),
+    "sequential": S.SequentialSolver(tuning=S.SearchTuning()),
     "fixed_point": published.FixedPointSolver("em"),
     "textbook": published.TextbookSolver(),
     "random_order": published.RandomOrderSolver(),
@@ -111,7 +111,7 @@ KERNELS = {
 }
 PRIORS = {
     "flat": FlatPrior(),
-    "gamma": GammaPrior(),
+    "gamma": GammaPrior(noise=InverseGamma(1e-4, 1e-4)),
     "laplace": LaplacePrior(),
     "smoothness": SmoothnessPrior(2.0),
 }
