@@ -96,7 +96,7 @@ def evaluate(
         return None
     whitened = solve_lower(factor, correlation) if len(lam) else correlation
     quadratic = objective.target_ss - float(whitened @ whitened)
-    if len(lam) and not quadratic > 0.0:
+    if not quadratic > 0.0 and (len(lam) or objective.noise_variance is None):
         return None
     log_det = log_det_cholesky(factor) - float(theta.sum())
     if objective.noise_variance is None:
