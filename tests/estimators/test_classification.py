@@ -25,7 +25,7 @@ FORMS = ("softmax", "shared", "one_vs_rest")
 
 def _expected_failures(estimator):
     if getattr(estimator, "solver", None) == "exact":
-        reason = "exact ascents end along flat ridges: probabilities agree to 1e-5, not to 1e-7"
+        reason = "weighted and repeated rows agree to 1e-5, not to 1e-7; the cause is not known"
         return {"check_sample_weight_equivalence_on_dense_data": reason}
     if getattr(estimator, "kernel", None) != "precomputed":
         return {}
