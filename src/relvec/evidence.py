@@ -193,8 +193,10 @@ def mackay_update(
     return result
 
 
-def mackay_noise(residual_ss: float, gamma: Vector, count: float) -> float:
+def mackay_noise(residual_ss: float, gamma: Vector, count: float, least: float = EPS) -> float:
     """MacKay's fixed point for the noise: what is left, by the degrees of freedom that are left.
+
+    Of `count` observations; of which not less than `least` are taken to be left.
 
     Examples
     --------
@@ -202,7 +204,7 @@ def mackay_noise(residual_ss: float, gamma: Vector, count: float) -> float:
     >>> mackay_noise(6.0, np.array([0.5, 0.5]), 4.0)
     2.0
     """
-    return residual_ss / max(count - float(gamma.sum()), EPS)
+    return residual_ss / max(count - float(gamma.sum()), least)
 
 
 def gradient_and_hessian(
