@@ -127,6 +127,8 @@ class BoundPrior(ABC):
     """Density of the rate of a Laplace prior, if that is to be learnt."""
 
     def __init__(self, noise: InverseGamma | None = None) -> None:
+        if not (noise is None or isinstance(noise, InverseGamma)):
+            raise TypeError(f"noise must be an InverseGamma or None; got {noise!r}.")
         self.noise = InverseGamma() if noise is None else noise.checked()
 
     def take(self, atoms: IndexArray) -> Self:
