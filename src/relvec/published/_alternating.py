@@ -35,7 +35,6 @@ class State:
     """Precision of the intercept first, if it is in the model."""
     weight: Vector
     """In the order of `alpha`; those of kernels before the sign of their column."""
-    has_intercept: bool
     theta: Vector
     beta: Vector
     noise: float = np.nan
@@ -44,19 +43,19 @@ class State:
 
     @property
     def first(self) -> int:
-        """Place of the first kernel among the columns."""
-        return int(self.has_intercept)
+        """Place of the first kernel among the columns: one if the intercept is in the model."""
+        return len(self.weight) - len(self.rows)
 
     @property
     def intercept(self) -> float:
         """Weight of the constant; zero if it was pruned."""
-        return float(self.weight[0]) if self.has_intercept else 0.0
+        return float(self.weight[: self.first].sum())
 
     def design(self) -> Matrix:
         """Columns of the model at the training inputs."""
         used = self.X[:, self.features]
         kernel = scaled_kernel(used, used[self.rows], self.theta) * self.sign[self.rows]
-        return with_constant(kernel, self.has_intercept)
+        return with_constant(kernel, self.first > 0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,7 +95,6 @@ class AlternatingEstimator(BaseEstimator):
             features=np.arange(n_features),
             alpha=np.full(size, float(alpha)),
             weight=np.full(size, float(weight)),
-            has_intercept=bool(self.fit_intercept),
             theta=per_feature("initial_theta", theta, n_features),
             beta=per_feature("initial_beta", self.initial_beta, n_features, positive=True),
         )
@@ -129,7 +127,6 @@ class AlternatingEstimator(BaseEstimator):
         keep = alpha < self.alpha_max
         keep[first:] = at_least_one(keep[first:], alpha[first:])
         change = float(np.max(np.abs(weight - state.weight)[keep]))
-        state.has_intercept = bool(first and keep[0])
         state.rows, state.weight = state.rows[keep[first:]], weight[keep]
         state.alpha = np.minimum(alpha[keep], _LARGEST_PRECISION)
         return change
