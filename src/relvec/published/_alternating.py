@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.published._algebra import scaled_kernel, updated_precision, variance_at, with_constant
-from relvec.published._inputs import at_least_one, per_feature, read_inputs
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.published._algebra import scaled_kernel, updated_precision, with_constant
+from relvec.published._inputs import at_least_one, per_feature
 from relvec.published._newton import NewtonRules, ascend
 from relvec.published._objectives import (
     FeatureObjective,
+    Objective,
     Target,
     Trial,
     TruncatedPrior,
-    WeightObjective,
 )
 
 
@@ -106,13 +106,7 @@ class AlternatingEstimator(BaseEstimator):
         return TruncatedPrior(precision, truncated, scale)
 
     def _ascend(
-        self,
-        objective: FeatureObjective | WeightObjective,
-        start: Vector,
-        steps: int,
-        size: int,
-        *,
-        stale: bool = False,
+        self, objective: Objective, start: Vector, steps: int, size: int, *, stale: bool = False
     ) -> tuple[Trial, Vector]:
         """Newton steps, until the norm of the gradient over `size` is small; new precisions."""
         rules = NewtonRules(
@@ -155,7 +149,7 @@ class AlternatingEstimator(BaseEstimator):
         state.beta = np.minimum(beta[keep], _LARGEST_PRECISION)
         return change, trial.value
 
-    def _expose(self, state: State, covariance: Matrix) -> None:
+    def _expose(self, state: State, weights: Vector, covariance: Matrix) -> None:
         n_features = state.X.shape[1]
         self.relevance_ = state.rows
         self.relevance_vectors_ = state.X[state.rows]
@@ -166,15 +160,11 @@ class AlternatingEstimator(BaseEstimator):
         self.feature_precision_[state.features] = state.beta
         self.weight_precision_ = state.alpha[state.first :]
         self.trace_ = np.array(state.trace)
-        self._covariance = covariance
+        self._weights, self._covariance = weights, covariance
 
-    def _kernel(self, X: ArrayLike) -> Matrix:
-        return scaled_kernel(read_inputs(self, X), self.relevance_vectors_, self.feature_weights_)
-
-    def _variance(self, kernel: Matrix) -> Vector:
-        """Variance of the output where the kernels have these values."""
-        has_intercept = len(self._covariance) > len(self.relevance_)
-        return variance_at(with_constant(kernel, has_intercept), self._covariance)
+    def _design(self, X: Matrix) -> Matrix:
+        kernel = scaled_kernel(X, self.relevance_vectors_, self.feature_weights_)
+        return with_constant(kernel, len(self._weights) > len(self.relevance_))
 
 
 _LARGEST_PRECISION = float(np.finfo(np.float64).max) ** 0.25

@@ -174,3 +174,7 @@ class WeightObjective:
         diagonal = self.prior.curvature(trial.x)
         curvature.flat[:: len(diagonal) + 1] += diagonal
         return self.design.T @ score + self.prior.gradient(trial.x), curvature
+
+
+Objective = FeatureObjective | WeightObjective
+"""Something to maximise."""

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
@@ -19,10 +18,14 @@ from relvec.published._algebra import (
     scaled_kernel,
     updated_noise,
     updated_precision,
-    variance_at,
     with_constant,
 )
-from relvec.published._inputs import initial_values, per_feature, read_inputs, read_regression
+from relvec.published._inputs import (
+    GaussianRegressor,
+    initial_values,
+    per_feature,
+    read_regression,
+)
 
 __all__ = ["InterleavedRVM"]
 
@@ -86,7 +89,7 @@ class _State:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class InterleavedRVM(RegressorMixin, BaseEstimator):
+class InterleavedRVM(GaussianRegressor):
     """Relevance vector machine whose input scales climb the evidence between MacKay's updates.
 
     A reference to compare with, not a method to use. Columns are a constant, explicit ones on
@@ -313,31 +316,8 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         self.noise_variance_ = state.noise
         self.log_evidence_ = found.log_evidence
         self._fixed_kept = fixed
-        self._covariance = found.covariance
+        self._weights, self._covariance = found.mean, found.covariance
 
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
-        """Predict the target, with its standard deviation on request.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        return_std : bool, default=False
-            Also return standard deviations, noise included.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
-            Only if `return_std` is True.
-        """
-        X = read_inputs(self, X)
-        fixed = self._fixed(X)
+    def _design(self, X: Matrix) -> Matrix:
         kernel = scaled_kernel(X, self.relevance_vectors_, self.input_scales_)
-        mean: Vector = kernel @ self.coef_
-        mean = mean + fixed[:, int(self.fit_intercept) :] @ self.column_coef_ + self.intercept_
-        if not return_std:
-            return mean
-        design = np.column_stack([fixed[:, self._fixed_kept], kernel])
-        variance = variance_at(design, self._covariance)
-        return mean, np.sqrt(self.noise_variance_ + np.maximum(variance, 0.0))
+        return np.column_stack([self._fixed(X)[:, self._fixed_kept], kernel])
