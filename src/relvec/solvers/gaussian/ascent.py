@@ -89,22 +89,9 @@ def ascend(
             brief=is_brief,
             tuning=schedule.tuning,
         )
-        climb.move_to(maximum)
-        if monitor is not None and monitor(
-            Progress(stage, climb.n_rounds, climb.trace[-1], len(climb.active))
-        ):
-            return climb.state(None, is_full=False)
-        found = climb.look()
-        wants = bool((found.net > 0.0).any())
-        room = climb.cap - len(climb.active)
-        if wants and room > 0 and climb.n_rounds < schedule.max_rounds:
-            climb.enter(found, room)
-        elif is_brief:
-            climb.is_settling = True
-        elif room < 0:
-            climb.cut()
-        elif climb.is_settled(room):
-            return climb.state(found, is_full=wants and room == 0)
+        end = climb.proceed(maximum, is_brief)
+        if end is not None:
+            return end
 
 
 def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
@@ -168,6 +155,25 @@ class _Climb:
         self.trace.append(
             value_of(self.problem, self.active, point.quadratic, point.log_det, point.prior, noise)
         )
+
+    def proceed(self, maximum: Maximum, is_brief: bool) -> State | None:
+        """Let atoms in, or end: then the end state is returned."""
+        self.move_to(maximum)
+        progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
+        if self.monitor is not None and self.monitor(progress):
+            return self.state(None, is_full=False)
+        found = self.look()
+        wants = bool((found.net > 0.0).any())
+        room = self.cap - len(self.active)
+        if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
+            self.enter(found, room)
+        elif is_brief:
+            self.is_settling = True
+        elif room < 0:
+            self.cut()
+        elif self.is_settled(room):
+            return self.state(found, is_full=wants and room == 0)
+        return None
 
     def look(self) -> Entrants:
         """Screen every atom."""

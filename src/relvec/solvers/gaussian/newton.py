@@ -158,16 +158,20 @@ class _Model(NamedTuple):
 
 
 def _model_at(
-    point: Point,
+    theta: Vector,
+    point: Point | None,
     gram: Matrix,
     correlation: Vector,
     objective: Objective,
     charge: Vector | None,
     kept: IndexArray,
 ) -> _Model:
-    """Return the model at a point, with its posterior moments."""
+    """Return the model at a point, with its posterior moments; None is a point to be raised."""
+    point = point or raised(gram, correlation, theta, objective)
     _, _, prior, noise = objective
-    covariance, shrunk, density = point.covariance, None, None
+    covariance, shrunk, density = point.known_covariance, None, None
+    if covariance is None:
+        covariance = inverse_from_cholesky(point.factor)
     if prior.is_penalised:
         shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
     if prior.has_density:
@@ -181,9 +185,9 @@ def _restricted(model: _Model, alive: BoolArray) -> _Model:
     gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
     objective = model.objective.take(np.flatnonzero(alive))
     charge = None if model.charge is None else model.charge[alive]
-    at = gram, correlation, model.point.theta[alive], objective
-    point = evaluate(*at) or raised(*at)
-    return _model_at(point, gram, correlation, objective, charge, model.kept[alive])
+    theta, kept = model.point.theta[alive], model.kept[alive]
+    point = evaluate(gram, correlation, theta, objective)
+    return _model_at(theta, point, gram, correlation, objective, charge, kept)
 
 
 def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
@@ -344,8 +348,8 @@ def maximise(
         Lengths of steps.
     """
     point = evaluate(gram, correlation, theta, objective)
-    point = point or raised(gram, correlation, theta, objective)
-    model = _model_at(point, gram, correlation, objective, charge, np.arange(len(theta)))
+    kept = np.arange(len(theta))
+    model = _model_at(theta, point, gram, correlation, objective, charge, kept)
     n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
     while True:
         alive, many = _find_survivors(model, bulk)
@@ -363,6 +367,6 @@ def maximise(
         n_iter += 1
         if brief and n_iter >= max_iter:
             return Maximum(model.kept, step.point, None, None, n_iter, False, np.inf)
-        model = _model_at(step.point, *model[:5])
-    _, _, _, _, kept, point, covariance, mean, _, _ = model
-    return Maximum(kept, point, covariance, mean, n_iter, step.converged, step.steepest)
+        model = _model_at(step.point.theta, step.point, *model[:5])
+    end = model.kept, model.point, model.covariance, model.mean
+    return Maximum(*end, n_iter, step.converged, step.steepest)
