@@ -74,10 +74,7 @@ def ascend(
     """
     climb = _Climb(problem, start, schedule, noise_variance, stage, monitor)
     while True:
-        active = climb.active
-        # A few steps do while atoms are still to come, and only at the end are prices charged.
-        is_brief = bool(len(active)) and climb.polishing == 0 and not climb.is_settling
-        is_charged = climb.is_charged and climb.polishing == 2
+        active, (is_brief, charge) = climb.active, climb.options()
         maximum = maximise(
             problem.moments.gram(active),
             problem.moments.correlation[active],
@@ -85,13 +82,23 @@ def ascend(
             climb.objective.take(active),
             max_iter=(schedule.newton_steps, 3, 100)[climb.polishing],
             tol=schedule.gradient_tol,
-            charge=problem.min_gain[active] if is_charged else None,
+            charge=charge,
             brief=is_brief,
             tuning=schedule.tuning,
         )
-        end = climb.proceed(maximum, is_brief)
-        if end is not None:
-            return end
+        if climb.move_to(maximum):
+            return climb.state(None, is_full=False)
+        found = climb.look()
+        wants = bool((found.net > 0.0).any())
+        room = climb.cap - len(climb.active)
+        if wants and room > 0 and climb.n_rounds < schedule.max_rounds:
+            climb.enter(found, room)
+        elif is_brief:
+            climb.is_settling = True
+        elif room < 0:
+            climb.cut()
+        elif climb.is_settled(room):
+            return climb.state(found, is_full=wants and room == 0)
 
 
 def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
@@ -144,8 +151,15 @@ class _Climb:
         self.n_rounds = 0
         self.trace: list[float] = []
 
-    def move_to(self, maximum: Maximum) -> None:
-        """Go where Newton's method led, without the atoms it removed."""
+    def options(self) -> tuple[bool, Vector | None]:
+        """Whether a few Newton steps will do, and what atoms must be worth to stay, if anything."""
+        # Atoms are still to come at first, and only at the end are their prices charged.
+        is_brief = bool(len(self.active)) and self.polishing == 0 and not self.is_settling
+        is_charged = self.is_charged and self.polishing == 2
+        return is_brief, self.problem.min_gain[self.active] if is_charged else None
+
+    def move_to(self, maximum: Maximum) -> bool:
+        """Go where Newton's method led, without the atoms it removed; tell if a monitor says stop."""
         self.n_rounds += 1
         self.maximum, self.theta = maximum, maximum.point.theta
         if len(maximum.kept) < len(self.active):
@@ -155,25 +169,8 @@ class _Climb:
         self.trace.append(
             value_of(self.problem, self.active, point.quadratic, point.log_det, point.prior, noise)
         )
-
-    def proceed(self, maximum: Maximum, is_brief: bool) -> State | None:
-        """Let atoms in, or end: then the end state is returned."""
-        self.move_to(maximum)
         progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
-        if self.monitor is not None and self.monitor(progress):
-            return self.state(None, is_full=False)
-        found = self.look()
-        wants = bool((found.net > 0.0).any())
-        room = self.cap - len(self.active)
-        if wants and room > 0 and self.n_rounds < self.schedule.max_rounds:
-            self.enter(found, room)
-        elif is_brief:
-            self.is_settling = True
-        elif room < 0:
-            self.cut()
-        elif self.is_settled(room):
-            return self.state(found, is_full=wants and room == 0)
-        return None
+        return self.monitor is not None and self.monitor(progress)
 
     def look(self) -> Entrants:
         """Screen every atom."""
