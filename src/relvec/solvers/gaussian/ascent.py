@@ -159,7 +159,7 @@ class _Climb:
         return is_brief, self.problem.min_gain[self.active] if is_charged else None
 
     def move_to(self, maximum: Maximum) -> bool:
-        """Go where Newton's method led, without the atoms it removed; tell if a monitor says stop."""
+        """Go where Newton's method led, without the atoms it removed; say if a monitor stops."""
         self.n_rounds += 1
         self.maximum, self.theta = maximum, maximum.point.theta
         if len(maximum.kept) < len(self.active):
