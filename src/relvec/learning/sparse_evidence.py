@@ -48,8 +48,6 @@ class _Model(NamedTuple):
     """A sparse model at given precisions and scales."""
 
     point: Point
-    kernels: Matrix
-    """Values of the kernels."""
     unit: Matrix
     """Atoms, centred and of unit norm."""
     norm: Vector
@@ -109,7 +107,7 @@ class SparseEvidence:
             return None
         n, _, prior, noise = self.objective
         c = prior.penalty
-        point, kernels, unit, norm, covariance, mean, precision = model
+        point, unit, norm, covariance, mean, precision = model
         shrunk = None
         if prior.is_penalised:
             shrunk = penalised_shrinkage(c, covariance, point.lam)
@@ -127,8 +125,8 @@ class SparseEvidence:
         slope = np.multiply.outer(precision * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
         slope *= self.root[:, None]  # of mean zero already: unit atoms and residuals are
-        of_kernels = slope[:, : len(self.centers)]
-        by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, of_kernels, kernels)
+        kernels = slope[:, : len(self.centers)]
+        by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(value, -0.5 * by_theta, by_scale)
 
     def climb(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
@@ -185,8 +183,8 @@ class SparseEvidence:
 
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
         inputs = scaled_inputs(self.kernel, scale, self.X)
-        kernels = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
-        atoms = np.hstack([kernels, self.others])
+        raw = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
+        atoms = np.hstack([raw, self.others])
         centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
         if not (norm > 1e-140).all():  # whose square is not zero
@@ -199,4 +197,4 @@ class SparseEvidence:
         n, noise = self.objective.n_effective, self.objective.noise_variance
         precision = n / point.quadratic if noise is None else 1.0 / noise
         covariance = point.covariance
-        return _Model(point, kernels, unit, norm, covariance, covariance @ correlation, precision)
+        return _Model(point, unit, norm, covariance, covariance @ correlation, precision)
