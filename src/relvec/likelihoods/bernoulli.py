@@ -21,12 +21,6 @@ def moderate(mean: Vector, variance: Vector) -> Vector:
     return odds
 
 
-def log_likelihood(logit: Vector, target: Vector, weight: Vector | None = None) -> float:
-    """Log probability of all labels ``target`` in {0, 1}."""
-    each = target * logit - np.logaddexp(0.0, logit)
-    return float(each.sum() if weight is None else weight @ each)
-
-
 class BernoulliPrediction(NamedTuple):
     """Probabilities of class 1, one per row.
 

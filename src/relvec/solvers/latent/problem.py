@@ -212,7 +212,7 @@ class LatentProblem:
         """Return the curvature at which degrees of freedom are counted."""
         if not self.is_prior:
             return mode.hessian
-        return mode.design.reference_hessian(self.likelihood, mode.hessian.precision)
+        return mode.design.hessian(mode.design.reference(self.likelihood), mode.hessian.precision)
 
     def entry(self, state: LatentState) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
         """Return of every atom in every block whether it may enter, its ``s``, and its penalty.
