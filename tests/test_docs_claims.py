@@ -105,6 +105,7 @@ def test_the_start_is_fair_to_linear_models() -> None:
     assert np.sum(logistic.predict(X_test) != y_test) == 6
 
 
+@pytest.mark.slow
 def test_refused_tumours_hold_most_errors_on_other_splits() -> None:
     data, kinds = load_breast_cancer(return_X_y=True)
     n_wrong = n_left = 0

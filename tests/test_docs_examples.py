@@ -54,6 +54,7 @@ def test_how_sparsity_arises(said: str) -> None:
     assert noise == pytest.approx(0.1, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["error_bars"], indirect=True)
 def test_error_bars(said: str) -> None:
     for promised, held in numbers(r"promised\s+(\d+)%, held\s+([\d.]+)%", said):
@@ -68,6 +69,7 @@ def test_photograph_line(said: str) -> None:
     assert max(error for _, _, error in rows) < 30.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["named_columns"], indirect=True)
 def test_named_columns(said: str) -> None:
     pytest.importorskip("polars")
@@ -76,6 +78,7 @@ def test_named_columns(said: str) -> None:
     assert max(errors) < 1.06 * min(errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["smoothness_priors"], indirect=True)
 def test_smoothness_priors(said: str) -> None:
     pytest.importorskip("pywt")
@@ -89,6 +92,7 @@ def test_smoothness_priors(said: str) -> None:
     assert vectors == sorted(vectors, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["local_optima"], indirect=True)
 def test_local_optima(said: str) -> None:
     assert "40 runs in random order" in said
@@ -96,6 +100,7 @@ def test_local_optima(said: str) -> None:
     assert objectives[0] <= objectives[1] <= objectives[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["iris_three_classes"], indirect=True)
 def test_iris_three_classes(said: str) -> None:
     ((wrong, all_of_them),) = numbers(r"all decided:\s+(\d+) of (\d+) wrong", said)
@@ -104,6 +109,7 @@ def test_iris_three_classes(said: str) -> None:
     assert decided < all_of_them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["breast_cancer_decisions"], indirect=True)
 def test_breast_cancer_decisions(said: str) -> None:
     for wrong, loss in numbers(r"(\d\.\d)%\s+(0\.\d+)", said):
@@ -113,6 +119,7 @@ def test_breast_cancer_decisions(said: str) -> None:
     assert ours < theirs / 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["digits_relevance_vectors"], indirect=True)
 def test_digits_relevance_vectors(said: str) -> None:
     rows = numbers(r"(\d+)\s+([\d.]+)%", said)
@@ -121,6 +128,7 @@ def test_digits_relevance_vectors(said: str) -> None:
     assert all(wrong > rows[3][1] for _, wrong in rows[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["wine_inputs"], indirect=True)
 def test_wine_inputs(said: str) -> None:
     assert "13 of 13 inputs" in said
@@ -139,6 +147,7 @@ def test_missing_pixels(said: str) -> None:
         assert 80.0 < held < 99.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["texts"], indirect=True)
 def test_texts(said: str) -> None:
     scores = dict(re.findall(r"  (substrings of \d|shares of letters) +(-?[\d.]+)", said))

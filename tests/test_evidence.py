@@ -87,6 +87,7 @@ def test_profiled_objective_is_the_best_over_the_noise() -> None:
 # ------------------------------------------------------------------ one atom
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 @settings(max_examples=40)

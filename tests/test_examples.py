@@ -12,6 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
+@pytest.mark.slow
 def test_quickstart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     example = runpy.run_path(str(EXAMPLES / "quickstart.py"))
@@ -45,6 +46,7 @@ def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
     assert weights["x1"] == pytest.approx(0.1, abs=0.01)
 
 
+@pytest.mark.slow
 def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pywt")
@@ -59,6 +61,7 @@ def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert min(correlations) > 0.95
 
 
+@pytest.mark.slow
 def test_classification(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "new" / "classification.png"
@@ -90,6 +93,7 @@ def test_denoising(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert 85 < inside < 99
 
 
+@pytest.mark.slow
 def test_feature_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "new" / "features.png"

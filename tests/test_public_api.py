@@ -25,6 +25,7 @@ def test_import_is_light():
     assert loaded == "[]"
 
 
+@pytest.mark.slow
 def test_using_an_estimator_imports_no_pictures():
     loaded = run(
         "import sys\n"
@@ -45,6 +46,7 @@ def test_public_names_exist(name):
     assert getattr(relvec, name) is getattr(relvec, name)
 
 
+@pytest.mark.slow
 def test_star_import():
     assert run("from relvec import *; print(RVMRegressor.__name__)") == "RVMRegressor"
 
@@ -61,6 +63,7 @@ def test_dir_lists_the_public_names_and_rooms():
     assert {"RVMRegressor", "plotting", "kernels"} <= set(dir(relvec))
 
 
+@pytest.mark.slow
 def test_rooms_need_no_import_of_their_own():
     names = [name for name in dir(relvec) if name not in relvec.__all__]
     found = run(f"import relvec; print([getattr(relvec, n).__name__ for n in {names}])")

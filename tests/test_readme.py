@@ -23,6 +23,7 @@ HAS_CONSOLE = bool(shutil.which("bash") and find_spec("typer") and find_spec("po
 transcripts = load(DOCS / "_tools" / "transcripts.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages_run_and_print_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -66,6 +67,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_CONSOLE, reason="commands need bash, typer and polars")
 def test_commands_of_the_readme_run(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from relvec.likelihoods.poisson import BoundPoisson
 from relvec.testing import check_likelihood
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "likelihood",
     [Gaussian(), Gaussian(0.3), Bernoulli(), Softmax(2), Softmax(4), Poisson()],
@@ -165,6 +166,7 @@ class BadlyPredicting(Poisson):
         return _Changed(true, self.lie) if np.any(variance) else true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lie", ["mean", "variance", "quantile", "interval", "log_density", "sample"]
 )
@@ -251,5 +253,6 @@ class LogVariance(Likelihood):
         return chi2(1, scale=np.exp(f))
 
 
+@pytest.mark.slow
 def test_expected_curvature_and_defaults_of_the_base_pass():
     check_likelihood(LogVariance())

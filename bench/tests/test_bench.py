@@ -86,6 +86,7 @@ def test_cpu_seconds_repeats_short_calls():
     assert len(calls) > 1
 
 
+@pytest.mark.slow
 def test_one_job_end_to_end_in_one_thread():
     record = run_job(Job("sinc100", "SVR", seed=0, cpu_limit=30))
     assert record["status"] == "ok", record
@@ -94,6 +95,7 @@ def test_one_job_end_to_end_in_one_thread():
     assert {library["num_threads"] for library in record["blas"]} == {1}
 
 
+@pytest.mark.slow
 def test_a_fit_over_its_limit_is_reported_as_such():
     record = run_job(Job("friedman240", "ARDRegression", seed=0, cpu_limit=0))
     assert record["status"] == "over limit"
@@ -160,6 +162,7 @@ def test_unknown_names_are_refused(capsys):
     assert "choose from" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_command_writes_records(tmp_path):
     output = tmp_path / "records.json"
     arguments = ["regression", "--problems", "sinc100", "--methods", "SVR", "--repeats", "1"]

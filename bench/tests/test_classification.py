@@ -206,6 +206,7 @@ def test_width_of_the_postal_digits_is_from_the_grid(monkeypatch):
     assert usps.choose_width(X, y, seed=0) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", digits.METHODS)
 def test_digits_run(name):
     record = digits.run({"method": name, "seed": 0, "n_rows": 160}, limit=60)
@@ -246,6 +247,7 @@ def test_markers_of_all_parts_are_in_the_page():
         assert f"<!-- /table:classification-{part} -->" in text
 
 
+@pytest.mark.slow
 def test_a_part_end_to_end(tmp_path):
     output = tmp_path / "records.json"
     options = ["--quick", "--parts", "memory", "--output", str(output)]

@@ -57,6 +57,7 @@ def small_draw():
     return Draw(X[:60], label[:60], X[60:], label[60:])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_runs(name):
@@ -205,6 +206,7 @@ def test_genes_have_a_column_of_stability_and_wide_ones_of_memory():
     assert dict(zip(broad.head, broad.rows[0], strict=True))["peak MB"] == "5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["selection", "benchmarks", "genes"])
 def test_quick_cases_of_a_part(name):
     part = suite.PARTS[name]
@@ -256,6 +258,7 @@ def test_markers_of_all_parts_are_in_the_page():
         assert f"<!-- /table:features-{part} -->" in text
 
 
+@pytest.mark.slow
 def test_a_part_end_to_end(tmp_path):
     output = tmp_path / "records.json"
     options = ["--quick", "--parts", "cost", "--output", str(output)]

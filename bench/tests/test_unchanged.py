@@ -45,6 +45,7 @@ def run(before, after, *more):
     return command.main(["--before", str(before), "--after", str(after), *only, *more])
 
 
+@pytest.mark.slow
 def test_relvec_is_equal_to_itself():
     names = ["rvm-20-rows", "labels-20-rows", "refused-kernel"]
     with Side(ROOT) as before, Side(ROOT) as after:

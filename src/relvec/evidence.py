@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import log_det_cholesky, shifted_cholesky
+from relvec._linalg import EPS, log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.priors.base import FixedPoint
 
@@ -99,12 +99,12 @@ def entry_penalty(
 def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector) -> Matrix:
     """Return ``Q``, by which the penalty on degrees of freedom changes with the precisions.
 
-    Spec: ``Q_jk = (c_j + c_k) / 2 S_jk - (S C Lam S)_jk``, which is ``c S G S`` for one ``c``. With
-    ``D = sum_i c_i gamma_i``, ``dD / dtheta_j = -lam_j Q_jj``, and the atom ``j`` has
-    ``w_j = Q_jj / S_jj^2`` in the model without it.
+    Spec: ``Q_jk = (c_j + c_k) / 2 S_jk - (S C Lam S)_jk``. With ``D = sum_i c_i gamma_i``,
+    ``dD / dtheta_j = -lam_j Q_jj``, and the atom ``j`` has ``w_j = Q_jj / S_jj^2`` in the model
+    without it. One number ``c`` is left to whoever reads the result: ``Q / c = S G S``.
     """
     if isinstance(penalty, float):
-        return penalty * (covariance - (covariance * lam) @ covariance)
+        return covariance - (covariance * lam) @ covariance
     mean = 0.5 * np.add.outer(penalty, penalty)
     return mean * covariance - (covariance * (penalty * lam)) @ covariance
 
@@ -126,16 +126,15 @@ def without_each(
     quadratic
         ``R`` of the model with all of them.
     penalty, shrunk
-        ``c``, and ``Q`` of `penalised_shrinkage`; None without a penalty.
+        ``c``, and the result of `penalised_shrinkage`; None without a penalty.
     """
     s = np.maximum(1.0 / variance - lam, 1e-300)
     q = mean / variance
     w = None
-    if shrunk is not None:
-        diagonal = shrunk.diagonal()
-        if isinstance(penalty, float):  # only several penalties can make it negative
-            diagonal = np.maximum(diagonal, 0.0)
-        w = diagonal / variance**2
+    if shrunk is not None and isinstance(penalty, float):
+        w = penalty * (np.maximum(shrunk.diagonal(), 0.0) / variance**2)
+    elif shrunk is not None:  # only several penalties can make it negative
+        w = shrunk.diagonal() / variance**2
     return s, q, quadratic + mean * q, w
 
 
@@ -171,6 +170,7 @@ def mackay_update(
     noise_variance: float,
     shrunk: Vector | float,
     density: FixedPoint,
+    penalty: float | Vector = 1.0,
 ) -> Vector:
     """MacKay's fixed point for the precisions of the active atoms, the prior included.
 
@@ -184,13 +184,30 @@ def mackay_update(
         Diagonal of ``Q``, see `penalised_shrinkage`; zero without a penalty.
     density
         What the density of the log precisions adds.
+    penalty
+        ``c``, if `shrunk` is without it because it is one number.
     """
-    first = gamma + 2.0 * lam * np.maximum(shrunk, 0.0) + density.constant
-    scale = density.scale + 2.0 * np.maximum(-shrunk, 0.0)
+    c = penalty if isinstance(penalty, float) else 1.0
+    first = gamma + 2.0 * c * lam * np.maximum(shrunk, 0.0) + density.constant
+    scale = density.scale + 2.0 * c * np.maximum(-shrunk, 0.0)
     square = np.maximum(mean * mean + scale * noise_variance, 1e-300)
     root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
     result: Vector = 0.5 * (first + root) * noise_variance / square
     return result
+
+
+def mackay_noise(residual_ss: float, gamma: Vector, count: float, least: float = EPS) -> float:
+    """MacKay's fixed point for the noise: what is left, by the degrees of freedom that are left.
+
+    Of `count` observations; of which not less than `least` are taken to be left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mackay_noise(6.0, np.array([0.5, 0.5]), 4.0)
+    2.0
+    """
+    return residual_ss / max(count - float(gamma.sum()), least)
 
 
 def gradient_and_hessian(
@@ -202,6 +219,7 @@ def gradient_and_hessian(
     n_effective: float,
     noise_variance: float | None,
     slopes: tuple[Vector, Vector] | None = None,
+    penalty: float | Vector = 1.0,
 ) -> tuple[Vector, Matrix]:
     """Derivatives of ``-2 J`` in ``theta = log lam`` of the active atoms.
 
@@ -213,6 +231,8 @@ def gradient_and_hessian(
         ``Q`` of `penalised_shrinkage`; None without a penalty.
     slopes
         First and second derivative of the log density ``h`` of each log precision; None if flat.
+    penalty
+        ``c``, if `shrunk` is without it because it is one number.
 
     Notes
     -----
@@ -233,10 +253,11 @@ def gradient_and_hessian(
     curvature = np.multiply.outer(mean, (2.0 * weight) * mean)
     curvature += covariance
     if shrunk is not None:
-        penalty = 2.0 * lam * shrunk.diagonal()
-        gradient = gradient - penalty
-        diagonal = diagonal - penalty
-        curvature -= 4.0 * shrunk
+        c = penalty if isinstance(penalty, float) else 1.0
+        by_penalty = 2.0 * c * lam * shrunk.diagonal()
+        gradient = gradient - by_penalty
+        diagonal = diagonal - by_penalty
+        curvature -= (4.0 * c) * shrunk
     if slopes is not None:
         gradient = gradient - 2.0 * slopes[0]
         diagonal = diagonal - 2.0 * slopes[1]

@@ -211,3 +211,8 @@ def test_some_row_must_have_weight(centers, method):
         KernelBasis(gamma=1, centers=centers, center_method=method).bind(
             X, sample_weight=np.zeros(25)
         )
+
+
+def test_centres_that_are_no_numbers_are_refused():
+    with pytest.raises(TypeError, match='centers must be "all", a number, or an array of numbers'):
+        KernelBasis("rbf", centers=object()).bind(np.zeros((3, 1)))

@@ -149,6 +149,7 @@ def test_errors():
         UnionBasis([LinearBasis(), "rbf"]).bind(X)
 
 
+@pytest.mark.slow
 def test_importing_bases_draws_no_pictures():
     code = "import sys, relvec.bases; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,6 +7,7 @@ import io
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -53,6 +54,7 @@ def run(*arguments):
     return result
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(tables())
 def test_any_table(text):

@@ -56,6 +56,7 @@ def test_inspect_lists_a_weight_for_each_class(cli, folder):
 # compare
 
 
+@pytest.mark.slow
 def test_compare_sorts_by_error(cli, folder):
     compare = ["compare", folder / "houses.csv", "-t", "price", "--folds", "2"]
     models = ["--model", "linear", "--model", "ridge", "--model", "svm", "--model", "gp"]
@@ -70,6 +71,7 @@ def test_compare_sorts_by_error(cli, folder):
         assert (found["size"] > 0.0) == (name != "none")
 
 
+@pytest.mark.slow
 def test_compare_classes(cli, folder):
     compare = ["compare", folder / "flowers.csv", "-t", "kind", "--folds", "2"]
     models = ["--model", "linear", "--model", "ridge", "--model", "svm", "--model", "gp"]

@@ -42,6 +42,7 @@ def test_the_process_learns_a_scale_for_each_input():
     assert np.size(scales) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ridge", "svm", "boosting"])
 def test_log_densities_of_peers_by_hand(cli, folder, name):
     options = ["--folds", "2", "--model", name, "--json"]
@@ -73,6 +74,7 @@ def test_log_densities_of_peers_by_hand(cli, folder, name):
     assert found == pytest.approx(np.mean(by_hand), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rare", [1, 2, 4])
 def test_compare_with_classes_of_few_rows(cli, tmp_path, n_rare):
     rng = np.random.default_rng(0)

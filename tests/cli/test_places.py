@@ -98,6 +98,7 @@ def shell(command, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["score {0}/houses.relvec {0}/houses.csv --json"])
 def test_a_full_output_is_one_sentence(folder, command):
@@ -109,6 +110,7 @@ def test_a_full_output_is_one_sentence(folder, command):
     ]
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_one_sentence(folder):
     done = shell(f"relvec predict {folder}/houses.relvec {folder}/houses.csv >&-")
     assert done.returncode == 1
@@ -116,6 +118,7 @@ def test_a_closed_output_is_one_sentence(folder):
     assert b"not foreseen" not in done.stderr
 
 
+@pytest.mark.slow
 def test_screens_fit_into_few_characters(folder):
     done = shell(f"relvec fit {folder}/houses.csv -t price -o {folder}/ascii.relvec --model linear",
                  PYTHONIOENCODING="ascii")  # fmt: skip
@@ -124,6 +127,7 @@ def test_screens_fit_into_few_characters(folder):
     assert b"+-" in done.stdout
 
 
+@pytest.mark.slow
 def test_data_are_utf8_whatever_the_terminal_is(folder, tmp_path):
     text = (folder / "new.csv").read_text().replace("Astad", "Åstad")
     (tmp_path / "new.csv").write_text(text)

@@ -48,6 +48,7 @@ def test_the_answer_is_that_of_the_model(predicted, folder, expected):
     assert np.allclose(answer["price_upper"], interval[:, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 7, 60])
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_blocks_do_not_matter(predicted, folder, tmp_path, expected, block, suffix):
@@ -150,6 +151,7 @@ def test_unknown_levels_and_new_gaps_are_told(cli, folder, tmp_path):
     assert "nan" not in result.stdout.lower()
 
 
+@pytest.mark.slow
 def test_a_pipe(folder):
     command = [sys.executable, "-m", "relvec", "predict", folder / "houses.relvec", "-"]
     text = (folder / "new.csv").read_text()

@@ -79,6 +79,7 @@ def screens(dear):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["numbers", "classes", "inside", "compare"])
 def test_tables_do_not_break_figures_or_names(screens, name):
     lines = screens[name].splitlines()
@@ -152,6 +153,7 @@ def test_figures_have_a_bounded_length():
     assert with_error({"mean": 0.5, "se": None}, "decimals") == "0.500"
 
 
+@pytest.mark.slow
 def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
     """However long the rule for an input is."""
     rng = np.random.default_rng(0)
@@ -165,6 +167,7 @@ def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
     assert [each for each in numbers if each.isdigit()] == [str(i) for i in range(1, 15)]
 
 
+@pytest.mark.slow
 def test_notes_are_broken_between_words(dear, tmp_path):
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear"]
     seen = on_a_terminal(
@@ -184,6 +187,7 @@ def test_notes_are_broken_between_words(dear, tmp_path):
     assert "Of 90 rows, 50 drawn by chance are used; --max-rows changes that." in lines
 
 
+@pytest.mark.slow
 def test_no_bar_between_predictions(dear, tmp_path):
     model = tmp_path / "m.relvec"
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear", "--quiet"]

@@ -103,6 +103,7 @@ def test_errors_are_json_if_the_answer_would_be(cli):
     assert "nowhere.relvec" in json.loads(result.stdout)["error"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough_is_no_error(folder):
     predict = [sys.executable, "-m", "relvec", "predict"]
     command = [*predict, folder / "houses.relvec", folder / "new.csv"]

@@ -67,6 +67,7 @@ def test_image_penalty_is_the_divergence():
         assert found == pytest.approx(expected, abs=4 * error + 1e-3 * expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Blocks", "Doppler"])
 def test_errors_are_unbiased(name):
     n, n_draws = 512, 70

@@ -23,6 +23,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "size", "n_shifts"), CASES)
 def test_frame(shape, size, n_shifts):
     check_frame(CosineFrame(shape, size, n_shifts))

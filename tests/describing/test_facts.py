@@ -123,6 +123,7 @@ def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
     np.testing.assert_allclose(again.take(output.active).at(X[:5]), output.atoms.at(X[:5]))
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"

@@ -45,6 +45,7 @@ def three_classes():
 # ------------------------------------------------------------------ kernels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_precomputed_kernel_predicts_what_the_kernel_does(form):
     """fastrvm can fit a precomputed kernel but never predict."""
@@ -205,6 +206,7 @@ def test_coefficients_belong_to_the_vectors():
     )
 
 
+@pytest.mark.slow
 def test_more_features_than_rows():
     """scikit-rvm fails on 200 x 21 (its issue 12)."""
     rng = np.random.default_rng(5)

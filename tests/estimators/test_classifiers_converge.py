@@ -40,6 +40,7 @@ def check_converged(model, X):
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["flat", "aic"])
 @pytest.mark.parametrize("snake", SNAKES)
 def test_fifty_snakes(snake, prior):
@@ -98,6 +99,7 @@ def test_hard_cases(case, prior, solver):
     check_converged(SparseBayesClassifier(LinearBasis(), prior=prior, solver=solver).fit(X, y), X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["softmax", "shared", "one_vs_rest"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_hard_cases_with_a_third_class(case, form):
@@ -169,6 +171,7 @@ def test_exact_end_is_a_maximum(seed):
         assert entered - best < least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["sequential", "exact"])
 def test_logits_are_bounded(solver):
     for seed in range(8):
@@ -180,6 +183,7 @@ def test_logits_are_bounded(solver):
             assert spread.max() < largest * (1.0 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["softmax", "shared", "one_vs_rest"])
 def test_order_of_rows_and_classes_does_not_matter(form):
     X, y = make_snake(300, random_state=5)

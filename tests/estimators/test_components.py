@@ -129,6 +129,7 @@ def test_options_must_be_true_or_false():
         model.predict_components(X, centred="yes")
 
 
+@pytest.mark.slow
 def test_steps_and_a_curve_are_told_apart():
     n = 512
     sources = make_parts("BlocksSinc", n, grid="linspace")

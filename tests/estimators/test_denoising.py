@@ -540,6 +540,7 @@ def test_jobs():
     np.testing.assert_array_equal(one.std_, two.std_)
 
 
+@pytest.mark.slow
 def test_tiles_of_gaps_channels_and_weights():
     clean, noisy = noisy_line(1600)
     noisy[700:720] = np.nan

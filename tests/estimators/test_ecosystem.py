@@ -96,6 +96,7 @@ def test_cross_validation_splits_both_sides_of_a_precomputed_kernel():
     assert scores.min() > 0.5
 
 
+@pytest.mark.slow
 def test_folds_in_other_processes():
     model = RVMRegressor(gamma=0.1)
     alone = cross_val_score(model, X, Y, cv=2)

@@ -55,6 +55,7 @@ def test_default_is_novelty():
     assert RVMRegressor().error_bars == "novelty"
 
 
+@pytest.mark.slow
 def test_coverage_inside_the_data(sinc_results):
     assert 0.93 <= sinc_results["novelty"]["in data"][0] <= 0.97
 
@@ -109,6 +110,7 @@ def boston_results():
     return {kind: np.array(values) for kind, values in results.items()}
 
 
+@pytest.mark.slow
 def test_boston_far_from_the_training_districts(boston_results):
     novelty, plain = (boston_results[kind].mean(axis=0)[1] for kind in ("novelty", "plain"))
     assert novelty[0] >= 0.75

@@ -57,6 +57,7 @@ def test_the_summary_says_what_the_attributes_say():
     assert rows_of(model)[:2] == ["vectors kept", found["vectors kept"]]
 
 
+@pytest.mark.slow
 def test_inputs_are_ordered_by_what_they_explain():
     frame = pd.DataFrame(X, columns=["idle", "strong", "<b>weak</b>"])
     model = DRVMRegressor().fit(frame, 3.0 * X[:, 1] + np.sin(2.0 * X[:, 2]))

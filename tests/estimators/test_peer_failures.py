@@ -124,6 +124,7 @@ def test_constant_target(solver, value):
     assert np.isfinite(model.sample_y(X[:3])).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-6, 1e6, 1e-100, 1e100])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_units_of_the_target_do_not_matter(solver, scale):

@@ -106,6 +106,7 @@ def test_a_choice_of_many_rows_decides():
     assert plan.fitted == [("wide", 30), ("own", 30), ("own", 50)]
 
 
+@pytest.mark.slow
 def test_screened_inputs_do_not_win_by_having_been_screened():
     """Two hundred of many inputs that go with the targets by chance explain them all."""
     rng = np.random.default_rng(0)

@@ -207,6 +207,7 @@ def test_an_output_that_says_nothing_does_not_stop_the_refinement():
     assert np.isnan(alone.scale_path_objective_).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -233,6 +234,7 @@ def test_weights_are_copies(model):
     )
 
 
+@pytest.mark.slow
 def test_sums_of_bases_keep_their_lines():
     target = np.sin(2.0 * X[:, 0]) + 3.0 * X[:, 1] + 0.05 * np.random.default_rng(3).normal(size=N)
     model = SparseBayesRegressor(LinearBasis() + KernelBasis(), scales="ard").fit(X, target)
@@ -299,6 +301,7 @@ def test_regressors_that_select_inherit_the_refinement():
     np.testing.assert_allclose(model.predict(TEST), same.predict(TEST))
 
 
+@pytest.mark.slow
 def test_an_output_without_noise_does_not_speak_for_the_others():
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(100, 4))
@@ -312,6 +315,7 @@ def test_an_output_without_noise_does_not_speak_for_the_others():
         assert np.corrcoef(model.predict(inputs)[:, 0], targets[:, 0])[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_the_choice_of_rows_does_not_depend_on_columns_or_units():
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(700, 5))

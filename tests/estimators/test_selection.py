@@ -60,6 +60,7 @@ def classifier():
 # ------------------------------------------------------------------ what is found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_friedman(seed):
     inputs, targets = make_friedman(1, 200, random_state=seed)
@@ -116,6 +117,7 @@ def weak_inputs(seed, n_inputs=20):
     return inputs, targets, new, truth + 0.3 * np.sin(2.0 * truth)
 
 
+@pytest.mark.slow
 def test_weak_inputs_are_kept():
     errors = {"auto": 0.0, "always": 0.0}
     for seed in range(2):
@@ -131,6 +133,7 @@ def test_weak_inputs_are_kept():
     assert errors["auto"] < errors["always"]
 
 
+@pytest.mark.slow
 def test_one_width_may_move_apart():
     inputs, targets, _, _ = weak_inputs(0)
     begun = DRVMRegressor(refine=0).fit(inputs, targets)
@@ -152,6 +155,7 @@ def test_always_selects_as_one_scale_for_each_input_does(refine):
     np.testing.assert_array_equal(model.predict(new), same.predict(new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "target"), [(DRVMRegressor, Y), (PFCVMClassifier, LABELS)], ids=["DRVM", "PFCVM"]
 )
@@ -174,6 +178,7 @@ def test_min_feature_gain_is_a_price(regressor, classifier):
     assert dear.get_support().sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["matern52", "laplacian", "rational_quadratic", RBF(2.0)])
 def test_kernels(kernel):
     model = DRVMRegressor(kernel, min_feature_gain=3.0).fit(X, Y)
@@ -234,6 +239,7 @@ def test_free_signs_fit_at_least_as_well():
 # ------------------------------------------------------------------ error bars
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error_bars", ["novelty", "plain", "augmented"])
 def test_propagation_only_adds(error_bars):
     options = {"error_bars": error_bars}
@@ -252,6 +258,7 @@ def test_propagation_only_adds(error_bars):
     np.testing.assert_allclose(draws.std(axis=1), std_full[:5], rtol=0.1)
 
 
+@pytest.mark.slow
 def test_deviations_are_in_units_of_relevances():
     units = np.array([1e-3, 1e4, 10.0, 1.0])
     one = DRVMRegressor(propagate=True, min_feature_gain=3.0).fit(X, Y)
@@ -288,6 +295,7 @@ def test_targets_that_say_nothing(target):
     assert np.isfinite(std).all()
 
 
+@pytest.mark.slow
 def test_noise_selects_nothing_however_often_it_is_tried():
     """Gains of single inputs are large where kernels are so narrow that they fit the noise."""
     for seed in range(100, 108):
@@ -321,6 +329,7 @@ def test_is_a_selector(regressor, classifier):
             model.get_feature_names_out(["one"])
 
 
+@pytest.mark.slow
 def test_pipelines_keep_the_names_of_columns():
     frame = pd.DataFrame(X, columns=NAMES)
     pipeline = make_pipeline(
@@ -384,6 +393,7 @@ def test_only_constant_columns():
     assert not model.get_support().any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [DRVMRegressor(), PFCVMClassifier(select="always")], ids=str)
 def test_many_inputs(model):
     rng = np.random.default_rng(2)

@@ -36,6 +36,7 @@ def run(program, X):
     return np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exports.EXPORTABLE)
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_answers_of_the_program(name, precision, tmp_path):
@@ -93,6 +94,7 @@ def test_nothing_but_math_is_included():
         assert "malloc" not in text
 
 
+@pytest.mark.slow
 def test_optimisers_find_nothing_to_complain_about(tmp_path):
     for name in ("regressor", "two_outputs", "classifier", "one_vs_rest", "softmax"):
         for precision in ("float32", "float64"):

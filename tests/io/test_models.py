@@ -357,6 +357,7 @@ def test_the_folder_must_exist(tmp_path):
         save(zoo.fitted("linear_basis")[0], tmp_path / "no" / "m.relvec")
 
 
+@pytest.mark.slow
 def test_files_can_be_read_in_another_process(tmp_path):
     model, _ = zoo.fitted("softmax")
     path = save(model, tmp_path / "m.relvec")

@@ -27,6 +27,7 @@ def run(written, X):
     return dict(zip(names, session.run(None, {"X": X}), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exports.EXPORTABLE)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_answers_of_onnxruntime(name, dtype):

@@ -171,6 +171,7 @@ def test_what_is_given_is_not_called_by_a_file(tmp_path, monkeypatch):
     assert load(path, trusted=[MyKernel]).kernel.length_scale == 1.0
 
 
+@pytest.mark.slow
 def test_a_class_of_a_script(tmp_path):
     """What `__main__` defines can be saved there, and loaded by a script that defines it too."""
     (tmp_path / "script.py").write_text(

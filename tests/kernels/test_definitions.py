@@ -28,10 +28,13 @@ from relvec.kernels import (
     KernelProfile,
     Laplacian,
     Linear,
+    Periodic,
     Polynomial,
     ScaledInputs,
     Sigmoid,
+    SpectralMixture,
     ThinPlateSpline,
+    Warped,
     kernel_block,
     raw_scale_slope,
     resolve_kernel,
@@ -196,3 +199,21 @@ def test_decay():
     assert not decays(ThinPlateSpline(), X)
     assert decays(InverseMultiquadric(), X)
     assert decays(RBF(1.0) ** 2, X)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Periodic(period="long"),
+        SpectralMixture(weights="heavy"),
+        Laplacian(gamma="small"),
+        ScaledInputs(RBF(), "wide"),
+    ],
+)
+def test_a_kernel_with_a_wrong_parameter_can_be_shown(kernel):
+    assert type(kernel).__name__ in repr(kernel)
+
+
+def test_a_warped_kernel_takes_a_list_of_texts():
+    lengths = Warped(RBF(), lambda texts: [float(len(text)) for text in texts])
+    np.testing.assert_allclose(lengths(["ab", "abc"])[0, 1], np.exp(-0.5))

@@ -328,6 +328,7 @@ def test_a_choice_of_rows_still_finds_what_matters():
     assert learnt.relevance[1] > 10.0 * np.delete(learnt.relevance, 1).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("are_labels", [False, True])
 def test_many_inputs(are_labels):
     rng = np.random.default_rng(2)

@@ -30,6 +30,7 @@ def errors(names, n, n_draws, method="auto"):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "n_draws", "median", "nine_in_ten"), [(1024, 8, 5, 20), (4096, 3, 3, 8)]
 )

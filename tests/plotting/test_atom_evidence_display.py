@@ -76,6 +76,7 @@ def check_by_brute_force(model, Phi, X, y, price=0.0, rate=0.0, atoms=None, weig
     return display
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "price", "rate"),
     [("flat", 0.0, 0.0), (SmoothnessPrior(1.5), 1.5, 0.0), (LaplacePrior(2.0), 0.0, 2.0)],

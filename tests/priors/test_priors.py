@@ -159,3 +159,8 @@ def test_resolve_explains_itself() -> None:
 )
 def test_clones_are_equal(prior: Prior) -> None:
     assert repr(clone(prior).get_params()) == repr(prior.get_params())
+
+
+def test_a_noise_prior_that_is_none_is_refused():
+    with pytest.raises(TypeError, match=r"noise must be an InverseGamma or None; got \(1, 2\)"):
+        FlatPrior(noise=(1, 2)).bind(10)

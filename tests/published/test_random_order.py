@@ -23,6 +23,7 @@ def bumps(n=40, seed=0):
     return Phi, np.sinc(x) + 0.1 * rng.standard_normal(n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("polish", [True, False])
 def test_conforms(polish):
     check_solver(RandomOrderSolver(random_state=0, polish=polish, tol=1e-4))

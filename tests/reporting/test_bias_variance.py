@@ -41,6 +41,7 @@ def test_a_line_through_a_parabola_is_biased():
     assert line.bias > 100.0 * curve.bias
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [RVMRegressor(), DRVMRegressor()])
 def test_learnt_kernels_are_held(model):
     found = split(model, X, np.sin(2.0 * X[:, 0]) + 0.2 * NOISE, n_fits=5)

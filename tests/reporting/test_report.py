@@ -254,6 +254,7 @@ def test_a_rare_class_and_few_rows_leave_the_folds_out():
     assert list(report.metrics) == ["training rows"]
 
 
+@pytest.mark.slow
 def test_bad_input(sinc):
     model, inputs, y = sinc
     with pytest.raises(TypeError, match="regressor or classifier of relvec.*LinearRegression"):
@@ -282,6 +283,7 @@ def test_bad_input(sinc):
         make_report(known, X, KINDS + 5)
 
 
+@pytest.mark.slow
 def test_no_picture_library_is_needed():
     code = (
         "import sys\n"

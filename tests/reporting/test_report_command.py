@@ -37,6 +37,7 @@ def houses(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_table_with_text_and_rows_kept_aside(houses):
     page = houses / "report.html"
     done = run(

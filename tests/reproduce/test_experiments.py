@@ -28,6 +28,7 @@ def test_an_experiment_says_what_it_is(name):
     assert len(experiment.protocol.split()) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not FOLDER or not Path(FOLDER, FILE).is_file(), reason="published figures are not there"
 )

@@ -48,6 +48,7 @@ def test_the_slides_are_of_gaussian_noise_and_one_kernel_more(folder):
     assert 0.05 < spline["noise"] < 0.15
 
 
+@pytest.mark.slow
 def test_the_cells_of_the_slides(folder):
     settings = Settings(folder, 2)
     nothing = Results({}, {})

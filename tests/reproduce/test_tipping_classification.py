@@ -180,6 +180,7 @@ def test_images_are_smoothed_on_a_white_background():
     assert np.sum(ink * across) / ink.sum() == pytest.approx(0.75**2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_printed_figures_next_to_ours(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(tipping_classification, "QUICK_FACTORS", (1.0, 2.0))
     monkeypatch.setattr(digits, "PRICES", (1.0, 10.0))

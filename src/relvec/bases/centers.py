@@ -115,7 +115,12 @@ def _spread_out(
 
 def _given(centers: Any, n_features: int, *, are_objects: bool = False) -> Centers:
     objects = as_objects(centers) if are_objects else None
-    points = np.array(centers, dtype=np.float64) if objects is None else objects
+    try:
+        points = np.array(centers, dtype=np.float64) if objects is None else objects
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f'centers must be "all", a number, or an array of numbers; got {centers!r}.'
+        ) from error
     if points.ndim != 2 or points.shape[1] != n_features or len(points) == 0:
         raise ValueError(
             f'centers must be "all", a number, or an array of shape (n_centers, {n_features}) '

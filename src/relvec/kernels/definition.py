@@ -31,6 +31,7 @@ __all__ = [
     "answer_of",
     "decays",
     "define",
+    "shown",
     "takes_objects",
     "unboxed",
 ]
@@ -191,3 +192,12 @@ def unboxed(X: Any) -> Any:
     """Return inputs as kernels and functions get them: objects of one column with one axis."""
     is_column = X.dtype == object and X.ndim == 2 and X.shape[1] == 1
     return X[:, 0] if is_column else X
+
+
+def shown(parameter: Any) -> str:
+    """Return a parameter as `repr` of a kernel writes it: numbers with three digits."""
+    values = np.asarray(parameter)
+    if values.dtype.kind not in "fiu":  # a mistake, which `fit` will tell
+        return repr(parameter)
+    digits = [f"{value:.3g}" for value in values.ravel()]
+    return digits[0] if values.ndim == 0 else f"[{', '.join(digits)}]"

@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, define
+from relvec.kernels.definition import KernelProfile, define, shown
 
 __all__ = ["Cosine", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
@@ -238,7 +238,7 @@ class Laplacian(_GammaKernel):
         return True
 
     def __repr__(self) -> str:
-        return f"Laplacian(gamma={float(self.gamma):.3g})"
+        return f"Laplacian(gamma={shown(self.gamma)})"
 
 
 class Polynomial(_InnerProductKernel):
@@ -294,8 +294,8 @@ class Polynomial(_InnerProductKernel):
 
     def __repr__(self) -> str:
         return (
-            f"Polynomial(gamma={float(self.gamma):.3g}, degree={self.degree}, "
-            f"coef0={float(self.coef0):.3g})"
+            f"Polynomial(gamma={shown(self.gamma)}, degree={self.degree}, "
+            f"coef0={shown(self.coef0)})"
         )
 
 
@@ -340,7 +340,7 @@ class Sigmoid(_InnerProductKernel):
         return 1.0 - np.tanh(scaled + self.coef0) ** 2
 
     def __repr__(self) -> str:
-        return f"Sigmoid(gamma={float(self.gamma):.3g}, coef0={float(self.coef0):.3g})"
+        return f"Sigmoid(gamma={shown(self.gamma)}, coef0={shown(self.coef0)})"
 
 
 define(

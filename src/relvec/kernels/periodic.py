@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryK
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import define
+from relvec.kernels.definition import define, shown
 
 __all__ = ["Periodic"]
 
@@ -101,8 +101,7 @@ class Periodic(StationaryKernelMixin, Kernel):
         return np.ones(len(np.atleast_2d(X)))
 
     def __repr__(self) -> str:
-        length, period = float(self.length_scale), float(self.period)
-        return f"Periodic(length_scale={length:.3g}, period={period:.3g})"
+        return f"Periodic(length_scale={shown(self.length_scale)}, period={shown(self.period)})"
 
 
 define(

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, answer_of, define
+from relvec.kernels.definition import KernelProfile, answer_of, define, shown
 from relvec.kernels.transformed import OfTransformedInputs
 
 __all__ = ["ScaledInputs", "scaled_inputs", "takes_any_inputs"]
@@ -85,12 +85,11 @@ class ScaledInputs(OfTransformedInputs):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        scale = np.asarray(self.scale, dtype=np.float64)
-        kept = int(np.count_nonzero(scale))
+        scale = np.asarray(self.scale)
         if scale.size <= 6:
-            inside = "[" + ", ".join(f"{value:.3g}" for value in scale.ravel()) + "]"
+            inside = shown(scale)
         else:
-            inside = f"{kept} of {scale.size} inputs"
+            inside = f"{np.count_nonzero(scale)} of {scale.size} inputs"
         return f"ScaledInputs({self.kernel!r}, {inside})"
 
 

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryK
 
 from relvec._checks import check_finite_block
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import define
+from relvec.kernels.definition import define, shown
 
 __all__ = ["SpectralMixture"]
 
@@ -157,12 +157,8 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
         return np.full(len(np.atleast_2d(X)), float(self._table("weights", None).sum()))
 
     def __repr__(self) -> str:
-        names = ("weights", "means", "variances")
-        listed = [
-            f"{name}=[{', '.join(f'{each:.3g}' for each in np.ravel(getattr(self, name)))}]"
-            for name in names
-        ]
-        return f"SpectralMixture({', '.join(listed)})"
+        weights, means, variances = map(shown, (self.weights, self.means, self.variances))
+        return f"SpectralMixture(weights={weights}, means={means}, variances={variances})"
 
 
 class _Peak(NamedTuple):

@@ -17,7 +17,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, define
+from relvec.kernels.definition import KernelProfile, define, shown
 
 __all__ = ["LinearSpline", "ThinPlateSpline"]
 
@@ -82,7 +82,7 @@ class _LengthScaleKernel(Kernel):
         """Kernel of all pairs, and its derivative in the log length scale."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(length_scale={float(self.length_scale):.3g})"
+        return f"{type(self).__name__}(length_scale={shown(self.length_scale)})"
 
 
 class LinearSpline(_LengthScaleKernel):

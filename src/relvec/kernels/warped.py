@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._checks import check_finite_block
+from relvec._checks import as_objects, check_finite_block
 from relvec._typing import Matrix
 from relvec.kernels.definition import decays, define, unboxed
 from relvec.kernels.transformed import OfTransformedInputs
@@ -54,7 +54,10 @@ class Warped(OfTransformedInputs):
         """Return what the function makes of the inputs, checked."""
         if not callable(self.function):
             raise TypeError(f"Warped needs a function of all inputs; got {self.function!r}.")
-        given = X if isinstance(X, np.ndarray) else np.atleast_2d(np.asarray(X))
+        given = X
+        if not isinstance(X, np.ndarray):
+            objects = as_objects(X)
+            given = np.atleast_2d(np.asarray(X)) if objects is None else objects
         returned = np.asarray(self.function(unboxed(given)))
         if returned.ndim == 1:
             returned = returned[:, np.newaxis]

@@ -113,11 +113,14 @@ class SparseEvidence:
             shrunk = penalised_shrinkage(c, covariance, point.lam)
         slopes = prior.slopes(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
-            covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
+            covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes, c
         )
         value, volume = -0.5 * point.cost, covariance
         if prior.is_penalised:
-            volume = covariance + 2.0 * (covariance * (c * point.lam)) @ covariance
+            common, relative = (c, 1.0) if isinstance(c, float) else (1.0, c)
+            volume = covariance + 2.0 * common * (
+                (covariance * (relative * point.lam)) @ covariance
+            )
         residual = self.target - unit @ mean
         slope = np.multiply.outer(precision * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm

@@ -12,14 +12,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-import numpy as np
-
+from relvec._linalg import EPS
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 
 
 def resolved_target_ss(target_ss: float, target_mean: float, total_weight: float) -> float:
     """Return the sum of squares of a centred target, or zero if it is only rounding."""
-    rounding = 4.0 * float(np.finfo(np.float64).eps) * abs(target_mean)
+    rounding = 4.0 * EPS * abs(target_mean)
     return target_ss if target_ss > total_weight * rounding**2 else 0.0
 
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from relvec._linalg import EPS
 from relvec._typing import BoolArray, Vector
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class ColumnScales(NamedTuple):

@@ -15,10 +15,11 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtpttr, dtrttp
 
 from relvec._checks import check_finite_block, check_integer
+from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import EPS, ColumnScales, column_scales
+from relvec.moments.columns import ColumnScales, column_scales
 
 
 class SufficientStatistics:

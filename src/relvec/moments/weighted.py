@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import EPS, column_scales
+from relvec.moments.columns import column_scales
 
 __all__ = ["WeightedMoments"]
 

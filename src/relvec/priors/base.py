@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -127,6 +127,8 @@ class BoundPrior(ABC):
     """Density of the rate of a Laplace prior, if that is to be learnt."""
 
     def __init__(self, noise: InverseGamma | None = None) -> None:
+        if not (noise is None or isinstance(noise, InverseGamma)):
+            raise TypeError(f"noise must be an InverseGamma or None; got {noise!r}.")
         self.noise = InverseGamma() if noise is None else noise.checked()
 
     def take(self, atoms: IndexArray) -> Self:
@@ -145,6 +147,12 @@ class BoundPrior(ABC):
         """Return the first and second derivative of `log_density`."""
         zero = np.zeros(np.shape(log_lam))
         return zero, zero
+
+    def penalty_on(self, degrees: Vector) -> Any:
+        """Penalty on effective degrees of freedom: the sum over the last axis."""
+        if isinstance(self.penalty, float):
+            return self.penalty * degrees.sum(axis=-1)
+        return (self.penalty * degrees).sum(axis=-1)
 
     @abstractmethod
     def best(

@@ -238,6 +238,7 @@ def value(problem, active, theta):
     return evidence - 0.5 * prior.rate * np.sum(1 / lam) - problem.min_gain[active].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("rate", [0.1, 2.0, 10.0])
 def test_the_search_finds_the_best_of_all_subsets(rate, noise):

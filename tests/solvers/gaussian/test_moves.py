@@ -72,6 +72,7 @@ def test_the_value_of_a_swap_or_merge_is_exact(smoothness, held):
     assert [move.value for move in moves] == sorted((m.value for m in moves), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("smoothness", "held"), CASES)
 def test_a_swap_brings_in_the_atom_that_gains_most(smoothness, held):
     problem = sinc_problem(smoothness=smoothness)
@@ -198,6 +199,7 @@ def _cost(problem, active, theta):
     return -value(problem, active, theta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 2.0])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_search_finds_the_best_of_all_active_sets(smoothness, seed):
@@ -210,6 +212,7 @@ def test_the_search_finds_the_best_of_all_active_sets(smoothness, seed):
     assert solution.objective == pytest.approx(best_of_all(problem), abs=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, None])
 def test_no_run_in_random_order_ends_much_higher_and_no_fit_is_oversmoothed(smoothness):
     behind = []
@@ -223,6 +226,7 @@ def test_no_run_in_random_order_ends_much_higher_and_no_fit_is_oversmoothed(smoo
     assert np.median(behind) < 1e-6
 
 
+@pytest.mark.slow
 def test_thorough_is_never_below_balanced():
     for seed in range(5):
         problem = sinc_problem(n=40, seed=seed)

@@ -136,6 +136,7 @@ def test_the_cost_never_rises(
         previous = now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 @settings(max_examples=12)

@@ -144,6 +144,7 @@ def test_slope_is_the_derivative(seed, n, c, price):
         assert curve.slope(s) == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 80),

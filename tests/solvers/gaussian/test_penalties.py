@@ -102,6 +102,7 @@ def test_derivatives_are_those_of_the_dense_objective(noise: float | None) -> No
                 assert hessian[i, j] == pytest.approx(sum(corners) / (4 * step**2), abs=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0.25])
 def test_the_search_finds_the_best_of_all_subsets(noise: float | None) -> None:
     for seed in range(4):

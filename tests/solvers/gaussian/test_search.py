@@ -488,6 +488,7 @@ RIVALS: list[Callable[[], object]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sinc", "friedman1", "friedman2", "friedman3"])
 def test_as_good_an_optimum_as_the_best_of_the_published_algorithms(name: str) -> None:
     margins = []
@@ -501,6 +502,7 @@ def test_as_good_an_optimum_as_the_best_of_the_published_algorithms(name: str) -
     assert np.mean(margins) >= -0.5
 
 
+@pytest.mark.slow
 def test_more_effort_finds_better_optima_on_average() -> None:
     values = {effort: [] for effort in ("fast", "balanced", "thorough")}
     for seed in range(4):

@@ -100,6 +100,7 @@ def test_restricted_moments_only_let_one_part_in():
 # ------------------------------------------------------------------ never below a part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("effort", "prior", "intercept", "seed"),
     [

@@ -230,6 +230,7 @@ def small_problem(kind, seed):
     return Phi, t, rng.integers(-1, 2, size=m).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["kernels", "features"])
 def test_near_the_best_of_all_subsets(kind):
     short, short_at_fixed_curvature = [], []

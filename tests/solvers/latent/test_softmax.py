@@ -87,6 +87,7 @@ def test_permuting_classes_permutes_the_answer(shared):
     np.testing.assert_allclose(spread[1][:, order], spread[0], atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_two_classes_do_as_well_as_the_binary_solver(seed):
     Phi, t = kernel_problem(100, seed)
@@ -113,6 +114,7 @@ def test_separable_classes_end_with_bounded_logits(shared):
     assert (solution.state.mode.latent.argmax(axis=1) == t).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize(
     "target",

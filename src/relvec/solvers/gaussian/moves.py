@@ -189,8 +189,9 @@ class _Landscape:
         c = objective.prior.penalty
         self.penalty = None
         if objective.prior.is_penalised:
-            self.penalty = np.broadcast_to(c, self.s.shape)
-        if self.penalty is not None:
+            # one penalty of all atoms multiplies sums, not their terms
+            self.common, relative = (c, 1.0) if isinstance(c, float) else (1.0, c)
+            self.penalty = np.broadcast_to(relative, self.s.shape)
             self.charged = self.penalty[active] * self.lam
             self.shrinking = self.covariance * self.charged
             self.weighted = self.shrinking @ self.weights
@@ -241,8 +242,9 @@ class _Landscape:
                 half = 0.5 * np.add.outer(
                     self.penalty[self.active[out]], self.penalty[self.active[out]]
                 )
-                loss[number] -= np.trace(inverse @ (half * block - rest))
-        gain, lam = prior.best(s, q, None if self.penalty is None else w, quadratic, n, noise)
+                loss[number] -= self.common * np.trace(inverse @ (half * block - rest))
+        charge = None if self.penalty is None else self.common * w
+        gain, lam = prior.best(s, q, charge, quadratic, n, noise)
         usable = self.problem.moments.usable & (s > self.problem.moments.resolution)
         gain = np.where(usable, gain - price, -np.inf)
         gain[:, self.active] = -np.inf

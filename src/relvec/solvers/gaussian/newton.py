@@ -108,7 +108,7 @@ def evaluate(
         added = float(prior.log_density(theta, noise).sum())
     if prior.is_penalised:
         covariance = inverse_from_cholesky(factor)
-        added -= float((prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
+        added -= float(prior.penalty_on(1.0 - lam * covariance.diagonal()))
     cost -= 2.0 * added
     return Point(theta, lam, cost, factor, whitened, quadratic, log_det, added, covariance)
 
@@ -217,6 +217,7 @@ def _downdate(
     root = math.sqrt(covariance[atom, atom])
     a = covariance[:, atom] / root
     if shrunk is not None:
+        penalty = 1.0 if isinstance(penalty, float) else penalty
         la = penalty * lam * a
         change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
         shrunk = shrunk + change + change.T
@@ -262,6 +263,7 @@ def _derivatives(model: _Model) -> tuple[Vector, Matrix]:
         n,
         noise,
         prior.slopes(theta, noise) if prior.has_density else None,
+        prior.penalty,
     )
     # A precision at its bound is stationary when the objective wants it further out.
     held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))

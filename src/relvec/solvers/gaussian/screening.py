@@ -70,6 +70,7 @@ def pick(
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
     n, _, _, noise = objective
     prior, c = problem.prior.take(pool), problem.prior.penalty
+    common = c if isinstance(c, float) else 1.0
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
     cross = problem.moments.gram(pool)
@@ -78,12 +79,12 @@ def pick(
     if len(solved):
         cross = cross - solved.T @ solved
     if prior.is_penalised:
-        # w of pairs: that of an atom on its diagonal
-        pair = c if isinstance(c, float) else 0.5 * np.add.outer(c[pool], c[pool])
-        cross2 = pair * cross
+        # w of pairs: that of an atom on its diagonal; if all have one penalty, without it
+        cross2, weight = cross, point.lam
+        if not isinstance(c, float):
+            cross2, weight = 0.5 * np.add.outer(c[pool], c[pool]) * cross, weight * c[active]
         if len(solved):
             back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
-            weight = point.lam * (c if isinstance(c, float) else c[active])
             cross2 = cross2 - back.T @ (weight[:, None] * back)
     q = seen.q[pool]
     free = np.ones(len(pool), dtype=bool)
@@ -95,7 +96,7 @@ def pick(
         gain, lam = prior.best(
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
-            None if cross2 is None else cross2.diagonal(),
+            None if cross2 is None else common * cross2.diagonal(),
             quadratic,
             n,
             noise,

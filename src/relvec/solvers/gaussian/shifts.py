@@ -152,8 +152,10 @@ def _evaluate(
     gradient = weight[:, None] * lam * mean**2 + share - 1.0
     shrunk, slopes = None, None
     if prior.is_penalised:
-        gradient -= 2.0 * (c * share - lam * np.einsum("nij,nj->ni", covariance**2, c * lam))
-        cost += 2.0 * (c * (1.0 - share)).sum(axis=1)
+        common, relative = (c, 1.0) if isinstance(c, float) else (1.0, c)
+        others = np.einsum("nij,nj->ni", covariance**2, relative * lam)
+        gradient -= 2.0 * common * (relative * share - lam * others)
+        cost += 2.0 * prior.penalty_on(1.0 - share)
         shrunk = penalised_shrinkage(c if isinstance(c, float) else c[0], covariance[0], lam[0])
     if prior.has_density:
         cost -= 2.0 * prior.log_density(theta, noise).sum(axis=1)
@@ -161,7 +163,7 @@ def _evaluate(
         gradient -= 2.0 * first
         slopes = first[0], second[0]
     _, hessian = gradient_and_hessian(
-        covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes
+        covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes, c
     )
     hessian.flat[:: size + 1] += stiffening * np.abs(hessian.diagonal()) + 1e-6
     defined &= np.isfinite(gradient).all(axis=1)

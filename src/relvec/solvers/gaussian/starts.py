@@ -63,7 +63,7 @@ def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     if prior.is_penalised:
         share = eigenvalues / shifted[best]
         degrees = share if isinstance(prior.penalty, float) else vectors**2 @ share
-        value -= float((prior.penalty * degrees).sum())
+        value -= float(prior.penalty_on(degrees))
     value += float(density[best])
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
@@ -105,8 +105,9 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     if prior.is_penalised:
         covariance = point.covariance
         variance = covariance.diagonal()
-        charged = prior.penalty * point.lam
-        shrunk = prior.penalty * variance - np.einsum("ij,j,ij->i", covariance, charged, covariance)
+        relative = 1.0 if isinstance(prior.penalty, float) else prior.penalty
+        others = np.einsum("ij,j,ij->i", covariance, relative * point.lam, covariance)
+        shrunk = relative * variance - others
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
     gamma = np.clip(1.0 - point.lam * variance, 1e-15, 1.0)
@@ -114,7 +115,8 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point(point.theta, noise)
     with np.errstate(divide="ignore"):
-        return np.log(mackay_update(point.lam, gamma, mean, noise, shrunk, density))
+        update = mackay_update(point.lam, gamma, mean, noise, shrunk, density, prior.penalty)
+        return np.log(update)
 
 
 def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
