@@ -24,6 +24,7 @@ __all__ = [
     "check_finite_input",
     "check_integer",
     "check_positive",
+    "check_probability",
     "nearest",
 ]
 
@@ -91,6 +92,15 @@ def check_positive(name: str, value: Any, *, allow_zero: bool = False, also: str
     if not math.isfinite(number) or number < 0 or (number == 0 and not allow_zero):
         raise ValueError(f"{name} must be {needed}; got {value!r}.")
     return number
+
+
+def check_probability(name: str, value: Any) -> float:
+    """Return `value` as a float if it is a number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number strictly between 0 and 1; got {value!r}.")
+    if not 0.0 < float(value) < 1.0:
+        raise ValueError(f"{name} must be a number strictly between 0 and 1; got {value!r}.")
+    return float(value)
 
 
 def check_bool(name: str, value: Any, *, also: str = "") -> bool:

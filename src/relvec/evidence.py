@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import log_det_cholesky, shifted_cholesky
+from relvec._linalg import EPS, log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.priors.base import FixedPoint
 
@@ -206,6 +206,20 @@ def mackay_update(
     root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
     result: Vector = 0.5 * (first + root) * noise_variance / square
     return result
+
+
+def mackay_noise(residual_ss: float, gamma: Vector, count: float, least: float = EPS) -> float:
+    """MacKay's fixed point for the noise: what is left, by the degrees of freedom that are left.
+
+    Of `count` observations; of which not less than `least` are taken to be left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mackay_noise(6.0, np.array([0.5, 0.5]), 4.0)
+    2.0
+    """
+    return residual_ss / max(count - float(gamma.sum()), least)
 
 
 def gradient_and_hessian(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from relvec._checks import check_finite_input, check_integer
+from relvec._checks import check_finite_input, check_integer, check_probability
 from relvec._typing import Matrix, Vector
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._output import FittedOutput
@@ -138,18 +137,10 @@ class PredictionMixin:
         array([[ 0.9,  1.1],
                [-1. ,  1.5]])
         """
-        if isinstance(coverage, bool) or not isinstance(coverage, numbers.Real):
-            raise TypeError(
-                f"coverage must be a number strictly between 0 and 1; got {coverage!r}."
-            )
-        if not 0.0 < float(coverage) < 1.0:
-            raise ValueError(
-                f"coverage must be a number strictly between 0 and 1; got {coverage!r}."
-            )
+        coverage = check_probability("coverage", coverage)
         X = self._validated(X)
         return self._stacked(
-            output.predict_target(X, include_noise).interval(float(coverage))
-            for output in self.outputs_
+            output.predict_target(X, include_noise).interval(coverage) for output in self.outputs_
         )
 
     def sample_y(

@@ -15,7 +15,7 @@ from relvec.denoising.layout import Layout
 from relvec.denoising.noise import given_variance
 from relvec.denoising.tiles import stream
 from relvec.denoising.tuning import DEFAULT
-from relvec.estimators._progress import Terminal
+from relvec.estimators._progress import who_is_told
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.priors import SmoothnessPrior
 
@@ -80,10 +80,18 @@ def denoise(
     True
     """
     check_bool("return_std", return_std)
-    for name in options:
-        _check_option(name)
+    for name in [each for each in options if each not in OPTIONS]:
+        hint = nearest(name, OPTIONS)
+        raise TypeError(
+            f"denoise() has no option {name!r}."
+            + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(OPTIONS)}.")
+        )
     if isinstance(signal, Iterator):
-        _refuse(return_std=return_std or None, out=out, x=x, mask=mask, sample_weight=sample_weight)
+        if return_std or any(given is not None for given in (out, x, mask, sample_weight)):
+            raise ValueError(
+                "A signal that arrives in pieces takes none of return_std, out, x, mask and "
+                "sample_weight; mark missing samples by NaN."
+            )
         return _denoise_stream(signal, n_samples, options)
     if n_samples is not None:
         raise ValueError("n_samples is for iterators; the length of this signal is known.")
@@ -99,23 +107,6 @@ def denoise(
     return (denoised, wrap(denoiser.std_)) if return_std else denoised
 
 
-def _check_option(name: str) -> None:
-    if name not in OPTIONS:
-        hint = nearest(name, OPTIONS)
-        raise TypeError(
-            f"denoise() has no option {name!r}."
-            + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(OPTIONS)}.")
-        )
-
-
-def _refuse(**given: Any) -> None:
-    if any(value is not None for value in given.values()):
-        raise ValueError(
-            "A signal that arrives in pieces takes none of return_std, out, x, mask and "
-            "sample_weight; mark missing samples by NaN."
-        )
-
-
 def _denoise_stream(
     pieces: Iterator[Any], n_samples: int | None, options: dict[str, Any]
 ) -> Iterator[Vector]:
@@ -123,7 +114,7 @@ def _denoise_stream(
     denoiser = SmoothDenoiser(**{**options, "with_std": False, "channel_axis": None})
     tuning = denoiser.tuning or DEFAULT
     side = tuning.tile_side(1)
-    prior = denoiser._check_options()
+    prior = denoiser._resolve_prior()
     denoiser._resolve_scheme((side,))
     if np.ndim(denoiser.noise_std):
         raise ValueError(
@@ -135,35 +126,24 @@ def _denoise_stream(
     total = 1 << 20 if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
     denoiser.set_params(prior=SmoothnessPrior(float(prior.bind(total).penalty)))
     n_tiles = 0 if n_samples is None else math.ceil(total / side)
-    work = _TileDenoiser(denoiser, n_tiles)
+    progress = who_is_told(denoiser.progress)
+    known: tuple[Layout, list[float]] | None = None
+    n_done = 0
+
+    def work(tile: Vector) -> Vector:
+        """Denoise a tile with the noise level of the first."""
+        nonlocal known, n_done
+        n_done += 1
+        is_known = known is not None or not isinstance(denoiser.noise_std, str)
+        denoised = tile  # a gap as wide as a tile: nothing is known
+        if not is_known or np.count_nonzero(~np.isnan(tile)) >= 2:
+            denoiser._denoise(tile, None, None, None, None, known)
+            known, denoised = (denoiser._layout, denoiser._variances), denoiser.signal_
+        if progress is not None:
+            progress(n_done, max(n_tiles, n_done) if n_tiles else 0)
+        return denoised
+
     return stream(map(_as_line, pieces), work, side, tuning.tile_overlap(1))
-
-
-class _TileDenoiser:
-    """Denoise tile after tile with the noise level of the first."""
-
-    def __init__(self, denoiser: SmoothDenoiser, n_tiles: int) -> None:
-        self.denoiser, self.n_tiles, self.n_done = denoiser, n_tiles, 0
-        self.is_known = not isinstance(denoiser.noise_std, str)
-        self.found: tuple[Layout, list[float]] | None = None
-        progress = denoiser.progress
-        self.progress = Terminal() if progress is True else progress or None
-
-    def __call__(self, tile: Vector) -> Vector:
-        self.n_done += 1
-        denoised = self._denoised(tile)
-        if self.progress is not None:
-            self.progress(self.n_done, max(self.n_tiles, self.n_done) if self.n_tiles else 0)
-        return denoised
-
-    def _denoised(self, tile: Vector) -> Vector:
-        if (self.is_known or self.found) and np.count_nonzero(~np.isnan(tile)) < 2:
-            return tile  # a gap as wide as a tile: nothing is known
-        denoiser = self.denoiser
-        denoiser._denoise(tile, None, None, None, None, self.found)
-        self.found = denoiser._layout, denoiser._variances
-        denoised: Vector = denoiser.signal_
-        return denoised
 
 
 def _as_line(piece: Any) -> Vector:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._checks import check_bool, check_choice, check_integer, check_positive
+from relvec._checks import check_bool, check_choice, check_integer, check_probability
 from relvec._signals import like
 from relvec._typing import ArrayLike
 from relvec.denoising.blend import Denoised
@@ -29,16 +30,31 @@ from relvec.denoising.noise import have_equal_noise, resolve_noise
 from relvec.denoising.plain import PlainModel
 from relvec.denoising.recipes import resolve_recipes
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
-from relvec.estimators._progress import Terminal
+from relvec.estimators._options import check_options, option, with_options
+from relvec.estimators._progress import who_is_told
 from relvec.likelihoods import GaussianPrediction
 from relvec.noise import NoiseLevel
 from relvec.priors import Prior, resolve_prior
 
 __all__ = ["SmoothDenoiser"]
 
-MODES = ("quality", "plain")
+
+def _check_level(name: str, value: Any) -> None:
+    if value is not None:
+        check_integer(name, value, minimum=0)
 
 
+def _check_progress(name: str, value: Any) -> None:
+    if not callable(value):
+        check_bool(name, value, also="or a function")
+
+
+def _check_tuning(name: str, value: Any) -> None:
+    if not isinstance(value, DenoisingTuning | None):
+        raise TypeError(f"{name} must be a DenoisingTuning or None; got {value!r}.")
+
+
+@with_options
 class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Remove white noise from signals, images and volumes, and say how sure it is.
 
@@ -142,38 +158,21 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     True
     """
 
-    _models: list[PlainModel] | None
-
-    def __init__(
-        self,
-        mode: str = "quality",
-        *,
-        dictionary: str | Sequence[str] = "auto",
-        prior: str | Prior | None = "bic",
-        noise_std: str | float | ArrayLike = "auto",
-        neighbours: int | str = "auto",
-        level: int | None = None,
-        boundary: str = "symmetric",
-        channel_axis: int | str | None = "auto",
-        decorrelate: bool = True,
-        with_std: bool = True,
-        n_jobs: int | None = None,
-        progress: bool | Callable[[int, int], None] = False,
-        tuning: DenoisingTuning | None = None,
-    ) -> None:
-        self.mode = mode
-        self.dictionary = dictionary
-        self.prior = prior
-        self.noise_std = noise_std
-        self.neighbours = neighbours
-        self.level = level
-        self.boundary = boundary
-        self.channel_axis = channel_axis
-        self.decorrelate = decorrelate
-        self.with_std = with_std
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.tuning = tuning
+    mode: str = option(
+        default="quality", check=partial(check_choice, choices=("quality", "plain")), kw_only=False
+    )
+    dictionary: str | Sequence[str] = option(default="auto")
+    prior: str | Prior | None = option(default="bic")
+    noise_std: str | float | ArrayLike = option(default="auto")
+    neighbours: int | str = option(default="auto")
+    level: int | None = option(default=None, check=_check_level)
+    boundary: str = option(default="symmetric", check=partial(check_choice, choices=BOUNDARIES))
+    channel_axis: int | str | None = option(default="auto")
+    decorrelate: bool = option(default=True, check=check_bool)
+    with_std: bool = option(default=True, check=check_bool)
+    n_jobs: int | None = option(default=None)
+    progress: bool | Callable[[int, int], None] = option(default=False, check=_check_progress)
+    tuning: DenoisingTuning | None = option(default=None, check=_check_tuning)
 
     def fit(
         self,
@@ -290,7 +289,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         2
         """
         check_is_fitted(self)
-        if self._models is None:
+        if not self._models:  # type: ignore[has-type]  # set by every fit
             self._models = [
                 plain_model(channel, self._transform, self.level) for channel in self._channels
             ]
@@ -323,9 +322,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             raise AttributeError("Intervals need with_std=True in SmoothDenoiser.")
         if np.iscomplexobj(self.signal_):
             raise ValueError("A complex signal has no intervals; std_ is the radius of a disc.")
-        share = check_positive("coverage", coverage)
-        if share >= 1.0:
-            raise ValueError(f"coverage must be below 1; got {coverage!r}.")
+        share = check_probability("coverage", coverage)
         return GaussianPrediction(self.signal_, self.std_**2).interval(share)
 
     def __sklearn_tags__(self) -> Any:
@@ -348,19 +345,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         known: tuple[Layout, list[float]] | None = None,
     ) -> None:
         """Denoise `signal` into `out`, with the noise found before in a signal like it."""
-        prior = self._check_options()
-        parts = self._take_apart(signal, x, mask, sample_weight, prior)
-        scheme = self._resolve_scheme(parts.layout.spatial_shape)
-        variances, levels = resolve_noise(parts, self.noise_std, scheme, known, stacklevel=4)
-        self._layout, self._variances = parts.layout, variances
-        self._channels = parts.channels(variances)
-        self._transform = scheme.plain_transform
-        self.transforms_ = [recipe.label for recipe in scheme.recipes]
-        self._publish(self._run(scheme, out), levels)
-
-    def _take_apart(
-        self, signal: Any, x: Any, mask: Any, sample_weight: Any, prior: Prior
-    ) -> Parts:
+        prior = self._resolve_prior()
         layout, values, observed = read_layout(signal, self.channel_axis, x, mask)
         # of unequal levels white noise would not stay white
         if self.decorrelate and may_rotate(values, layout):
@@ -369,10 +354,16 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             layout = replace(layout, is_rotated=is_rotated)
         weights, observed = read_weights(sample_weight, layout, observed)
         values = layout.split(values)
-        prices = [
-            float(prior.bind(count).penalty) for count in counts_of_observed(values, observed)
-        ]
-        return Parts(layout, values, observed, weights, prices)
+        counts = counts_of_observed(values, observed)
+        prices = [float(prior.bind(count).penalty) for count in counts]
+        parts = Parts(layout, values, observed, weights, prices)
+        scheme = self._resolve_scheme(layout.spatial_shape)
+        variances, levels = resolve_noise(parts, self.noise_std, scheme, known, stacklevel=4)
+        self._layout, self._variances = layout, variances
+        self._channels = parts.channels(variances)
+        self._transform = scheme.plain_transform
+        self.transforms_ = [recipe.label for recipe in scheme.recipes]
+        self._publish(self._run(scheme, out), levels)
 
     def _resolve_scheme(self, shape: tuple[int, ...]) -> Scheme:
         is_plain = self.mode == "plain"
@@ -386,7 +377,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         )
 
     def _run(self, scheme: Scheme, out: Any) -> list[Denoised]:
-        progress = Terminal() if self.progress is True else self.progress or None
+        progress = who_is_told(self.progress)
         places = [None] * len(self._channels) if out is None else self._layout.split_out(out)
         if len(places) == 1:
             channel = self._channels[0]
@@ -414,26 +405,18 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.transform_weights_, self.transform_errors_, self.expected_error_ = (
             np.array(values)[each] for values in quality
         )
-        self._models = None
+        self._models = []
 
-    def _check_options(self) -> Prior:
-        check_choice("mode", self.mode, MODES)
-        check_choice("boundary", self.boundary, BOUNDARIES)
-        check_bool("with_std", self.with_std)
-        check_bool("decorrelate", self.decorrelate)
+    def _resolve_prior(self) -> Prior:
+        """Check the options, and return the prior that they name."""
+        check_options(self)
         if self.mode == "plain" and self.neighbours not in ("auto", 1):
             raise ValueError(
                 "The plain mode gives every coefficient a precision of its own; leave neighbours "
                 f'out, or use mode="quality". Got neighbours={self.neighbours!r}.'
             )
-        if not callable(self.progress):
-            check_bool("progress", self.progress, also="or a function")
-        if self.level is not None:
-            check_integer("level", self.level, minimum=0)
-            if self.mode != "plain":
-                raise ValueError('level is for mode="plain"; other modes choose their own depth.')
-        if not isinstance(self.tuning, DenoisingTuning | None):
-            raise TypeError(f"tuning must be a DenoisingTuning or None; got {self.tuning!r}.")
+        if self.level is not None and self.mode != "plain":
+            raise ValueError('level is for mode="plain"; other modes choose their own depth.')
         prior = resolve_prior(self.prior)
         if prior.keeps_all:
             raise ValueError(

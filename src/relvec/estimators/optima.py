@@ -78,11 +78,6 @@ class OptimaReport:
         """Mean squared error of every run."""
         return np.array([run.error for run in self.runs])
 
-    @cached_property
-    def log_evidences(self) -> Vector:
-        """Log evidence of every run."""
-        return np.array([run.log_evidence for run in self.runs])
-
     @property
     def active_sets(self) -> list[IndexArray]:
         """Relevant atoms of every run."""
@@ -133,7 +128,7 @@ class OptimaReport:
         return {
             "objective": self.objectives,
             "error": self.errors,
-            "log_evidence": self.log_evidences,
+            "log_evidence": np.array([run.log_evidence for run in self.runs]),
             "noise_variance": np.array([run.noise_variance for run in self.runs]),
             "n_active": np.array([len(run.active) for run in self.runs]),
             "is_bad": self.is_bad,
@@ -191,7 +186,6 @@ def explore_optima(
     bad_gap: float = 10.0,
     bad_error: float | None = None,
     n_jobs: int | None = None,
-    verbose: int = 0,
     random_state: Any = None,
 ) -> OptimaReport:
     """Map the local maxima of the evidence by many runs in random order.
@@ -220,8 +214,6 @@ def explore_optima(
         Count runs with a larger mean squared error as bad instead.
     n_jobs : int, optional
         Number of runs at a time, as in scikit-learn.
-    verbose : int, default=0
-        Progress messages of joblib.
     random_state : int, RandomState instance or None, default=None
         Seed of the orders.
 
@@ -266,14 +258,12 @@ def explore_optima(
     data, _ = model._read(X, target)
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
     chosen = _run(plan, data, reference)
-    orders = (RandomOrderSolver(noise_every=noise_every, random_state=int(seed)) for seed in seeds)
     # error bars of runs are not looked at; the plain ones cost nothing and leave the mean alone
-    plans = (
-        replace(plan, solver=with_learnt_rate(order, plan.prior), error_bars="plain")
+    plan = replace(plan, error_bars="plain")
+    orders = (RandomOrderSolver(noise_every=noise_every, random_state=int(seed)) for seed in seeds)
+    runs = Parallel(n_jobs=n_jobs)(
+        delayed(_run)(replace(plan, solver=with_learnt_rate(order, plan.prior)), data, reference)
         for order in orders
-    )
-    runs = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_run)(each, data, reference) for each in plans
     )
     return OptimaReport(tuple(runs), chosen, truth is not None, float(bad_gap), bad_error)
 

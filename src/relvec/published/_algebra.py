@@ -17,17 +17,9 @@ from relvec._linalg import (
     solve_cholesky,
 )
 from relvec._typing import Matrix, Vector
+from relvec.evidence import mackay_noise, mackay_update
 from relvec.kernels.gradients import squared_difference_sums
-
-__all__ = [
-    "Conditioned",
-    "condition",
-    "kernel_curvature",
-    "kernel_slopes",
-    "scaled_kernel",
-    "updated_noise",
-    "updated_precision",
-]
+from relvec.priors.base import FixedPoint
 
 
 def _distances(X: Matrix, Z: Matrix, weight: Vector) -> Matrix:
@@ -108,7 +100,7 @@ class Conditioned(NamedTuple):
     covariance: Matrix
     residual: Vector
     well_determined: Vector
-    """``1 - precision * variance`` of each weight."""
+    """``1 - precision * variance`` of each weight, between zero and one."""
 
 
 def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -> Conditioned:
@@ -124,7 +116,7 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
     >>> found.mean, found.covariance
     (array([1.]), array([[0.25]]))
     """
-    n, root = len(target), 1.0 / np.sqrt(precision)
+    root = 1.0 / np.sqrt(precision)
     scaled = design * (root / np.sqrt(noise))
     system = scaled.T @ scaled
     system.flat[:: len(root) + 1] += 1.0
@@ -136,23 +128,32 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
     right = unit * (scaled.T @ target) / np.sqrt(noise)
     mean = root * unit * solve_cholesky(factor, right)
     residual = target - design @ mean
-    misfit = residual @ residual / noise + precision @ mean**2
     log_det = log_det_cholesky(factor) - 2.0 * np.log(unit).sum()
-    log_evidence = -0.5 * (n * np.log(2.0 * np.pi * noise) + log_det + misfit)
-    gamma = 1.0 - inverse.diagonal()
+    misfit = residual @ residual / noise + precision @ mean**2
+    log_evidence = -0.5 * (len(target) * np.log(2.0 * np.pi * noise) + log_det + misfit)
+    gamma = np.clip(1.0 - inverse.diagonal(), 0.0, 1.0)
     return Conditioned(float(log_evidence), mean, covariance, residual, gamma)
 
 
 def updated_precision(gamma: Vector, mean: Vector) -> Vector:
     """MacKay's re-estimate of precisions; infinite where the mean is zero."""
-    with np.errstate(divide="ignore", over="ignore"):
-        # rounding may leave a well-determinedness at or below zero, and the precision with it
-        result: Vector = np.clip(gamma, 1e-16, 1.0) / mean**2
-    return result
+    # rounding may leave a well-determinedness at or below zero, and the precision with it
+    gamma = np.clip(gamma, 1e-16, 1.0)
+    updated = mackay_update(gamma, gamma, mean, 1.0, 0.0, FixedPoint())
+    return np.where(mean**2 > 1e-300, updated, np.inf)
 
 
 def updated_noise(found: Conditioned, floor: float) -> float:
     """MacKay's re-estimate of the noise variance."""
-    gamma = np.clip(found.well_determined, 0.0, 1.0)
-    freedom = max(len(found.residual) - float(gamma.sum()), 1e-8)
-    return max(float(found.residual @ found.residual) / freedom, floor)
+    residual, gamma = found.residual, found.well_determined
+    return max(mackay_noise(float(residual @ residual), gamma, len(residual), 1e-8), floor)
+
+
+def variance_at(design: Matrix, covariance: Matrix) -> Vector:
+    """Variance of the output where the columns have these values."""
+    return np.einsum("ij,ij->i", design @ covariance, design)
+
+
+def with_constant(columns: Matrix, has_intercept: bool) -> Matrix:
+    """Columns of a design, behind a constant one if it is in the model."""
+    return np.column_stack([np.ones((len(columns), int(has_intercept))), columns])

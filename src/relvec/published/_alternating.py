@@ -9,24 +9,26 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.published._algebra import scaled_kernel, updated_precision
-from relvec.published._inputs import at_least_one, check_constants, per_feature, read_inputs
-from relvec.published._newton import Ascent, NewtonRules, ascend
+from relvec.published._algebra import scaled_kernel, updated_precision, variance_at, with_constant
+from relvec.published._inputs import at_least_one, per_feature, read_inputs
+from relvec.published._newton import NewtonRules, ascend
 from relvec.published._objectives import (
-    CURVATURES,
     FeatureObjective,
     Target,
+    Trial,
     TruncatedPrior,
     WeightObjective,
 )
 
-__all__ = ["AlternatingEstimator", "State"]
-
 
 @dataclass
 class State:
-    """Everything that changes from one iteration to the next."""
+    """The data, and everything that changes from one iteration to the next."""
 
+    X: Matrix
+    y: Vector
+    sign: Vector
+    """By which the column of each sample is multiplied."""
     rows: IndexArray
     features: IndexArray
     alpha: Vector
@@ -41,15 +43,20 @@ class State:
     trace: list[float] = field(default_factory=list)
 
     @property
+    def first(self) -> int:
+        """Place of the first kernel among the columns."""
+        return int(self.has_intercept)
+
+    @property
     def intercept(self) -> float:
         """Weight of the constant; zero if it was pruned."""
         return float(self.weight[0]) if self.has_intercept else 0.0
 
-    def design(self, X: Matrix, sign: Vector) -> Matrix:
+    def design(self) -> Matrix:
         """Columns of the model at the training inputs."""
-        used = X[:, self.features]
-        kernel = scaled_kernel(used, used[self.rows], self.theta) * sign[self.rows]
-        return np.column_stack([np.ones(len(X)), kernel]) if self.has_intercept else kernel
+        used = self.X[:, self.features]
+        kernel = scaled_kernel(used, used[self.rows], self.theta) * self.sign[self.rows]
+        return with_constant(kernel, self.has_intercept)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,29 +78,20 @@ class AlternatingEstimator(BaseEstimator):
     truncation: str = "smoothed"
     fit_intercept: bool = True
 
-    def _check(self, **kinds: Any) -> None:
-        """Check the constants, those that only one of the algorithms has by their kinds."""
-        check_constants(
-            self,
-            positive=("indicator_scale", "min_change", "initial_step", "smallest_step"),
-            non_negative=("gradient_stop", *kinds["non_negative"]),
-            thresholds=("alpha_max", "beta_max"),
-            counts={"max_iter": 1, "warm_up": 0} | kinds["counts"],
-            choices={"curvature": CURVATURES, "truncation": ("smoothed", "exact")}
-            | kinds["choices"],
-            flags=("fit_intercept", *kinds["flags"]),
-        )
+    def _start(self, X: Matrix, y: Vector, sign: Vector, alpha: float, weight: float) -> State:
+        """Give all weights the same precision and value."""
         if not self.smallest_step < self.initial_step <= 1.0:
             raise ValueError(
                 "initial_step must be larger than smallest_step and at most 1; "
                 f"got {self.initial_step!r} and {self.smallest_step!r}."
             )
-
-    def _initial_state(self, X: Matrix, alpha: float, weight: float) -> State:
         n, n_features = X.shape
         size = n + int(self.fit_intercept)
         theta = 0.5 / n_features if self.initial_theta is None else self.initial_theta
         return State(
+            X=X,
+            y=y,
+            sign=sign,
             rows=np.arange(n),
             features=np.arange(n_features),
             alpha=np.full(size, float(alpha)),
@@ -117,16 +115,17 @@ class AlternatingEstimator(BaseEstimator):
         size: int,
         *,
         stale: bool = False,
-    ) -> Ascent:
-        """Newton steps, until the norm of the gradient over `size` is small."""
+    ) -> tuple[Trial, Vector]:
+        """Newton steps, until the norm of the gradient over `size` is small; new precisions."""
         rules = NewtonRules(
             steps, self.gradient_stop, size, self.initial_step, self.smallest_step, stale
         )
-        return ascend(objective, start, rules, objective.prior.bounded)
+        trial, variance = ascend(objective, start, rules)
+        return trial, updated_precision(1.0 - objective.prior.precision * variance, trial.x)
 
     def _prune_weights(self, state: State, weight: Vector, alpha: Vector) -> float:
         """Drop samples by their new precisions; return the largest change of a kept weight."""
-        first = int(state.has_intercept)
+        first = state.first
         keep = alpha < self.alpha_max
         keep[first:] = at_least_one(keep[first:], alpha[first:])
         change = float(np.max(np.abs(weight - state.weight)[keep]))
@@ -136,50 +135,40 @@ class AlternatingEstimator(BaseEstimator):
         return change
 
     def _move_features(
-        self,
-        state: State,
-        X: Matrix,
-        sign: Vector,
-        target: Target,
-        steps: int,
-        size: int,
-        *,
-        stale: bool = False,
+        self, state: State, target: Target, steps: int, size: int, *, stale: bool = False
     ) -> tuple[float, float]:
         """Newton steps, new precisions and pruning of the feature weights.
 
         Returns the largest change of a kept one, and the objective.
         """
-        used = X[:, state.features]
+        used = state.X[:, state.features]
         objective = FeatureObjective(
             X=used,
             centres=used[state.rows],
-            weight=state.weight[int(state.has_intercept) :] * sign[state.rows],
+            weight=state.weight[state.first :] * state.sign[state.rows],
             intercept=state.intercept,
             target=target,
             prior=self._prior(state.beta, 0),
             form=self.curvature,
         )
-        ascent = self._ascend(objective, state.theta, steps, size, stale=stale)
-        theta = ascent.trial.x
-        beta = updated_precision(1.0 - state.beta * ascent.variance, theta)
+        trial, beta = self._ascend(objective, state.theta, steps, size, stale=stale)
         keep = at_least_one(beta < self.beta_max, beta)
-        change = float(np.max(np.abs(theta - state.theta)[keep]))
-        state.features, state.theta = state.features[keep], theta[keep]
+        change = float(np.max(np.abs(trial.x - state.theta)[keep]))
+        state.features, state.theta = state.features[keep], trial.x[keep]
         state.beta = np.minimum(beta[keep], _LARGEST_PRECISION)
-        return change, ascent.trial.value
+        return change, trial.value
 
-    def _expose(self, state: State, X: Matrix, covariance: Matrix) -> None:
+    def _expose(self, state: State, covariance: Matrix) -> None:
+        n_features = state.X.shape[1]
         self.relevance_ = state.rows
-        self.relevance_vectors_ = X[state.rows]
+        self.relevance_vectors_ = state.X[state.rows]
         self.features_ = state.features
-        self.feature_weights_ = np.zeros(X.shape[1])
+        self.feature_weights_ = np.zeros(n_features)
         self.feature_weights_[state.features] = state.theta
-        self.feature_precision_ = np.full(X.shape[1], np.inf)
+        self.feature_precision_ = np.full(n_features, np.inf)
         self.feature_precision_[state.features] = state.beta
-        self.weight_precision_ = state.alpha[int(state.has_intercept) :]
+        self.weight_precision_ = state.alpha[state.first :]
         self.trace_ = np.array(state.trace)
-        self._has_intercept = state.has_intercept
         self._covariance = covariance
 
     def _kernel(self, X: ArrayLike) -> Matrix:
@@ -187,8 +176,8 @@ class AlternatingEstimator(BaseEstimator):
 
     def _variance(self, kernel: Matrix) -> Vector:
         """Variance of the output where the kernels have these values."""
-        design = np.column_stack([np.ones(len(kernel)), kernel]) if self._has_intercept else kernel
-        return np.einsum("ij,ij->i", design @ self._covariance, design)
+        has_intercept = len(self._covariance) > len(self.relevance_)
+        return variance_at(with_constant(kernel, has_intercept), self._covariance)
 
 
 _LARGEST_PRECISION = float(np.finfo(np.float64).max) ** 0.25

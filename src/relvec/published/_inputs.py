@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,45 +19,38 @@ from relvec._checks import (
 from relvec._linalg import EPS
 from relvec._typing import BoolArray, Matrix, Vector
 
-__all__ = [
-    "at_least_one",
-    "check_constants",
-    "initial_noise",
-    "initial_precision",
-    "per_feature",
-    "read_inputs",
-    "read_regression",
-]
+
+def _check_threshold(name: str, value: Any) -> None:
+    """Pass infinity, which switches a threshold off, and positive numbers."""
+    if not (isinstance(value, float) and np.isposinf(value)):
+        check_positive(name, value, also="(or numpy.inf)")
 
 
-def check_constants(
-    estimator: Any,
-    *,
-    positive: Iterable[str],
-    non_negative: Iterable[str],
-    thresholds: Iterable[str],
-    counts: Mapping[str, int],
-    choices: Mapping[str, tuple[str, ...]],
-    flags: Iterable[str],
-) -> None:
-    """Find constants that are not what they have to be, by their kind.
+_positive_or_zero = partial(check_positive, allow_zero=True)
+_at_least_one = partial(check_integer, minimum=1)
 
-    Thresholds may be infinite, which switches them off; `counts` has the least value of each.
-    """
-    for name in positive:
-        check_positive(name, getattr(estimator, name))
-    for name in non_negative:
-        check_positive(name, getattr(estimator, name), allow_zero=True)
-    for name in thresholds:
-        value = getattr(estimator, name)
-        if not (isinstance(value, float) and np.isposinf(value)):
-            check_positive(name, value, also="(or numpy.inf)")
-    for name, least in counts.items():
-        check_integer(name, getattr(estimator, name), minimum=least)
-    for name, options in choices.items():
-        check_choice(name, getattr(estimator, name), options)
-    for name in flags:
-        check_bool(name, getattr(estimator, name))
+CHECKS: dict[str, Callable[[str, Any], object]] = {
+    **dict.fromkeys(("indicator_scale", "min_change", "tol"), check_positive),
+    **dict.fromkeys(("initial_step", "smallest_step", "max_step"), check_positive),
+    **dict.fromkeys(("step_growth", "step_shrink"), check_positive),
+    **dict.fromkeys(("gradient_stop", "gamma_min"), _positive_or_zero),
+    **dict.fromkeys(("noise_floor", "initial_weight"), _positive_or_zero),
+    **dict.fromkeys(("alpha_max", "beta_max"), _check_threshold),
+    **dict.fromkeys(("max_iter", "newton_steps", "weight_steps", "feature_steps"), _at_least_one),
+    **dict.fromkeys(("warm_up", "scale_steps", "max_shrinks"), partial(check_integer, minimum=0)),
+    **dict.fromkeys(("fit_intercept", "freeze", "signed", "learn_features"), check_bool),
+    "curvature": partial(check_choice, choices=("diagonal", "gauss_newton", "full")),
+    "line_search": partial(check_choice, choices=("corrected", "as_printed")),
+    "truncation": partial(check_choice, choices=("smoothed", "exact")),
+}
+"""What constants of the algorithms have to be, by their names."""
+
+
+def check_constants(estimator: Any) -> None:
+    """Find constants that are not what they have to be."""
+    for name, value in estimator.get_params(deep=False).items():
+        if name in CHECKS:
+            CHECKS[name](name, value)
 
 
 def per_feature(name: str, value: Any, n_features: int, *, positive: bool = False) -> Vector:
@@ -82,21 +76,17 @@ def per_feature(name: str, value: Any, n_features: int, *, positive: bool = Fals
     return np.broadcast_to(array, (n_features,)).copy()
 
 
-def initial_noise(estimator: Any, y: Vector) -> tuple[float, float]:
-    """Return the noise variance to start from, and the smallest."""
+def initial_values(estimator: Any, y: Vector) -> tuple[float, float, float]:
+    """Return precision of weights and noise variance to start from, and the smallest variance."""
     # Constant targets have no scale of their own; rounding of their size takes its place.
     spread = max(float(np.var(y)), EPS * max(1.0, float(np.mean(y) ** 2)))
     floor = max(estimator.noise_floor * spread, float(np.finfo(np.float64).tiny))
-    given = estimator.initial_noise_variance
-    if given is None:
-        return 0.1 * spread, floor
-    return check_positive("initial_noise_variance", given), floor
-
-
-def initial_precision(estimator: Any, n_samples: int) -> float:
-    """Return the precision of all weights to start from."""
-    given = estimator.initial_alpha
-    return n_samples**-2.0 if given is None else check_positive("initial_alpha", given)
+    alpha, noise = estimator.initial_alpha, estimator.initial_noise_variance
+    return (
+        len(y) ** -2.0 if alpha is None else check_positive("initial_alpha", alpha),
+        0.1 * spread if noise is None else check_positive("initial_noise_variance", noise),
+        floor,
+    )
 
 
 def at_least_one(keep: BoolArray, precision: Vector) -> BoolArray:
@@ -118,7 +108,8 @@ def at_least_one(keep: BoolArray, precision: Vector) -> BoolArray:
 
 
 def read_regression(estimator: Any, X: Any, y: Any) -> tuple[Matrix, Vector]:
-    """Check and convert what `fit` of a regressor was given."""
+    """Check the constants, then check and convert what `fit` of a regressor was given."""
+    check_constants(estimator)
     check_finite_input(X, "X")
     check_finite_input(y, "y")
     X, y = validate_data(estimator, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)

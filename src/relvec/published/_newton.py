@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from relvec._linalg import cholesky, inverse_from_cholesky
 from relvec._typing import BoolArray, Matrix, Vector
-
-__all__ = ["Ascent", "NewtonRules", "Objective", "Trial", "ascend", "inverse_curvature"]
-
-
-class Trial(NamedTuple):
-    """An objective at one point."""
-
-    x: Vector
-    fit: float
-    """Log likelihood, up to constants."""
-    prior: float
-    """Log prior, up to constants."""
-    output: Vector
-    """What the likelihood sees at each sample."""
-    kernel: Matrix
-
-    @property
-    def value(self) -> float:
-        """The objective."""
-        return self.fit + self.prior
-
-
-class Objective(Protocol):
-    """Something to maximise."""
-
-    def evaluate(self, x: Vector) -> Trial:
-        """Value at a point."""
-
-    def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
-        """Gradient and negative Hessian, a vector if only its diagonal is used."""
+from relvec.published._objectives import FeatureObjective, Trial, WeightObjective
 
 
 class NewtonRules(NamedTuple):
@@ -53,14 +24,6 @@ class NewtonRules(NamedTuple):
     """Fractions are halved while they are larger than this."""
     stale: bool = False
     """Judge trials by the log likelihood before the step, as the thesis' code is printed."""
-
-
-class Ascent(NamedTuple):
-    """Where the ascent ended."""
-
-    trial: Trial
-    variance: Vector
-    """Diagonal of the inverse curvature where the last step was computed."""
 
 
 def inverse_curvature(curvature: Matrix, smallest: float = 1e-8) -> Matrix:
@@ -98,19 +61,17 @@ def _newton_step(gradient: Vector, curvature: Matrix, free: BoolArray) -> tuple[
 
 
 def _line_search(
-    objective: Objective,
+    objective: FeatureObjective | WeightObjective,
     current: Trial,
     step: Vector,
     rules: NewtonRules,
-    bounded: BoolArray | None,
     best: float,
 ) -> tuple[Trial, float] | None:
     """Halve the step until the objective rises; None if no fraction does."""
-    fraction = rules.first
+    fraction, bounded = rules.first, objective.prior.bounded
     while fraction > rules.smallest:
         x = current.x + fraction * step
-        if bounded is not None:
-            x[bounded] = np.maximum(x[bounded], 0.0)
+        x[bounded] = np.maximum(x[bounded], 0.0)
         trial = objective.evaluate(x)
         judged = current.fit + trial.prior if rules.stale else trial.value
         # A stale judgement does not see that the outputs have left the floating-point range.
@@ -121,37 +82,33 @@ def _line_search(
 
 
 def ascend(
-    objective: Objective, start: Vector, rules: NewtonRules, bounded: BoolArray | None = None
-) -> Ascent:
+    objective: FeatureObjective | WeightObjective, start: Vector, rules: NewtonRules
+) -> tuple[Trial, Vector]:
     """Climb by damped Newton steps until the gradient is small or no fraction of a step helps.
 
-    Parameters
-    ----------
-    objective : Objective
-        What to maximise.
-    start : ndarray of shape (n,)
-        Where to start.
-    rules : NewtonRules
-        Constants.
-    bounded : ndarray of bool of shape (n,), optional
-        Coordinates that may not be negative. Those at zero whose gradient is negative are held,
-        so that the step of the others is one of ascent after the projection as well.
+    Coordinates at zero that may not be negative and whose gradient is negative are held, so that
+    the step of the others is one of ascent after the projection as well.
+
+    Returns
+    -------
+    trial : Trial
+        Where the ascent ended.
+    variance : ndarray of shape (n,)
+        Diagonal of the inverse curvature where the last step was computed.
     """
     current = objective.evaluate(start)
     best = current.value
     variance = np.zeros_like(start)
     for iteration in range(rules.steps):
         gradient, curvature = objective.derivatives(current)
-        free = np.ones(len(start), dtype=bool)
-        if bounded is not None:
-            free = ~(bounded & (current.x <= 0.0) & (gradient <= 0.0))
+        free = ~(objective.prior.bounded & (current.x <= 0.0) & (gradient <= 0.0))
         # The first curvature is always computed: precisions are re-estimated from it.
         size = float(np.linalg.norm(gradient[free])) / rules.gradient_scale
         if iteration and size < rules.gradient_stop:
             break
         step, variance = _newton_step(gradient, curvature, free)
-        found = _line_search(objective, current, step, rules, bounded, best)
+        found = _line_search(objective, current, step, rules, best)
         if found is None:
             break
         current, best = found
-    return Ascent(current, variance)
+    return current, variance

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import expit
 
 from relvec._typing import BoolArray, Matrix, Vector
-from relvec.likelihoods import bernoulli
-from relvec.published._algebra import (
-    kernel_curvature,
-    kernel_slopes,
-    scaled_kernel,
-)
-from relvec.published._newton import Trial
+from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli
+from relvec.published._algebra import kernel_curvature, kernel_slopes, scaled_kernel
 
-__all__ = [
-    "CURVATURES",
-    "BernoulliTarget",
-    "FeatureObjective",
-    "GaussianTarget",
-    "TruncatedPrior",
-    "WeightObjective",
-]
 
-CURVATURES = ("diagonal", "gauss_newton", "full")
+class Trial(NamedTuple):
+    """An objective at one point."""
+
+    x: Vector
+    fit: float
+    """Log likelihood, up to constants."""
+    prior: float
+    """Log prior, up to constants."""
+    output: Vector
+    """What the likelihood sees at each sample."""
+    kernel: Matrix
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        return self.fit + self.prior
 
 
 class Target(Protocol):
@@ -71,7 +73,7 @@ class BernoulliTarget:
 
     def value(self, output: Vector) -> float:
         """Log probability of the labels."""
-        return bernoulli.log_likelihood(output, self.target)
+        return BoundBernoulli(Bernoulli(), self.target).total_log_density(output)
 
     def score(self, output: Vector) -> Vector:
         """Label less probability."""
@@ -119,9 +121,9 @@ class TruncatedPrior:
         return result
 
     @property
-    def bounded(self) -> BoolArray | None:
+    def bounded(self) -> BoolArray:
         """Coordinates the optimiser must keep from being negative."""
-        return self.truncated if self.scale is None else None
+        return self.truncated & (self.scale is None)
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class FeatureObjective:
     target: Target
     prior: TruncatedPrior
     form: str = "full"
-    """Which part of the curvature is used, one of `CURVATURES`."""
+    """Which part of the curvature is used: "diagonal", "gauss_newton" or "full"."""
 
     def evaluate(self, x: Vector) -> Trial:
         """Value at the feature weights `x`."""

@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from relvec._typing import ArrayLike, Matrix, Vector
+from relvec._typing import ArrayLike, Vector
 from relvec.published._algebra import condition, updated_noise, updated_precision
 from relvec.published._alternating import AlternatingEstimator, State
-from relvec.published._inputs import initial_noise, initial_precision, read_regression
+from relvec.published._inputs import initial_values, read_regression
 from relvec.published._objectives import GaussianTarget
 
 __all__ = ["AlternatingDRVM"]
@@ -149,15 +149,10 @@ class AlternatingDRVM(RegressorMixin, AlternatingEstimator):
         self : AlternatingDRVM
         """
         X, y = read_regression(self, X, y)
-        self._check(
-            non_negative=("noise_floor",),
-            counts={"newton_steps": 1},
-            choices={"line_search": ("corrected", "as_printed")},
-            flags=("freeze",),
-        )
+        alpha, noise, noise_floor = initial_values(self, y)
         # any first weights are a change
-        state = self._initial_state(X, initial_precision(self, len(y)), np.inf)
-        state.noise, state.noise_floor = initial_noise(self, y)
+        state = self._start(X, y, np.ones(len(y)), alpha, np.inf)
+        state.noise, state.noise_floor = noise, noise_floor
         updates = {"weights": self._update_weights, "features": self._update_features}
         moves = dict.fromkeys(updates, True)
         self.converged_, self.n_iter_ = False, 0
@@ -166,37 +161,32 @@ class AlternatingDRVM(RegressorMixin, AlternatingEstimator):
             for kind, update in updates.items():
                 if self.converged_ or (self.freeze and not moves[kind]):
                     continue
-                change = update(state, X, y)
+                change = update(state)
                 moves[kind] = self.n_iter_ <= self.warm_up or not change < self.min_change
                 self.converged_ = not any(moves.values())
-        found = condition(state.design(X, np.ones(len(X))), state.alpha, state.noise, y)
+        found = condition(state.design(), state.alpha, state.noise, y)
         if not self.freeze or moves["weights"]:
             state.weight = found.mean
-        self._expose(state, X, found.covariance)
-        self.coef_ = state.weight[int(state.has_intercept) :]
+        self._expose(state, found.covariance)
+        self.coef_ = state.weight[state.first :]
         self.intercept_ = state.intercept
         self.noise_variance_ = state.noise
         self.log_evidence_ = found.log_evidence
         return self
 
-    def _update_weights(self, state: State, X: Matrix, y: Vector) -> float:
+    def _update_weights(self, state: State) -> float:
         """MacKay's updates and pruning; return the largest change of a kept weight."""
-        found = condition(state.design(X, np.ones(len(X))), state.alpha, state.noise, y)
+        found = condition(state.design(), state.alpha, state.noise, state.y)
         # As in the thesis' code, from the residual of all weights, those about to go included.
         state.noise = updated_noise(found, state.noise_floor)
-        alpha = updated_precision(np.clip(found.well_determined, 0.0, 1.0), found.mean)
+        alpha = updated_precision(found.well_determined, found.mean)
         return self._prune_weights(state, found.mean, alpha)
 
-    def _update_features(self, state: State, X: Matrix, y: Vector) -> float:
+    def _update_features(self, state: State) -> float:
         """Newton steps, new precisions and pruning; return the largest change of a kept theta."""
+        target, stale = GaussianTarget(state.y, state.noise), self.line_search == "as_printed"
         change, value = self._move_features(
-            state,
-            X,
-            np.ones(len(X)),
-            GaussianTarget(y, state.noise),
-            self.newton_steps,
-            len(state.rows),
-            stale=self.line_search == "as_printed",
+            state, target, self.newton_steps, len(state.rows), stale=stale
         )
         state.trace.append(value)
         return change

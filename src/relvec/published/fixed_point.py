@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from relvec._checks import check_choice, check_integer, check_positive
+from relvec._checks import check_choice, check_positive
 from relvec._linalg import EPS
-from relvec._typing import BoolArray, IndexArray, Vector
+from relvec._typing import BoolArray, Vector
 from relvec.evidence import mackay_update
-from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
-from relvec.solvers.gaussian.reference import (
-    LAM_MAX,
-    LAM_MIN,
-    Fit,
-    State,
-    assess,
-    best_noise,
-    bounded_noise,
-    conclude,
-    condition,
-    entry,
-    iterate,
-    potential,
-    statistics,
-    trivial,
-    worth,
-)
+from relvec.published._solver import PublishedSolver, Run
+from relvec.solvers.base import Problem, WarmStart
+from relvec.solvers.gaussian import reference
+from relvec.solvers.gaussian.reference import Fit, State
 from relvec.solvers.gaussian.starts import ridge
 
 
-class FixedPointSolver(BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class FixedPointSolver(PublishedSolver):
     """Re-estimate the precisions of all atoms in turn until they settle (Tipping, 2001).
 
     Starts from all usable atoms with one shared precision (the best ridge model), and
@@ -91,98 +78,43 @@ class FixedPointSolver(BaseEstimator):
     FixedPointSolver(tol=0.0001, update='em')
     """
 
-    is_monotone = False  # MacKay's update may step down; EM never does
-
-    def __init__(
-        self,
-        update: Literal["mackay", "em"] = "mackay",
-        *,
-        max_iter: int = 5000,
-        tol: float = 1e-3,
-        prune_threshold: float = 1e9,
-        check_deleted: bool = True,
-    ) -> None:
-        self.update = update
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prune_threshold = prune_threshold
-        self.check_deleted = check_deleted
+    update: Literal["mackay", "em"] = field(default="mackay", kw_only=False)
+    max_iter: int = 5000
+    tol: float = 1e-3
+    prune_threshold: float = 1e9
+    check_deleted: bool = True
 
     charges_min_gain = False  # the papers know no price of an atom
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        warm_start: WarmStart | None = None,
-        monitor: Monitor | None = None,
-    ) -> Solution:
-        """Maximise the objective of `problem`.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to maximise.
-        warm_start : WarmStart, optional
-            Atoms and precisions to start from instead of all atoms. Atoms that are not in
-            it are looked at when the sweeps have settled.
-        monitor : callable, optional
-            Called after every sweep; returning True stops the run where it is.
-
-        Returns
-        -------
-        solution : Solution
-            With the objective after each sweep as its trace.
-        """
+    def _run(self, problem: Problem) -> Run:
         check_choice("update", self.update, ("mackay", "em"))
-        check_integer("max_iter", self.max_iter, minimum=1)
-        check_positive("tol", self.tol)
         check_positive("prune_threshold", self.prune_threshold)
-        answer = trivial(problem)
-        if answer is not None:
-            return answer
-        fit = condition(problem, *_start(problem, warm_start))
-        start = assess(problem, fit, best_noise(problem, fit))
-        run = _Run(problem, self)
-        outcome = iterate(
-            run.step,
-            start,
-            stage=self.update,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            monitor=monitor,
-        )
-        return conclude(problem, outcome, saturated=run.saturated)
+        return _Sweeps(problem, self)
 
 
-def _start(problem: Problem, warm_start: WarmStart | None) -> tuple[IndexArray, Vector]:
-    """All usable atoms at the shared precision of the best ridge model, or the given ones."""
-    usable = problem.moments.usable
-    if warm_start is not None:
-        known = usable[warm_start.active]
-        active, lam = warm_start.active[known], np.exp(warm_start.log_lam[known])
-        if problem.prior.is_removable:
-            return active, lam
-    shared = ridge(problem).log_lam if problem.moments.target_ss > 0 else 0.0
-    log_lam = np.full(len(usable), shared)
-    if warm_start is not None:
-        log_lam[active] = np.log(lam)
-    return np.flatnonzero(usable), np.exp(log_lam[usable])
-
-
-class _Run:
+class _Sweeps(Run):
     """Sweeps, and what happens each time they settle."""
 
     max_rounds = 50
     """How often a converged run is revised (atoms deleted or re-admitted) and resumed."""
 
     def __init__(self, problem: Problem, solver: FixedPointSolver) -> None:
-        self.problem = problem
-        self.solver = solver
+        super().__init__(problem)
+        self.solver, self.stage = solver, solver.update
         self.deletable = problem.prior.is_removable
-        self.saturated = False
         self.rounds = 0
         self.readmitted = np.zeros(problem.moments.n_atoms, dtype=bool)
+
+    def start(self, warm_start: WarmStart | None) -> State:
+        """Begin with all usable atoms at the precision of the best ridge, or with those given."""
+        if warm_start is not None and self.deletable:
+            return self.settle(warm_start.active, np.exp(warm_start.log_lam))
+        moments = self.problem.moments
+        shared = ridge(self.problem).log_lam if moments.target_ss > 0 else 0.0
+        log_lam = np.full(moments.n_atoms, shared)
+        if warm_start is not None:
+            log_lam[warm_start.active] = warm_start.log_lam
+        return self.settle(np.flatnonzero(moments.usable), np.exp(log_lam[moments.usable]))
 
     def step(self, state: State) -> tuple[State, float]:
         """Sweep once; when that no longer changes anything, revise the set of atoms."""
@@ -197,14 +129,12 @@ class _Run:
     def sweep(self, state: State) -> tuple[State, float]:
         """Re-estimate all precisions and the noise from one posterior."""
         problem, fit = self.problem, state.fit
-        rule = {"mackay": _mackay, "em": _em}[self.solver.update]
         if problem.prior.is_penalised or (problem.prior.has_density and self.deletable):
-            noise = best_noise(problem, fit)
-            alpha, _ = rule(problem, fit, noise)
+            noise = reference.best_noise(problem, fit)
+            alpha, _ = self.estimate(fit, noise)
         else:
-            alpha, noise = rule(problem, fit, state.noise)
-            noise = bounded_noise(problem, noise)
-        lam = np.clip(alpha * noise, LAM_MIN, LAM_MAX)
+            alpha, noise = self.estimate(fit, state.noise)
+        lam = np.clip(alpha * noise, reference.LAM_MIN, reference.LAM_MAX)
         keep = staying = np.ones(len(lam), dtype=bool)
         if self.deletable:
             keep = (lam <= self.solver.prune_threshold) & (fit.gamma > EPS)
@@ -213,7 +143,25 @@ class _Run:
         noise_change = float(np.log(noise / state.noise))
         moved = np.abs(np.log(lam / fit.lam) - noise_change)[staying].max(initial=0.0)
         change = max(float(moved), abs(noise_change))
-        return assess(problem, condition(problem, fit.active[keep], lam[keep]), noise), change
+        fit = reference.condition(problem, fit.active[keep], lam[keep])
+        return reference.assess(problem, fit, noise), change
+
+    def estimate(self, fit: Fit, noise: float) -> tuple[Vector, float]:
+        """Precisions, eq. 44 or 43 of Tipping, and noise, eq. 46 or 50, with their priors."""
+        problem, prior = self.problem, self.problem.prior.take(fit.active)
+        density = prior.fixed_point(np.log(fit.lam), noise)
+        second = fit.mean**2 / noise + fit.covariance.diagonal() + density.scale
+        second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
+        price = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + density.inverse
+        first = 1.0 + density.constant
+        expected = 0.5 * (first + np.sqrt(first * first + 4.0 * second * price)) / second
+        if self.solver.update == "em":
+            ss = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
+            count = problem.moments.n_effective + 2.0 * prior.noise.shape
+            return expected / noise, reference.bounded_noise(problem, ss / count)
+        lam = mackay_update(fit.lam, fit.gamma, fit.mean, noise, fit.shrunk, density)
+        # A density with a negative exponent may outweigh gamma; EM's update is positive always.
+        return np.where(lam > 0.0, lam, expected) / noise, self.noise_of(fit)
 
     def revise(self, state: State) -> State:
         """Delete atoms that cannot bring what they cost, then re-admit those that would.
@@ -224,9 +172,9 @@ class _Run:
         problem, cap = self.problem, self.problem.active_cap
         while len(state.fit.active):
             active = state.fit.active
-            known = statistics(problem, state.fit)
-            hopeless = ~(potential(problem, known)[0][active] > 0.0)
-            value = worth(problem, state.fit, known)
+            known = reference.statistics(problem, state.fit)
+            hopeless = ~(reference.potential(problem, known)[0][active] > 0.0)
+            value = reference.worth(problem, state.fit, known)
             if hopeless.any():
                 value[~hopeless] = np.inf
             elif len(active) > cap:
@@ -234,9 +182,9 @@ class _Run:
             else:
                 break
             keep = np.arange(len(active)) != np.argmin(value)
-            state = self._settle(active[keep], state.fit.lam[keep])
+            state = self.settle(active[keep], state.fit.lam[keep])
         while self.solver.check_deleted:
-            gain, lam = entry(problem, state.fit)
+            gain, lam = reference.entry(problem, state.fit)
             best = int(np.argmax(gain))
             if not gain[best] > self.solver.tol:
                 break
@@ -244,15 +192,11 @@ class _Run:
                 self.saturated = True
                 break
             self.readmitted[best] = True
-            state = self._settle(
+            state = self.settle(
                 np.append(state.fit.active, best), np.append(state.fit.lam, lam[best])
             )
         self.saturated &= len(state.fit.active) >= cap
         return state
-
-    def _settle(self, active: IndexArray, lam: Vector) -> State:
-        fit = condition(self.problem, active, lam)
-        return assess(self.problem, fit, best_noise(self.problem, fit))
 
 
 def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
@@ -263,32 +207,3 @@ def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     return prior.is_hopeless(
         fit.gamma / variance, fit.mean / variance, w, 0.0, problem.moments.n_effective, noise
     )
-
-
-def _mackay(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
-    """Tipping's eq. 44 and 46, with what the prior adds."""
-    density = problem.prior.take(fit.active).fixed_point(np.log(fit.lam), noise)
-    lam = mackay_update(fit.lam, fit.gamma, fit.mean, noise, fit.shrunk, density)
-    # A density with a negative exponent may outweigh gamma; EM's update is positive always.
-    lam = np.where(lam > 0.0, lam, _em(problem, fit, noise)[0] * noise)
-    return lam / noise, _residual_noise(problem, fit)
-
-
-def _residual_noise(problem: Problem, fit: Fit) -> float:
-    """MacKay's noise: what is left, by the degrees of freedom that are left."""
-    prior = problem.prior.noise
-    free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * prior.shape
-    return (fit.residual_ss + 2.0 * prior.rate) / max(free, EPS)
-
-
-def _em(problem: Problem, fit: Fit, noise: float) -> tuple[Vector, float]:
-    """Tipping's eq. 43 and 50, with what the prior adds."""
-    prior = problem.prior.take(fit.active)
-    count, scale, inverse = prior.fixed_point(np.log(fit.lam), noise)
-    second = fit.mean**2 / noise + fit.covariance.diagonal() + scale
-    second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
-    price = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + inverse
-    first = 1.0 + count
-    lam = 0.5 * (first + np.sqrt(first * first + 4.0 * second * price)) / second
-    expected = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
-    return lam / noise, expected / (problem.moments.n_effective + 2.0 * prior.noise.shape)

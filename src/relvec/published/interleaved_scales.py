@@ -19,15 +19,10 @@ from relvec.published._algebra import (
     scaled_kernel,
     updated_noise,
     updated_precision,
+    variance_at,
+    with_constant,
 )
-from relvec.published._inputs import (
-    check_constants,
-    initial_noise,
-    initial_precision,
-    per_feature,
-    read_inputs,
-    read_regression,
-)
+from relvec.published._inputs import initial_values, per_feature, read_inputs, read_regression
 
 __all__ = ["InterleavedRVM"]
 
@@ -43,6 +38,12 @@ def quadratic_columns(X: Matrix) -> Matrix:
     """
     pairs = [X[:, i] * X[:, j] for i, j in combinations(range(X.shape[1]), 2)]
     return np.column_stack([X, X**2, *pairs])
+
+
+COLUMNS: dict[str, Callable[[Matrix], Matrix]] = {
+    "linear": np.asarray,
+    "quadratic": quadratic_columns,
+}
 
 
 @dataclass
@@ -64,23 +65,23 @@ class _Problem:
         self.X, self.y, self.fixed = X, y, fixed
         self.n_fixed = fixed.shape[1]
 
-    def design(self, kept: IndexArray, log_eta: Vector) -> Matrix:
-        """Columns at `kept`; those of kernels last."""
-        explicit = self.fixed[:, kept[kept < self.n_fixed]]
-        centres = self.X[kept[kept >= self.n_fixed] - self.n_fixed]
-        return np.column_stack([explicit, scaled_kernel(self.X, centres, np.exp(log_eta))])
+    def split(self, kept: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """Return the fixed columns that are kept, and the rows whose kernels are."""
+        return kept[kept < self.n_fixed], kept[kept >= self.n_fixed] - self.n_fixed
 
     def at(self, state: _State, log_eta: Vector) -> tuple[Conditioned, Matrix]:
-        """Posterior and design at other scales."""
-        design = self.design(state.kept, log_eta)
+        """Posterior and design at other scales; columns of kernels are the last."""
+        fixed, rows = self.split(state.kept)
+        kernel = scaled_kernel(self.X, self.X[rows], np.exp(log_eta))
+        design = np.column_stack([self.fixed[:, fixed], kernel])
         return condition(design, state.alpha, state.noise, self.y), design
 
     def gradient(
         self, state: _State, log_eta: Vector, found: Conditioned, design: Matrix
     ) -> Vector:
         """Derivative of the log evidence with respect to the log scales (eqs. 53-57)."""
-        rows = state.kept[state.kept >= self.n_fixed] - self.n_fixed
-        first = len(state.kept) - len(rows)
+        fixed, rows = self.split(state.kept)
+        first = len(fixed)
         slope = np.outer(found.residual, found.mean[first:])
         slope -= design @ found.covariance[:, first:]
         slope *= design[:, first:] / state.noise
@@ -212,10 +213,28 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         self : InterleavedRVM
         """
         X, y = read_regression(self, X, y)
-        self._check()
-        fixed = self._fixed(X)
-        problem = _Problem(X, y, fixed)
-        state, floor = self._start(X, y, fixed.shape[1])
+        if self.columns is not None and not callable(self.columns):
+            check_choice("columns", self.columns, COLUMNS)
+        if not self.step_shrink < 1.0 <= self.step_growth:
+            raise ValueError(
+                "step_shrink must be below 1 and step_growth at least 1; "
+                f"got {self.step_shrink!r} and {self.step_growth!r}."
+            )
+        problem = _Problem(X, y, self._fixed(X))
+        n_columns = problem.n_fixed + len(y)
+        alpha, noise, floor = initial_values(self, y)
+        eta = self.initial_scale
+        if eta is None:
+            total = float(X.var(axis=0).sum())
+            # the mean squared distance between rows is twice the total variance
+            eta = 0.25 / total if total > 0.0 else 1.0
+        state = _State(
+            kept=np.arange(n_columns),
+            alpha=np.full(n_columns, alpha),
+            noise=noise,
+            log_eta=np.log(per_feature("initial_scale", eta, X.shape[1], positive=True)),
+            step=min(self.initial_step, self.max_step),
+        )
         found, _ = problem.at(state, state.log_eta)
         trace: list[tuple[float, float]] = []
         self.converged_, self.n_iter_ = False, 0
@@ -230,63 +249,21 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         self.trace_ = np.array(trace)
         return self
 
-    def _check(self) -> None:
-        if self.columns is not None and not callable(self.columns):
-            check_choice("columns", self.columns, ("linear", "quadratic"))
-        check_constants(
-            self,
-            positive=("initial_step", "max_step", "step_growth", "step_shrink", "tol"),
-            non_negative=("gamma_min", "noise_floor"),
-            thresholds=("alpha_max",),
-            counts={"scale_steps": 0, "max_shrinks": 0, "max_iter": 1},
-            choices={},
-            flags=("fit_intercept",),
-        )
-        if not self.step_shrink < 1.0 <= self.step_growth:
-            raise ValueError(
-                "step_shrink must be below 1 and step_growth at least 1; "
-                f"got {self.step_shrink!r} and {self.step_growth!r}."
-            )
-
-    def _explicit(self, X: Matrix) -> Matrix:
-        """Explicit columns at `X`, of shape (n_samples, n_columns)."""
-        if self.columns is None:
-            return np.empty((len(X), 0))
-        if self.columns == "linear":
-            return X
-        make = quadratic_columns if isinstance(self.columns, str) else self.columns
-        made = np.asarray(make(X), dtype=np.float64)
+    def _fixed(self, X: Matrix) -> Matrix:
+        """The constant, if it is in the model, and the explicit columns at `X`."""
+        made = X[:, :0]
+        if self.columns is not None:
+            make = COLUMNS[self.columns] if isinstance(self.columns, str) else self.columns
+            made = np.asarray(make(X), dtype=np.float64)
         if made.ndim != 2 or len(made) != len(X):
             raise ValueError(
                 f"columns must return a matrix of {len(X)} rows; got shape {made.shape}."
             )
-        return made
-
-    def _fixed(self, X: Matrix) -> Matrix:
-        explicit = self._explicit(X)
-        return np.column_stack([np.ones(len(X)), explicit]) if self.fit_intercept else explicit
-
-    def _start(self, X: Matrix, y: Vector, n_fixed: int) -> tuple[_State, float]:
-        n, n_features = X.shape
-        noise, floor = initial_noise(self, y)
-        if self.initial_scale is None:
-            total = float(X.var(axis=0).sum())
-            # the mean squared distance between rows is twice the total variance
-            eta = np.full(n_features, 0.25 / total if total > 0.0 else 1.0)
-        else:
-            eta = per_feature("initial_scale", self.initial_scale, n_features, positive=True)
-        state = _State(
-            kept=np.arange(n + n_fixed),
-            alpha=np.full(n + n_fixed, initial_precision(self, n)),
-            noise=noise,
-            log_eta=np.log(eta),
-            step=min(self.initial_step, self.max_step),
-        )
-        return state, floor
+        return with_constant(made, self.fit_intercept)
 
     def _update_precisions(self, state: _State, found: Conditioned, floor: float) -> float:
         """Equations 16 and 18 and pruning; return the largest change of a logarithm."""
-        gamma = np.clip(found.well_determined, 0.0, 1.0)
+        gamma = found.well_determined
         alpha = updated_precision(gamma, found.mean)
         noise = updated_noise(found, floor)
         keep: BoolArray = (gamma >= self.gamma_min) & (alpha < self.alpha_max)
@@ -324,23 +301,21 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         return found, before, float(np.max(np.abs(state.log_eta - start)))
 
     def _finish(self, problem: _Problem, state: _State, found: Conditioned) -> None:
-        first = int(self.fit_intercept)
-        rows = state.kept[state.kept >= problem.n_fixed] - problem.n_fixed
-        n_explicit = len(state.kept) - len(rows)
-        fixed = np.zeros(problem.n_fixed)
-        fixed[state.kept[:n_explicit]] = found.mean[:n_explicit]
+        fixed, rows = problem.split(state.kept)
+        first, n_fixed = int(self.fit_intercept), len(fixed)
+        weights = np.zeros(problem.n_fixed)
+        weights[fixed] = found.mean[:n_fixed]
         self.relevance_ = rows
         self.relevance_vectors_ = problem.X[rows]
-        explicit = state.kept[:n_explicit]
-        self.columns_ = explicit[explicit >= first] - first
+        self.columns_ = fixed[fixed >= first] - first
         self.input_scales_ = np.exp(state.log_eta)
-        self.coef_ = found.mean[n_explicit:]
-        self.column_coef_ = fixed[first:]
-        self.intercept_ = float(fixed[0]) if first else 0.0
-        self.weight_precision_ = state.alpha[n_explicit:]
+        self.coef_ = found.mean[n_fixed:]
+        self.column_coef_ = weights[first:]
+        self.intercept_ = float(weights[0]) if first else 0.0
+        self.weight_precision_ = state.alpha[n_fixed:]
         self.noise_variance_ = state.noise
         self.log_evidence_ = found.log_evidence
-        self._explicit_kept = explicit
+        self._fixed_kept = fixed
         self._covariance = found.covariance
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
@@ -366,6 +341,6 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         mean = mean + fixed[:, int(self.fit_intercept) :] @ self.column_coef_ + self.intercept_
         if not return_std:
             return mean
-        design = np.column_stack([fixed[:, self._explicit_kept], kernel])
-        variance = np.einsum("ij,ij->i", design @ self._covariance, design)
+        design = np.column_stack([fixed[:, self._fixed_kept], kernel])
+        variance = variance_at(design, self._covariance)
         return mean, np.sqrt(self.noise_variance_ + np.maximum(variance, 0.0))

@@ -14,8 +14,8 @@ from sklearn.utils.validation import validate_data
 from relvec._checks import check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.likelihoods import bernoulli
-from relvec.published._algebra import updated_precision
 from relvec.published._alternating import AlternatingEstimator, State
+from relvec.published._inputs import check_constants
 from relvec.published._newton import inverse_curvature
 from relvec.published._objectives import BernoulliTarget, WeightObjective
 
@@ -154,6 +154,8 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         -------
         self : LiteralPFCVM
         """
+        check_constants(self)
+        check_positive("initial_alpha", self.initial_alpha)
         check_finite_input(X, "X")
         inputs: Matrix
         inputs, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -165,59 +167,46 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
                 "Only binary classification is supported: LiteralPFCVM tells two classes apart; "
                 f"y has {len(self.classes_)} class{'es' * (len(self.classes_) > 1)}."
             )
-        self._check(
-            non_negative=("initial_weight",),
-            counts={"weight_steps": 1, "feature_steps": 1},
-            choices={},
-            flags=("signed", "learn_features"),
-        )
-        check_positive("initial_alpha", self.initial_alpha)
         target = coded.astype(np.float64)
         sign = 2.0 * target - 1.0 if self.signed else np.ones(len(target))
-        state = self._initial_state(inputs, self.initial_alpha, self.initial_weight)
-        state.weight[: int(state.has_intercept)] = 0.0
+        state = self._start(inputs, target, sign, self.initial_alpha, self.initial_weight)
+        state.weight[: state.first] = 0.0
         self.converged_, self.n_iter_ = False, 0
         while self.n_iter_ < self.max_iter and not self.converged_:
             self.n_iter_ += 1
-            change = self._update_weights(state, inputs, target, sign)
+            change = self._update_weights(state)
             if self.learn_features:
-                change = max(change, self._update_features(state, inputs, target, sign))
+                change = max(change, self._update_features(state))
             self.converged_ = self.n_iter_ > self.warm_up and change < self.min_change
-        self._finish(state, inputs, target, sign)
+        objective = self._objective(state)
+        _, curvature = objective.derivatives(objective.evaluate(state.weight))
+        signs = np.concatenate([np.ones(state.first), sign[state.rows]])
+        self._expose(state, inverse_curvature(curvature) * np.outer(signs, signs))
+        self.coef_ = (state.weight * signs)[None, state.first :]
+        self.intercept_ = np.array([state.intercept])
         return self
 
-    def _weight_objective(
-        self, state: State, X: Matrix, target: Vector, sign: Vector
-    ) -> WeightObjective:
-        prior = self._prior(state.alpha, int(state.has_intercept))
-        return WeightObjective(state.design(X, sign), BernoulliTarget(target), prior)
+    def _objective(self, state: State) -> WeightObjective:
+        """Log posterior of the weights."""
+        prior = self._prior(state.alpha, state.first)
+        return WeightObjective(state.design(), BernoulliTarget(state.y), prior)
 
-    def _update_weights(self, state: State, X: Matrix, target: Vector, sign: Vector) -> float:
+    def _update_weights(self, state: State) -> float:
         """Newton steps, new precisions and pruning; return the largest change of a kept weight."""
-        objective = self._weight_objective(state, X, target, sign)
-        ascent = self._ascend(objective, state.weight, self.weight_steps, len(state.weight))
-        alpha = updated_precision(1.0 - state.alpha * ascent.variance, ascent.trial.x)
-        state.trace.append(ascent.trial.value)
-        return self._prune_weights(state, ascent.trial.x, alpha)
+        trial, alpha = self._ascend(
+            self._objective(state), state.weight, self.weight_steps, len(state.weight)
+        )
+        state.trace.append(trial.value)
+        return self._prune_weights(state, trial.x, alpha)
 
-    def _update_features(self, state: State, X: Matrix, target: Vector, sign: Vector) -> float:
+    def _update_features(self, state: State) -> float:
         """The same for the feature weights."""
         change, value = self._move_features(
-            state, X, sign, BernoulliTarget(target), self.feature_steps, len(state.theta)
+            state, BernoulliTarget(state.y), self.feature_steps, len(state.theta)
         )
         # joint with the prior of the sample weights, in their present precisions
-        prior = self._prior(state.alpha, int(state.has_intercept))
-        state.trace[-1] = value + prior.value(state.weight)
+        state.trace[-1] = value + self._prior(state.alpha, state.first).value(state.weight)
         return change
-
-    def _finish(self, state: State, X: Matrix, target: Vector, sign: Vector) -> None:
-        objective = self._weight_objective(state, X, target, sign)
-        _, curvature = objective.derivatives(objective.evaluate(state.weight))
-        first = int(state.has_intercept)
-        signs = np.concatenate([np.ones(first), sign[state.rows]])
-        self._expose(state, X, inverse_curvature(curvature) * np.outer(signs, signs))
-        self.coef_ = (state.weight * signs)[None, first:]
-        self.intercept_ = np.array([state.intercept])
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Log odds of the second class at the most probable weights, shape (n_samples,)."""

@@ -6,30 +6,26 @@ evidence. They are what a deterministic search has to be compared with.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from relvec._checks import check_bool, check_integer, check_positive
+from relvec._checks import check_bool
 from relvec._typing import Vector
-from relvec.published.textbook import Moves, Run, start
+from relvec.published._solver import Run
+from relvec.published.textbook import Moves, SingleSteps, TextbookSolver
 from relvec.solvers.base import Monitor, Problem, Relay, Solution, WarmStart
+from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.ascent import Schedule, ascend
-from relvec.solvers.gaussian.reference import (
-    Fit,
-    bounded_noise,
-    conclude,
-    condition,
-    iterate,
-    trivial,
-)
+from relvec.solvers.gaussian.reference import Fit
 from relvec.solvers.gaussian.state import State
 
 
-class RandomOrderSolver(BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomOrderSolver(TextbookSolver):
     """Add, re-estimate or delete one atom at a time, in random order (Schmolck, 2008).
 
     Every step picks at random one of the atoms that are in the model or should be, and moves
@@ -72,22 +68,13 @@ class RandomOrderSolver(BaseEstimator):
     RandomOrderSolver(noise_every=40, random_state=0)
     """
 
-    is_monotone = False  # the noise is held in between, and polishing frees it
+    max_iter: int = 10000
+    tol: float = 0.01
+    noise_every: int = 10
+    random_state: Any = None
+    polish: bool = True
 
-    def __init__(
-        self,
-        *,
-        noise_every: int = 10,
-        random_state: Any = None,
-        polish: bool = True,
-        max_iter: int = 10000,
-        tol: float = 0.01,
-    ) -> None:
-        self.noise_every = noise_every
-        self.random_state = random_state
-        self.polish = polish
-        self.max_iter = max_iter
-        self.tol = tol
+    charges_min_gain = True
 
     def solve(
         self,
@@ -98,58 +85,35 @@ class RandomOrderSolver(BaseEstimator):
     ) -> Solution:
         """Maximise the objective of `problem`, once.
 
-        Parameters
-        ----------
-        problem : Problem
-            What to maximise; its Gamma prior may concern the noise only.
-        warm_start : WarmStart, optional
-            Atoms and precisions to start from instead of the empty model.
-        monitor : callable, optional
-            Called after every step; returning True stops the run where it is.
+        The arguments are those of `TextbookSolver.solve`.
         """
-        check_integer("max_iter", self.max_iter, minimum=1)
-        check_positive("tol", self.tol)
-        check_integer("noise_every", self.noise_every, minimum=1)
         check_bool("polish", self.polish)
-        if not problem.prior.is_removable:
-            raise ValueError(
-                "the random-order solver cannot use a Gamma prior on the weight precisions: no "
-                'atom could ever be left out. Use solver="mackay" or solver="em", or a prior '
-                "with shape=0 and rate=0."
-            )
-        answer = trivial(problem)
-        if answer is not None:
-            return answer
-        run = _RandomRun(problem, self)
         relay = Relay(monitor)
-        outcome = iterate(
-            run.step,
-            start(problem, warm_start),
-            stage="random order",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            monitor=relay,
-        )
-        if not self.polish or relay.told_to_stop:
-            return conclude(problem, outcome, saturated=run.saturated)
-        fit = outcome.state.fit
-        end = ascend(
+        end = super().solve(problem, warm_start=warm_start, monitor=relay)
+        if not self.polish or relay.told_to_stop or not end.n_iter:
+            return end
+        polished = ascend(
             problem,
-            State(fit.active, np.log(fit.lam)),
+            State(end.active, end.log_lam),
             Schedule(),
             noise_variance=problem.noise_variance,
             stage="polish",
             monitor=monitor,
         )
-        n_iter, trace = outcome.n_iter + end.n_rounds, outcome.trace + end.trace
-        return end.solution(n_iter, problem, trace=trace)
+        n_iter, trace = end.n_iter + polished.n_rounds, end.trace + polished.trace
+        return polished.solution(n_iter, problem, trace=trace)
+
+    def _run(self, problem: Problem) -> Run:
+        return _RandomSteps(problem, self)
 
 
-class _RandomRun(Run):
+class _RandomSteps(SingleSteps):
     """The steps of the textbook algorithm with the choice left to chance."""
 
+    stage = "random order"
+
     def __init__(self, problem: Problem, solver: RandomOrderSolver) -> None:
-        super().__init__(problem, solver.noise_every, solver.tol)
+        super().__init__(problem, solver)
         self.random = check_random_state(solver.random_state)
 
     def choose(self, moves: Moves, change: Vector) -> int:
@@ -162,17 +126,12 @@ class _RandomRun(Run):
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
         """Maximise the objective over the noise with the precisions of the weights held."""
         if self.problem.noise_variance is not None or not len(alpha):
-            noise = bounded_noise(self.problem, _residual_variance(self.problem))
+            noise = reference.best_noise(self.problem, fit)
         else:
             present = float(np.log(fit.lam[0] / alpha[0]))
-            noise = bounded_noise(self.problem, _best_noise(self.problem, fit, alpha, present))
-        return condition(self.problem, fit.active, alpha * noise), noise
-
-
-def _residual_variance(problem: Problem) -> float:
-    """Noise variance of the model without atoms."""
-    noise, moments = problem.prior.noise, problem.moments
-    return (moments.target_ss + 2.0 * noise.rate) / (moments.n_effective + 2.0 * noise.shape)
+            noise = _best_noise(self.problem, fit, alpha, present)
+            noise = reference.bounded_noise(self.problem, noise)
+        return reference.condition(self.problem, fit.active, alpha * noise), noise
 
 
 def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> float:

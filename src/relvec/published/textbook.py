@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from relvec._checks import check_integer, check_positive
+from relvec._checks import check_integer
 from relvec._typing import BoolArray, Vector
-from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
-from relvec.solvers.gaussian.reference import (
-    Fit,
-    State,
-    assess,
-    best_noise,
-    bounded_noise,
-    conclude,
-    condition,
-    iterate,
-    statistics,
-    trivial,
-    worth,
-)
+from relvec.published._solver import PublishedSolver, Run
+from relvec.solvers.base import Problem, WarmStart
+from relvec.solvers.gaussian import reference
+from relvec.solvers.gaussian.reference import Fit, State
 
 
-class TextbookSolver(BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TextbookSolver(PublishedSolver):
     """Add, re-estimate or delete one atom at a time (Tipping and Faul, 2003).
 
     At every step the atom is chosen whose move raises the objective most. A reference to
@@ -71,73 +62,14 @@ class TextbookSolver(BaseEstimator):
     TextbookSolver(noise_every=10)
     """
 
-    is_monotone = False  # re-estimating the noise in between may step down
-
-    def __init__(self, *, max_iter: int = 10000, tol: float = 1e-3, noise_every: int = 1) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.noise_every = noise_every
+    max_iter: int = 10000
+    tol: float = 1e-3
+    noise_every: int = 1
 
     charges_min_gain = False  # the papers know no price of an atom
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        warm_start: WarmStart | None = None,
-        monitor: Monitor | None = None,
-    ) -> Solution:
-        """Maximise the objective of `problem`.
-
-        Parameters
-        ----------
-        problem : Problem
-            What to maximise; its Gamma prior may concern the noise only.
-        warm_start : WarmStart, optional
-            Atoms and precisions to start from instead of the empty model.
-        monitor : callable, optional
-            Called after every step; returning True stops the run where it is.
-
-        Returns
-        -------
-        solution : Solution
-            With the objective after each step as its trace.
-        """
-        check_integer("max_iter", self.max_iter, minimum=1)
-        check_positive("tol", self.tol)
-        check_integer("noise_every", self.noise_every, minimum=1)
-        if not problem.prior.is_removable:
-            raise ValueError(
-                "the textbook solver cannot use a Gamma prior on the weight precisions: with a "
-                "positive rate an infinite precision has zero density, so that no atom could "
-                'ever be left out. Use solver="mackay" or solver="em", or a prior with '
-                "shape=0 and rate=0."
-            )
-        answer = trivial(problem)
-        if answer is not None:
-            return answer
-        run = Run(problem, self.noise_every, self.tol)
-        outcome = iterate(
-            run.step,
-            start(problem, warm_start),
-            stage="textbook",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            monitor=monitor,
-        )
-        return conclude(problem, outcome, saturated=run.saturated)
-
-
-def start(problem: Problem, warm_start: WarmStart | None) -> State:
-    """Begin with a tenth of the target's variance for noise and no atom, or where told."""
-    moments = problem.moments
-    if warm_start is None:
-        fit = condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
-        noise = 0.1 * moments.target_ss / moments.n_effective
-        return assess(problem, fit, bounded_noise(problem, noise or best_noise(problem, fit)))
-    known = moments.usable[warm_start.active]
-    fit = condition(problem, warm_start.active[known], np.exp(warm_start.log_lam[known]))
-    return assess(problem, fit, best_noise(problem, fit))
+    def _run(self, problem: Problem) -> Run:
+        return SingleSteps(problem, self)
 
 
 class Moves(NamedTuple):
@@ -148,16 +80,34 @@ class Moves(NamedTuple):
     should_be_in: BoolArray
 
 
-class Run:
+class SingleSteps(Run):
     """One run of the algorithm; steps are numbered as in section 4 of the paper."""
 
-    def __init__(self, problem: Problem, noise_every: int, tol: float) -> None:
-        self.problem = problem
-        self.noise_every = noise_every
-        self.tol = tol
-        self.cap = problem.active_cap
+    stage = "textbook"
+
+    def __init__(self, problem: Problem, solver: TextbookSolver) -> None:
+        super().__init__(problem)
+        self.noise_every = check_integer("noise_every", solver.noise_every, minimum=1)
+        self.tol = solver.tol
         self.n_steps = 0
-        self.saturated = False
+        if not problem.prior.is_removable:
+            raise ValueError(
+                f"the {self.stage} solver cannot use a Gamma prior on the weight precisions: with "
+                "a positive rate an infinite precision has zero density, so that no atom could "
+                'ever be left out. Use solver="mackay" or solver="em", or a prior with '
+                "shape=0 and rate=0."
+            )
+
+    def start(self, warm_start: WarmStart | None) -> State:
+        """Begin with a tenth of the target's variance for noise and no atom, or where told."""
+        if warm_start is not None:
+            return self.settle(warm_start.active, np.exp(warm_start.log_lam))
+        problem, moments = self.problem, self.problem.moments
+        empty = reference.condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
+        noise = 0.1 * moments.target_ss / moments.n_effective or reference.best_noise(
+            problem, empty
+        )
+        return reference.assess(problem, empty, reference.bounded_noise(problem, noise))
 
     def step(self, state: State) -> tuple[State, float]:
         """Move one atom, re-estimate the noise when it is due, and report what is left to do."""
@@ -171,13 +121,13 @@ class Run:
         chosen = self.choose(moves, change)
         alpha[chosen] = wanted[chosen]
         active = np.flatnonzero(np.isfinite(alpha))
-        fit = condition(problem, active, alpha[active] * state.noise)
+        fit = reference.condition(problem, active, alpha[active] * state.noise)
         noise = state.noise
         self.n_steps += 1
         if self.n_steps % self.noise_every == 0 or remaining < self.tol:
             fit, noise = self.with_noise(fit, alpha[active])
         remaining = max(remaining, abs(float(np.log(noise / state.noise))))
-        return assess(problem, fit, noise), remaining
+        return reference.assess(problem, fit, noise), remaining
 
     def choose(self, moves: Moves, change: Vector) -> int:
         """Return the atom whose move is the most useful one."""
@@ -187,16 +137,16 @@ class Run:
     def moves(self, state: State, alpha: Vector) -> Moves:
         """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
         problem, noise = self.problem, state.noise
-        known = statistics(problem, state.fit)
+        known = reference.statistics(problem, state.fit)
         n_effective, inside = problem.moments.n_effective, np.isfinite(alpha)
         gain, lam = problem.prior.best(known.s, known.q, known.w, 0.0, n_effective, noise)
         at_best, best = gain - problem.min_gain, np.where(np.isfinite(gain), lam / noise, np.inf)
         # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
         at_present = np.zeros(len(alpha))
-        at_present[state.fit.active] = worth(problem, state.fit, known, noise)
+        at_present[state.fit.active] = reference.worth(problem, state.fit, known, noise)
         admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
         should_be_in = (at_best > 0.0) & admissible
-        full = np.count_nonzero(inside) >= self.cap
+        full = np.count_nonzero(inside) >= problem.active_cap
         self.saturated = bool(full and (should_be_in & ~inside).any())
         if full:
             should_be_in &= inside
@@ -205,14 +155,11 @@ class Run:
 
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
         """Re-estimate the noise from the residual (step 9), and condition on it."""
-        problem = self.problem
-        prior = problem.prior
+        prior = self.problem.prior
         if prior.is_penalised or prior.has_density:
-            return fit, best_noise(problem, fit)
-        free = problem.moments.n_effective - float(fit.gamma.sum()) + 2.0 * prior.noise.shape
-        residual = fit.residual_ss + 2.0 * prior.noise.rate
-        noise = bounded_noise(problem, residual / max(free, 1e-15))
-        return condition(problem, fit.active, alpha * noise), noise
+            return fit, reference.best_noise(self.problem, fit)
+        noise = self.noise_of(fit)
+        return reference.condition(self.problem, fit.active, alpha * noise), noise
 
 
 def _log_change(before: Vector, after: Vector) -> Vector:
