@@ -24,9 +24,6 @@ FORMS = ("softmax", "shared", "one_vs_rest")
 
 
 def _expected_failures(estimator):
-    if getattr(estimator, "solver", None) == "exact":
-        reason = "weighted and repeated rows agree to 1e-5, not to 1e-7; the cause is not known"
-        return {"check_sample_weight_equivalence_on_dense_data": reason}
     if getattr(estimator, "kernel", None) != "precomputed":
         return {}
     return {"check_decision_proba_consistency": "gives inputs where a kernel matrix is needed"}

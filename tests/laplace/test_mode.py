@@ -41,7 +41,7 @@ def softmax_mode(columns, sizes, theta, labels, start=None, *, intercept=True):
 
 
 def reference(mode, labels):
-    return mode.design.reference_hessian(labels, mode.hessian.precision)
+    return mode.design.hessian(mode.design.reference(labels), mode.hessian.precision)
 
 
 def posterior_of(mode):
@@ -92,7 +92,7 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
 
     def hessian(columns, precision):
         design = SingleDesign(columns, has_intercept=intercept)
-        return design.reference_hessian(labels, np.append(precision, [0.0] * intercept))
+        return design.hessian(design.reference(labels), np.append(precision, [0.0] * intercept))
 
     whole = hessian(atoms, precision)
     slopes = differences(lambda theta: hessian(atoms, np.exp(theta)).degrees_of_atoms.sum(), theta)
@@ -246,9 +246,8 @@ def test_entry_statistics_against_the_larger_model(intercept, sizes):
             np.insert(columns, where, fresh[:, 1], axis=1), grown, has_intercept=intercept
         )
         for alpha in (0.3, 5.0):
-            larger = design.weighted_hessian(
-                curvature.rows.share,
-                curvature.rows.weight,
+            larger = design.hessian(
+                curvature.rows._replace(expected=design.expected(curvature.rows.share)),
                 np.insert(mode.hessian.precision, where, alpha),
             )
             assert larger.log_det - curvature.log_det == pytest.approx(np.log(alpha + s[1, k]))

@@ -83,3 +83,24 @@ def test_class_responses_expand_the_softmax_in_one_logit():
             bend = (values[2] - 2 * values[1] + values[0]) / step**2
             assert curvature[n] == pytest.approx(-bend, abs=1e-6)
             assert curvature[n] * (response[n] - logits[n, k]) == pytest.approx(slope, abs=1e-7)
+
+
+@pytest.mark.parametrize("label", [-1, 2, 3, 0.5, np.nan])
+def test_predictions_refuse_labels_that_are_no_class(label):
+    two = Bernoulli().predict(np.zeros(2), np.ones(2))
+    with pytest.raises(ValueError, match="coded 0 or 1"):
+        two.log_density([0, label])
+    if label == 2:
+        return
+    three = Softmax(3).predict(np.zeros((2, 3)), np.stack([np.eye(3)] * 2))
+    with pytest.raises(ValueError, match="coded 0 to 2"):
+        three.log_density([0, label])
+
+
+@pytest.mark.parametrize("shift", [-60.0, 0.0, 30.0])
+def test_the_null_logit_takes_up_an_offset(shift):
+    labels = Bernoulli().bind([0, 1, 1, 1], offset=np.array([0.5, -0.5, 0.5, -0.5]) + shift)
+    assert labels.null_latent() == pytest.approx(
+        Bernoulli().bind([0, 1, 1, 1], offset=[0.5, -0.5, 0.5, -0.5]).null_latent() - shift
+    )
+    assert np.isfinite(Bernoulli().bind([1, 1], offset=[shift, shift]).null_latent())

@@ -51,12 +51,16 @@ class Design(ABC):
         """Weights of the model without atoms."""
 
     @abstractmethod
-    def hessian(self, curvature: Matrix, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
-        """Curvature in the weights, given that of rows as `BoundLikelihood.quadratic` does."""
+    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Any]:
+        """Slope of the log likelihood in the latent functions, and its curvature ``B``."""
 
     @abstractmethod
-    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
-        """Curvature that a penalty on degrees of freedom counts with."""
+    def reference(self, likelihood: BoundLikelihood) -> Any:
+        """Curvature ``B`` that a penalty on degrees of freedom counts with."""
+
+    @abstractmethod
+    def hessian(self, rows: Any, precision: Vector) -> Hessian:
+        """Curvature in the weights, given that of the rows."""
 
     @abstractmethod
     def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
@@ -74,16 +78,7 @@ class Design(ABC):
 class Hessian:
     """A factorised negative Hessian of a log posterior.
 
-    Parameters
-    ----------
-    design : Design
-        The map from weights to latent functions.
-    rows : object
-        Curvature ``B`` of the rows, as the design keeps it.
-    matrix : ndarray of shape (n_weights, n_weights)
-        ``X'BX``; the prior precisions are added to it in place.
-    precision : ndarray of shape (n_weights,)
-        Prior precisions; zero for intercepts.
+    It takes ``X'BX`` over and adds the prior precisions, zero for intercepts, in place.
     """
 
     def __init__(self, design: Design, rows: Any, matrix: Matrix, precision: Vector) -> None:
@@ -142,24 +137,12 @@ class Hessian:
         dictionary: Dictionary,
         penalty: tuple[Penalty, Penalty] | None = None,
     ) -> tuple[Matrix, Matrix, Matrix | None]:
-        """Statistics of every atom in every latent function as if it were to enter.
+        """Statistics of every atom in every latent function, as if it were to enter.
 
-        Parameters
-        ----------
-        dictionary : Dictionary
-            All atoms.
-        penalty : tuple of two numbers or arrays, optional
-            Penalty per degree of freedom of all atoms, and of those in the model.
-
-        Returns
-        -------
-        raw : ndarray of shape (n_atoms, n_latent)
-            Curvature in the weight of the atom, all other weights held.
-        s : ndarray of shape (n_atoms, n_latent)
-            The same with all other weights integrated out; rounding may make it negative.
-        r : ndarray of shape (n_atoms, n_latent) or None
-            Penalty the atom would add per unit of its variance: with precision ``a``, it adds
-            ``r / (a + s)``. None if there is no penalty.
+        `penalty` is that per degree of freedom of all atoms, and of those in the model. Of shape
+        (n_atoms, n_latent) are: the curvature in the weight of the atom, all other weights held;
+        the same with them integrated out, which rounding may make negative; and ``r``, if there
+        is a penalty: with precision ``a``, the atom adds ``r / (a + s)`` to it.
         """
         sides = self.design.sides(self.rows)
         raw = np.column_stack([dictionary.sq_norms(own) for own, _ in sides])
@@ -207,17 +190,23 @@ class SingleDesign(Design):
     def null_weights(self, likelihood: BoundLikelihood) -> Vector:
         """Weights of the model without atoms."""
         weights = np.zeros(self.n_weights)
-        weights[self.n_atoms :] = likelihood.null_latent()
+        if self.n_weights > self.n_atoms:
+            weights[self.n_atoms :] = likelihood.null_latent()
         return weights
 
-    def hessian(self, curvature: Vector, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
-        """Curvature in the weights, given that of rows."""
+    def quadratic(self, likelihood: BoundLikelihood, f: Vector) -> tuple[Vector, Vector]:
+        """Slope and curvature, the former as the residual of the working response has it."""
+        slope, curvature = likelihood.quadratic(f)
         rows = likelihood.weighted(curvature)
-        return Hessian(self, rows, self.columns.T @ (self.columns * rows[:, None]), precision)
+        return rows * (f + slope / curvature - f), rows
 
-    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
+    def reference(self, likelihood: BoundLikelihood) -> Vector:
         """Curvature that a penalty on degrees of freedom counts with."""
-        return self.hessian(likelihood.reference_curvature(), likelihood, precision)
+        return likelihood.weighted(likelihood.reference_curvature())
+
+    def hessian(self, rows: Vector, precision: Vector) -> Hessian:
+        """Curvature in the weights, given that of the rows."""
+        return Hessian(self, rows, self.columns.T @ (self.columns * rows[:, None]), precision)
 
     def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Vector, c: Penalty) -> Vector:
         """Derivative, in every latent value, of twice the log volume plus `c` per degree."""

@@ -151,9 +151,8 @@ def find_mode(
             latent = design.latent(start) + likelihood.given
             here = _Place(start, latent, log_posterior(start, latent))
         while True:
-            slope, curvature = likelihood.quadratic(here.latent)
-            slope = likelihood.weighted(slope)
-            hessian = design.hessian(curvature, likelihood, precision)
+            slope, rows = design.quadratic(likelihood, here.latent)
+            hessian = design.hessian(rows, precision)
             gradient = design.pull(slope) - precision * here.weights
             step = hessian.solve(gradient)
             rise, change = float(gradient @ step), design.latent(step)

@@ -80,27 +80,28 @@ class PairDesign(Design):
         weights[self.n_atoms :] = likelihood.null_latent() @ self.contrast
         return weights
 
-    def hessian(self, curvature: Matrix, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
-        """Curvature in the weights, given the shares of each row."""
-        weight = np.ones(len(curvature)) if likelihood.weight is None else likelihood.weight
-        return self.weighted_hessian(curvature, weight, precision)
+    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Shares]:
+        """Slope of the log likelihood in the logits, and its curvature."""
+        slope, share = likelihood.quadratic(f)
+        weight = np.ones(len(share)) if likelihood.weight is None else likelihood.weight
+        return likelihood.weighted(slope), Shares(share, weight, self.expected(share))
 
-    def reference_hessian(self, likelihood: BoundLikelihood, precision: Vector) -> Hessian:
+    def reference(self, likelihood: BoundLikelihood) -> Shares:
         """Return the largest curvature there is.
 
         Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2.
         """
         equal = np.full((len(self.columns), self.n_latent), 1.0 / self.n_latent)
         weight = np.ones(len(equal)) if likelihood.weight is None else likelihood.weight
-        return self.weighted_hessian(equal, weight * (0.5 * self.n_latent), precision)
+        return Shares(equal, weight * (0.5 * self.n_latent), self.expected(equal))
 
-    def weighted_hessian(self, share: Matrix, weight: Vector, precision: Vector) -> Hessian:
-        """Curvature in the weights of pairs, given shares and weights of rows.
+    def hessian(self, rows: Shares, precision: Vector) -> Hessian:
+        """Curvature in the weights of pairs, given that of the rows.
 
         Spec: with ``y`` the shares, ``v`` the weights of the rows and ``x_k`` the effects on
         class k, ``H = sum_n v_n [ sum_k y_k x_k x_k' - (sum_k y_k x_k) (sum_k y_k x_k)' ] + A``.
         """
-        rows, n = Shares(share, weight, self.expected(share)), self.n_atoms
+        weight, n = rows.weight, self.n_atoms
         weighted = rows.expected * weight[:, None]
         sums = weight @ rows.expected
         matrix = -(rows.expected.T @ weighted)
@@ -109,7 +110,7 @@ class PairDesign(Design):
             cross = np.multiply.outer(sums[block], self.contrast[k])
             matrix[block, n:] += cross
             matrix[n:, block] += cross.T
-        total = weight @ share
+        total = weight @ rows.share
         matrix[n:, n:] += self.contrast.T @ (total[:, None] * self.contrast)
         return Hessian(self, rows, matrix, precision)
 

@@ -21,7 +21,7 @@ from scipy.special import expit
 from relvec._linalg import cholesky, log_det_cholesky, solve_lower
 from relvec._typing import Matrix, Vector
 from relvec.learning.process import Process
-from relvec.likelihoods.bernoulli import log_likelihood
+from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli
 
 __all__ = ["LabelProcess"]
 
@@ -133,7 +133,8 @@ class LabelProcess(Process):
         return curvature, cholesky(np.asfortranarray(B))
 
     def _log_posterior(self, target: Vector, logit: Vector, dual: Vector) -> float:
-        return log_likelihood(logit, target, self.weight) - 0.5 * float(dual @ logit)
+        labels = BoundBernoulli(Bernoulli(), target, self.weight)
+        return labels.total_log_density(logit) - 0.5 * float(dual @ logit)
 
 
 def _entry_slopes(K: Matrix, mode: _Mode) -> Matrix:

@@ -20,7 +20,14 @@ from sklearn.base import BaseEstimator
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.likelihoods.mixture import MixturePrediction
 
-__all__ = ["BoundLikelihood", "Likelihood", "Prediction", "WorkingResponse", "checked_rows"]
+__all__ = [
+    "BoundLikelihood",
+    "Likelihood",
+    "Prediction",
+    "WorkingResponse",
+    "checked_classes",
+    "checked_rows",
+]
 
 
 class Prediction(Protocol):
@@ -188,14 +195,17 @@ class BoundLikelihood(ABC):
     def null_latent(self) -> Any:
         """Best constant latent value, or one that is finite where there is no best.
 
-        By default found by Newton's method, each step and the whole way bounded.
+        By default found by Newton's method, from where the latent function is zero on average,
+        to at most 12 from there: with one class only, the best is infinite.
         """
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
-        value = 0.0
+        offset = self.given + np.zeros(len(rows))
+        centre = value = -float(np.average(offset, weights=rows))
         for _ in range(50):
-            slope, curvature = self.quadratic(self.given + value + np.zeros(len(rows)))
+            slope, curvature = self.quadratic(offset + value)
             step = float(rows @ slope) / max(float(rows @ curvature), 1e-300)
-            value = float(np.clip(value + np.clip(step, -2.0, 2.0), -12.0, 12.0))
+            value += float(np.clip(step, -2.0, 2.0))
+            value = float(np.clip(value, centre - 12.0, centre + 12.0))
             if abs(step) < 1e-10:
                 break
         return value
@@ -215,10 +225,6 @@ class BoundLikelihood(ABC):
             Number of intercepts that were fitted.
         """
         return math.inf
-
-    def updated(self, mean: Vector, variance: Vector) -> BoundLikelihood:
-        """Re-estimate own parameters given the latent posterior; itself if there are none."""
-        return self
 
     def predict(self, mean: Vector, variance: Vector) -> Prediction:
         """Return what a Gaussian latent value says of new targets."""
@@ -287,6 +293,19 @@ def checked_rows(
             )
         given = np.array(np.broadcast_to(given, shape))
     return target, weight, given
+
+
+def checked_classes(target: ArrayLike, n_classes: int) -> IndexArray:
+    """Return classes coded from zero as indices, or raise if there are others."""
+    values = np.asarray(target)
+    wrong = ~np.isin(values, np.arange(n_classes))
+    if wrong.any():
+        codes = "0 or 1" if n_classes == 2 else f"0 to {n_classes - 1}"
+        raise ValueError(
+            f"classes must be coded {codes}; got values such as "
+            f"{np.unique(values[wrong])[:5].tolist()}."
+        )
+    return values.astype(np.intp)
 
 
 def _finite(name: str, values: ArrayLike) -> Vector:

@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_classes, checked_rows
 
 __all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "moderate"]
 
@@ -19,12 +19,6 @@ def moderate(mean: Vector, variance: Vector) -> Vector:
     """Log odds of class 1 when the logit is normal, by the approximation of MacKay (1992)."""
     odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
     return odds
-
-
-def log_likelihood(logit: Vector, target: Vector, weight: Vector | None = None) -> float:
-    """Log probability of all labels ``target`` in {0, 1}."""
-    each = target * logit - np.logaddexp(0.0, logit)
-    return float(each.sum() if weight is None else weight @ each)
 
 
 class BernoulliPrediction(NamedTuple):
@@ -64,9 +58,8 @@ class BernoulliPrediction(NamedTuple):
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log probability of labels."""
-        return np.where(
-            np.asarray(target, float) > 0.5, log_expit(self.log_odds), log_expit(-self.log_odds)
-        )
+        labels = checked_classes(target, 2)
+        return np.where(labels == 1, log_expit(self.log_odds), log_expit(-self.log_odds))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
         """Draw labels, shape (n_rows, n_samples)."""
@@ -139,11 +132,7 @@ class Bernoulli(Likelihood):
     ) -> BoundBernoulli:
         """Check labels and return the likelihood of their logits."""
         rows = checked_rows(target, sample_weight, offset)
-        if not np.isin(rows[0], (0.0, 1.0)).all():
-            raise ValueError(
-                "labels of two classes must be 0 or 1; got values such as "
-                f"{np.unique(rows[0])[:5].tolist()}. Code them, or use Softmax for more classes."
-            )
+        checked_classes(rows[0], 2)
         return BoundBernoulli(self, *rows)
 
     def predict(self, mean: Vector, variance: Vector) -> BernoulliPrediction:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from relvec._checks import check_positive
@@ -74,15 +72,16 @@ class BoundGaussian(BoundLikelihood):
 
     def log_density(self, f: Vector) -> Vector:
         """Log density of each target."""
-        return GaussianPrediction(f, np.full(len(f), self.noise_variance)).log_density(self.target)
+        noise = np.full(len(f), float(self.recipe.noise_variance))
+        return GaussianPrediction(f, noise).log_density(self.target)
 
     def slope(self, f: Vector) -> Vector:
         """Residual over the noise variance."""
-        return (self.target - f) / self.noise_variance
+        return (self.target - f) / float(self.recipe.noise_variance)
 
     def curvature(self, f: Vector) -> Vector:
         """Inverse of the noise variance."""
-        return np.full(len(f), 1.0 / self.noise_variance)
+        return np.full(len(f), 1.0 / float(self.recipe.noise_variance))
 
     def curvature_slope(self, f: Vector) -> Vector:
         """Zero: the log density is quadratic."""
@@ -92,30 +91,16 @@ class BoundGaussian(BoundLikelihood):
         """Mean target, the offset taken off."""
         return float(np.average(self.target - self.given, weights=self.weight))
 
-    @property
-    def noise_variance(self) -> float:
-        """Of the recipe; one as long as it is not known."""
-        given = self.recipe.noise_variance
-        return 1.0 if given is None else float(given)
-
-    def updated(self, mean: Vector, variance: Vector) -> BoundGaussian:
-        """Re-estimate the noise variance, unless it is given, as EM does."""
-        if not self.recipe.is_estimated:
-            return self
-        square = np.average((self.target - mean) ** 2 + variance, weights=self.weight)
-        recipe = clone(self.recipe).set_params(noise_variance=float(square))
-        return replace(self, recipe=recipe)
-
 
 class Gaussian(Likelihood):
-    """Targets with Gaussian noise around the latent function.
+    """Targets with Gaussian noise of known variance around the latent function.
+
+    Regressors estimate the noise, with a solver of their own: `relvec.solvers.SequentialSolver`.
 
     Parameters
     ----------
-    noise_variance : float, optional
-        In squared units of the target. None begins with one.
-    is_estimated : bool, default=False
-        Whether the noise variance is re-estimated.
+    noise_variance : float, default=1.0
+        In squared units of the target.
 
     Examples
     --------
@@ -127,9 +112,8 @@ class Gaussian(Likelihood):
 
     is_conjugate = True
 
-    def __init__(self, noise_variance: float | None = None, *, is_estimated: bool = False) -> None:
+    def __init__(self, noise_variance: float = 1.0) -> None:
         self.noise_variance = noise_variance
-        self.is_estimated = is_estimated
 
     def bind(
         self,
@@ -138,11 +122,9 @@ class Gaussian(Likelihood):
         offset: ArrayLike | None = None,
     ) -> BoundGaussian:
         """Check targets and return the likelihood of the function."""
-        if self.noise_variance is not None:
-            check_positive("noise_variance", self.noise_variance)
+        check_positive("noise_variance", self.noise_variance)
         return BoundGaussian(self, *checked_rows(target, sample_weight, offset))
 
     def predict(self, mean: Vector, variance: Vector) -> GaussianPrediction:
         """Add the noise to the uncertainty of the function."""
-        noise = 1.0 if self.noise_variance is None else float(self.noise_variance)
-        return GaussianPrediction(mean, variance + noise)
+        return GaussianPrediction(mean, variance + float(self.noise_variance))

@@ -13,7 +13,13 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, WorkingResponse, checked_rows
+from relvec.likelihoods.base import (
+    BoundLikelihood,
+    Likelihood,
+    WorkingResponse,
+    checked_classes,
+    checked_rows,
+)
 from relvec.likelihoods.bernoulli import moderate
 
 __all__ = ["BoundSoftmax", "Softmax", "SoftmaxPrediction", "log_sum_exp", "probabilities"]
@@ -68,7 +74,8 @@ class SoftmaxPrediction(NamedTuple):
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log probability of classes."""
-        own = self.mean[np.arange(len(self.mean)), np.asarray(target).astype(np.intp)]
+        labels = checked_classes(target, self.mean.shape[1])
+        own = self.mean[np.arange(len(self.mean)), labels]
         return np.log(np.maximum(own, np.finfo(np.float64).tiny))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
@@ -256,11 +263,7 @@ class Softmax(Likelihood):
         """Check classes and return the likelihood of their logits."""
         n_classes = check_integer("n_classes", self.n_classes, minimum=2)
         rows = checked_rows(target, sample_weight, offset, n_classes)
-        if not np.isin(rows[0], np.arange(n_classes)).all():
-            raise ValueError(
-                f"classes must be coded 0 to {n_classes - 1}; got values such as "
-                f"{np.setdiff1d(rows[0], np.arange(n_classes))[:5].tolist()}."
-            )
+        checked_classes(rows[0], n_classes)
         return BoundSoftmax(self, *rows)
 
     def predict(self, mean: Matrix, variance: np.ndarray) -> SoftmaxPrediction:

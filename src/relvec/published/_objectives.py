@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from relvec._typing import BoolArray, Matrix, Vector
-from relvec.likelihoods import bernoulli
+from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli
 from relvec.published._algebra import kernel_curvature, kernel_slopes, scaled_kernel
 
 
@@ -60,7 +60,7 @@ class BernoulliTarget:
 
     def value(self, output: Vector) -> float:
         """Log probability of the labels."""
-        return bernoulli.log_likelihood(output, self.target)
+        return BoundBernoulli(Bernoulli(), self.target).total_log_density(output)
 
     def score(self, output: Vector) -> Vector:
         """Label less probability."""

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from relvec import RVMClassifier
 from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli
+from relvec.priors import BoundFlat, BoundSmoothness, FlatPrior, InverseGamma, SmoothnessPrior
 from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.latent.exact import find_entrants
 from relvec.solvers.latent.tuning import LatentTuning
@@ -286,3 +288,27 @@ def test_gamma_prior_is_refused():
     problem = problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=gamma_prior(1.0, 1.0))
     with pytest.raises(ValueError, match="cannot be added or removed one by one"):
         LaplaceSolver().solve(problem)
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "match"),
+    [
+        ({"min_gain": np.nan}, ValueError, "min_gain must be a number"),
+        ({"min_gain": np.ones(2)}, ValueError, "one for each of 3 atoms"),
+        ({"prior": SmoothnessPrior("bic")}, TypeError, "prior must be bound"),
+        ({"prior": BoundSmoothness(np.ones(2))}, ValueError, "penalty must be a number"),
+        ({"prior": BoundFlat(InverseGamma(2.0, 1.0))}, ValueError, "only regressors do"),
+        ({"likelihood": Bernoulli()}, TypeError, "bound to targets"),
+        ({"likelihood": Bernoulli().bind([0, 1])}, ValueError, "5 rows, the likelihood 2"),
+    ],
+)
+def test_parts_that_do_not_fit_are_named(parts, error, match):
+    fitting = {"likelihood": Bernoulli().bind([0, 1, 0, 1, 1])}
+    with pytest.raises(error, match=match):
+        LatentProblem(DenseDictionary(np.eye(5)[:, :3]), **(fitting | parts))
+
+
+def test_a_classifier_refuses_a_prior_on_the_noise():
+    X, y = np.arange(20.0)[:, None], np.arange(20) > 9
+    with pytest.raises(ValueError, match="Leave `noise` of the prior out"):
+        RVMClassifier(gamma=0.1, prior=FlatPrior(noise=InverseGamma(1.0, 1.0))).fit(X, y)

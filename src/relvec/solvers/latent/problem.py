@@ -118,11 +118,10 @@ class LatentProblem:
     """The penalty alone, as regressions at fixed curvature know it."""
 
     def __post_init__(self) -> None:
-        """Check signs, give every atom its price, and count."""
+        """Check the parts, give every atom its price, and count."""
+        self._check()
         n_atoms, n_blocks = self.dictionary.shape[1], self.likelihood.n_latent
         signs = None if self.signs is None else check_signs(self.signs, n_atoms)
-        if signs is not None and n_blocks > 1:
-            raise ValueError("signs of weights need a likelihood of one latent function.")
         completed = {
             "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
             "signs": signs if signs is not None and signs.any() else None,
@@ -132,6 +131,33 @@ class LatentProblem:
         }
         for name, value in completed.items():
             object.__setattr__(self, name, value)
+
+    def _check(self) -> None:
+        """Raise if the parts are not bound or do not fit each other."""
+        n_rows, n_atoms = self.dictionary.shape
+        if not isinstance(self.likelihood, BoundLikelihood):
+            raise TypeError(f"likelihood must be bound to targets; got {self.likelihood!r}.")
+        if not isinstance(self.prior, BoundPrior):
+            raise TypeError(f"prior must be bound: prior.bind(n_samples); got {self.prior!r}.")
+        if len(self.likelihood.target) != n_rows:
+            raise ValueError(
+                f"the dictionary has {n_rows} rows, the likelihood {len(self.likelihood.target)} "
+                "targets; both need the same number."
+            )
+        for name, value in (("min_gain", self.min_gain), ("penalty", self.prior.penalty)):
+            if np.shape(value) not in ((), (n_atoms,)) or np.isnan(value).any():
+                raise ValueError(
+                    f"{name} must be a number, or one for each of {n_atoms} atoms, and not NaN; "
+                    f"got shape {np.shape(value)}."
+                )
+        if self.prior.noise.shape or self.prior.noise.rate:
+            raise ValueError(
+                "A prior on the noise needs a noise variance that is estimated, which only "
+                f"regressors do (SequentialSolver); {self.likelihood.recipe!r} has none. Leave "
+                "`noise` of the prior out."
+            )
+        if self.signs is not None and self.likelihood.n_latent > 1:
+            raise ValueError("signs of weights need a likelihood of one latent function.")
 
     # ------------------------------------------------------------------ blocks and units
 
@@ -212,7 +238,7 @@ class LatentProblem:
         """Return the curvature at which degrees of freedom are counted."""
         if not self.is_prior:
             return mode.hessian
-        return mode.design.reference_hessian(self.likelihood, mode.hessian.precision)
+        return mode.design.hessian(mode.design.reference(self.likelihood), mode.hessian.precision)
 
     def entry(self, state: LatentState) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
         """Return of every atom in every block whether it may enter, its ``s``, and its penalty.
