@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.laplace.hessian import Design, Hessian, Penalty, SingleDesign
+from relvec.laplace.hessian import Design, Hessian, Penalty
 from relvec.laplace.pairs import PairDesign
 from relvec.likelihoods.base import BoundLikelihood
 
@@ -130,7 +130,7 @@ def find_mode(
     >>> np.exp(mode.weights).round(3)  # the intercept alone: the mean count
     array([2.])
     """
-    design: Design = SingleDesign(columns, has_intercept=has_intercept)
+    design = Design(columns, has_intercept=has_intercept)
     if likelihood.n_latent > 1:
         assert sizes is not None
         design = PairDesign(columns, sizes, has_intercept=has_intercept)
