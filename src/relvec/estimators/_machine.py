@@ -112,22 +112,8 @@ def finish_machine(
 ) -> FittedMachine:
     """Keep what predictions need of a solution.
 
-    Parameters
-    ----------
-    problem : LatentProblem
-        What was solved.
-    solution : LatentSolution
-        The answer.
-    bound : BoundBasis
-        All atoms, which the solver may have seen shifted.
-    X : array-like
-        Training inputs.
-    shift : ndarray of shape (n_atoms,)
-        By how much.
-    given : ndarray of shape (n_latent,) or None
-        The part of the offset that new rows have, too; offsets of training rows are their own.
-    error_bars : {"novelty", "plain"}
-        Whether the latent function is more uncertain away from the training inputs.
+    The solver may have seen the atoms shifted, by `shift`. The intercepts `given` are the part of
+    the offset that new rows have, too; offsets of training rows are their own.
     """
     state, likelihood = solution.state, problem.likelihood
     by_function = problem.split(state.active)

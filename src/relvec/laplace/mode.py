@@ -131,8 +131,7 @@ def find_mode(
     array([2.])
     """
     design = Design(columns, has_intercept=has_intercept)
-    if likelihood.n_latent > 1:
-        assert sizes is not None
+    if sizes is not None:
         design = PairDesign(columns, sizes, has_intercept=has_intercept)
     precision = np.zeros(design.n_weights)
     precision[: design.n_atoms] = np.exp(log_precision)
