@@ -94,7 +94,8 @@ class LatentProblem:
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
     prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
     """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
-    atoms or each, or a density of log precisions."""
+    atoms or each, or a density of log precisions. A density of the noise variance adds nothing:
+    there is none to estimate."""
     is_prior: bool = True
     """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
     makes the penalty a prior, or at the curvature of the model itself."""
@@ -153,12 +154,6 @@ class LatentProblem:
                     f"{name} must be a number, or one for each of {n_atoms} atoms, and not NaN; "
                     f"got shape {np.shape(value)}."
                 )
-        if self.prior.noise.shape or self.prior.noise.rate:
-            raise ValueError(
-                "A prior on the noise needs a noise variance that is estimated, which only "
-                f"regressors do (SequentialSolver); {self.likelihood.recipe!r} has none. Leave "
-                "`noise` of the prior out."
-            )
         if self.signs is not None and self.likelihood.n_latent > 1:
             raise ValueError("signs of weights need a likelihood of one latent function.")
 

@@ -51,7 +51,8 @@ class BlockSearch(Walk):
         try:
             if self.problem.shared:
                 return self._run_jointly()
-            self.hold(self._first_atoms())
+            atoms = np.arange(self.n_atoms * self.problem.n_blocks)
+            self.hold(atoms if self.n_atoms <= self.tuning.first_atoms else self._first_atoms())
             start = self.state.objective
             self._settle(settled_to, first_loose=not len(self.state.active))
             for _ in range(self.max_iter):
@@ -112,8 +113,6 @@ class BlockSearch(Walk):
         must matter.
         """
         problem = self.problem
-        if self.n_atoms <= self.tuning.first_atoms:
-            return np.arange(self.n_atoms * problem.n_blocks)
         pulls = self.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
         slopes = problem.dictionary.rmatmat(pulls)
         order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
