@@ -65,6 +65,8 @@ def factorise(gram: Matrix, lam: Vector) -> Factor:
     lower, floor = shifted_cholesky(gram, lam), 1e-13
     while lower is None:
         floor *= 10.0
+        if floor > 1e100:
+            raise FloatingPointError("the inner products of the atoms are not finite")
         lam = np.maximum(lam, floor)
         lower = shifted_cholesky(gram, lam)
     return Factor(lam, lower)
@@ -107,6 +109,16 @@ def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector
         return covariance - (covariance * lam) @ covariance
     mean = 0.5 * np.add.outer(penalty, penalty)
     return mean * covariance - (covariance * (penalty * lam)) @ covariance
+
+
+def downdated_shrinkage(
+    penalty: float | Vector, shrunk: Matrix, covariance: Matrix, lam: Vector, a: Vector
+) -> Matrix:
+    """Return the result of `penalised_shrinkage` when an atom goes and ``S`` loses ``a a'``."""
+    relative = 1.0 if isinstance(penalty, float) else penalty
+    la = relative * lam * a
+    change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * relative))
+    return shrunk + change + change.T
 
 
 def without_each(

@@ -154,7 +154,7 @@ def test_somebody_elses_kernel_needs_no_registration():
 
 def test_a_subclass_is_not_taken_at_the_word_of_its_parent():
     kernel, scale = Silent(1.4), np.array([0.5, 1.0, 2.0])
-    for answer in ("measure", "slope", "profile"):
+    for answer in ("measure", "slope", "rate", "profile"):
         assert answer_of(kernel, answer) is None
     np.testing.assert_allclose(
         raw_scale_slope(kernel, scale, X, Z, E),

@@ -11,12 +11,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import multivariate_normal
 
-from relvec.learning.feature_rule import (
-    ScaleInformation,
-    half_normal_gain,
-    scale_deviations,
-    weigh_inputs,
-)
+from relvec.learning.feature_rule import half_normal_gain, weigh_inputs
+from relvec.learning.scale_uncertainty import scale_deviations
 
 
 def log_evidence(s, q, b):
@@ -118,9 +114,8 @@ def test_choice_is_that_of_enumeration(seed):
     truth = np.array([0.8, 0.6 * (seed % 2), 0.0])
     H = A.T @ A
     h = A.T @ (A @ truth + rng.normal(size=30))
-    information = ScaleInformation(H, h - H @ scale)
     price = 1.5
-    kept, mean, gain = weigh_inputs(information, scale, price)
+    kept, mean, gain = weigh_inputs(H, h - H @ scale, scale, price)
     worth = {
         support: support_evidence(H, h, support) - price * len(support)
         for size in range(4)
@@ -140,7 +135,7 @@ def test_inputs_that_do_not_touch_each_other_are_chosen_one_by_one(seed):
     s, z = rng.uniform(0.5, 50.0, 8), rng.normal(1.0, 2.5, 8)
     q = z * np.sqrt(s)
     scale = rng.choice([0.0, 1.0], 8) * rng.uniform(0.1, 1.0, 8)
-    kept, mean, gain = weigh_inputs(ScaleInformation(np.diag(s), q - s * scale), scale, 1.0)
+    kept, mean, gain = weigh_inputs(np.diag(s), q - s * scale, scale, 1.0)
     expected, precision = half_normal_gain(s, q)
     np.testing.assert_allclose(gain, expected, atol=1e-9)
     np.testing.assert_array_equal(kept, expected > 1.0)
@@ -152,9 +147,9 @@ def test_result_does_not_depend_on_the_units_of_inputs():
     A = rng.normal(size=(40, 4))
     H, h = A.T @ A, A.T @ (A @ [0.9, 0.0, 0.5, 0.0] + rng.normal(size=40))
     scale, unit = np.array([0.5, 0.1, 0.0, 0.0]), np.array([1e-6, 1e3, 1e6, 1.0])
-    kept, mean, gain = weigh_inputs(ScaleInformation(H, h - H @ scale), scale, 1.0)
-    moved = ScaleInformation(H * np.outer(unit, unit), (h - H @ scale) * unit)
-    kept_there, mean_there, gain_there = weigh_inputs(moved, scale / unit, 1.0)
+    kept, mean, gain = weigh_inputs(H, h - H @ scale, scale, 1.0)
+    moved = H * np.outer(unit, unit), (h - H @ scale) * unit
+    kept_there, mean_there, gain_there = weigh_inputs(*moved, scale / unit, 1.0)
     np.testing.assert_array_equal(kept, kept_there)
     np.testing.assert_allclose(mean, mean_there * unit, rtol=1e-6)
     np.testing.assert_allclose(gain, gain_there, atol=1e-6)
@@ -167,9 +162,7 @@ def test_what_the_others_know_already_is_left_out():
     A[:, 1] = A[:, 0]
     H = 1e20 * A.T @ A
     scale = np.array([0.5, 0.4, 0.0, 0.0])
-    kept, mean, gain = weigh_inputs(
-        ScaleInformation(H, np.array([1.0, 1.0, 0.0, -7.0])), scale, 1.0
-    )
+    kept, mean, gain = weigh_inputs(H, np.array([1.0, 1.0, 0.0, -7.0]), scale, 1.0)
     assert np.isfinite(mean).all()
     assert np.isfinite(gain).all()
     assert kept[0] != kept[1]

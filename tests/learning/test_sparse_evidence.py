@@ -7,7 +7,6 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from relvec.kernels import Laplacian, ScaledInputs
-from relvec.learning.label_information import label_information
 from relvec.learning.sparse_evidence import SparseEvidence
 from tests.helpers_priors import objective as objective_with
 
@@ -146,73 +145,6 @@ def test_information_is_that_of_the_dense_covariance(case):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max())
 
 
-def test_information_of_some_inputs():
-    model, *_ = make()
-    theta = np.zeros(6)
-    scale = np.array([0.6, 0.0, 0.05])
-    kept = np.array([0, 2])
-    whole = model.information(theta, scale)
-    np.testing.assert_allclose(
-        model.information(theta, scale, kept), whole[np.ix_(kept, kept)], rtol=1e-9
-    )
-    together = model.information(theta, scale, kept, scale[kept, None])
-    np.testing.assert_allclose(together, [[scale @ whole @ scale]], rtol=1e-8)
-
-
-@pytest.mark.parametrize("centre", [True, False])
-@pytest.mark.parametrize("weight", [None, WEIGHT])
-@pytest.mark.parametrize("noise", [None, 0.05])
-def test_doubt_is_that_of_the_joint_gaussian(centre, weight, noise):
-    """Weights, intercept and scales together, linear around where they are."""
-    options = {"centre": centre, "weight": weight, "noise": noise, "others": NO_LINES}
-    model, objective, kernel, others = make(**options)
-    theta = np.array([-1.0, 0.5, -2.0, 0.2])
-    quadratic, _, _, inverse, Phi, prior, _ = dense(
-        centre, weight, objective, kernel, others, theta, SCALE
-    )
-    noise = noise or quadratic / objective.n_effective
-    weights = posterior_weights(Phi, prior, inverse)
-    w = np.ones(N) if weight is None else weight
-    columns = [Phi, *([np.ones((N, 1))] if centre else []), jacobian(kernel, weights, SCALE)]
-    design = np.hstack(columns)
-    scale_precision = np.array([3.0, 20.0, 150.0])
-    of_intercept = np.zeros(int(centre))
-    own = np.concatenate([1.0 / (noise * prior), of_intercept, scale_precision])
-    joint = np.linalg.inv(np.diag(own) + design.T @ (w[:, None] * design) / noise)
-
-    new = np.random.default_rng(3).normal(size=(7, P))
-    there = ScaledInputs(kernel, SCALE)(new, CENTERS)
-    rows = np.hstack(
-        [there, *([np.ones((7, 1))] if centre else []), jacobian(kernel, weights, SCALE, new)]
-    )
-    total = np.einsum("ij,jk,ik->i", rows, joint, rows)
-    n_weights = len(CENTERS) + centre
-    inner = np.linalg.inv(
-        np.diag(own[:n_weights])
-        + design[:, :n_weights].T @ (w[:, None] * design[:, :n_weights]) / noise
-    )
-    plain = np.einsum("ij,jk,ik->i", rows[:, :n_weights], inner, rows[:, :n_weights])
-
-    information = model.information(theta, SCALE)
-    covariance = np.linalg.inv(information + np.diag(scale_precision))
-    np.testing.assert_allclose(covariance, joint[n_weights:, n_weights:], rtol=1e-4)
-    root = np.linalg.cholesky(covariance)
-    doubt = model.doubt(theta, SCALE, np.arange(P), root)
-    extra = np.square(doubt.directions(new)).sum(axis=1)
-    np.testing.assert_allclose(extra, total - plain, rtol=1e-4, atol=1e-9)
-
-
-def test_doubt_of_inputs_that_are_in_the_model():
-    model, *_ = make(others=NO_LINES)
-    theta, scale, kept = np.zeros(4), np.array([0.6, 0.0, 0.05]), np.array([0, 2])
-    root = np.diag([0.1, 0.01])
-    doubt = model.doubt(theta, scale, kept, root)
-    other = X.copy()
-    other[:, 1] = 77.0
-    np.testing.assert_allclose(doubt.directions(other), doubt.directions(X))
-    assert doubt.directions(X).shape == (N, 2)
-
-
 def test_weights_count_copies():
     counts = np.tile([1, 2, 3], 6)
     rows = np.repeat(np.arange(N), counts)
@@ -273,35 +205,3 @@ def test_atoms_that_are_constant_are_not_defined():
     model, *_ = make()
     assert model.at(np.zeros(6), np.zeros(P)) is None
     assert model.information(np.zeros(6), np.zeros(P)) is None
-
-
-# ------------------------------------------------------------------ labels
-
-
-@pytest.mark.parametrize("has_intercept", [True, False])
-@pytest.mark.parametrize("kernel", [RBF(0.9), Matern(1.0, nu=2.5), Laplacian(0.4)], ids=repr)
-def test_what_labels_say_is_that_of_the_dense_covariance(kernel, has_intercept):
-    rng = np.random.default_rng(2)
-    weights, precision = rng.normal(size=4), rng.uniform(0.1, 5.0, 4)
-    curvature = rng.uniform(0.01, 0.25, N)
-    Phi = ScaledInputs(kernel, SCALE)(X, CENTERS)
-    inverse = np.linalg.inv(np.diag(1.0 / curvature) + (Phi / precision) @ Phi.T)
-    if has_intercept:
-        ones = inverse @ np.ones(N)
-        inverse = inverse - np.outer(ones, ones) / ones.sum()
-    D = jacobian(kernel, weights, SCALE)
-    given = (kernel, SCALE, X, CENTERS, weights, precision, curvature)
-    found = label_information(*given, np.eye(P), has_intercept=has_intercept)
-    np.testing.assert_allclose(found, D.T @ inverse @ D, rtol=1e-5, atol=1e-8)
-    together = label_information(*given, SCALE[:, None], has_intercept=has_intercept)
-    np.testing.assert_allclose(together, [[SCALE @ found @ SCALE]], rtol=1e-8)
-
-
-def test_precisions_of_all_sizes_are_no_trouble():
-    weights, curvature = np.ones(4), np.full(N, 0.2)
-    precision = np.array([1e-12, 1.0, 1e6, 1e12])
-    found = label_information(
-        RBF(), SCALE, X, CENTERS, weights, precision, curvature, np.eye(P), has_intercept=True
-    )
-    assert np.isfinite(found).all()
-    assert (np.linalg.eigvalsh(found) > -1e-9).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,16 +17,12 @@ from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.estimators._plan import Data, Plan
-from relvec.estimators._scales import (
-    ScaledBasis,
-    learn_scales,
-    relevance_deviations,
-    scale_directions,
-)
-from relvec.learning.label_information import label_information
+from relvec.estimators._scales import ScaledBasis
+from relvec.learning.scale_uncertainty import ScaledFit, measure_scales
 from relvec.likelihoods import Bernoulli, Likelihood
 from relvec.likelihoods import Softmax as SoftmaxLikelihood
 from relvec.moments import Storage
+from relvec.posterior import Posterior
 from relvec.solvers import LatentProblem, LatentSolver
 
 __all__ = ["ClassificationFit", "ClassificationPlan"]
@@ -64,13 +60,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
     """Whether weights have the signs of the classes of their centres."""
     measures_scales: bool = False
     """Whether to say how uncertain learnt scales are."""
-
-    def learn(self, data: Data) -> list[ScaledBasis]:
-        """Return the basis with the scales that come into question."""
-        assert self.learner is not None
-        return learn_scales(
-            self.learner, self.basis, data.X, data.targets, data.weight, are_labels=True
-        )
+    are_labels: ClassVar[bool] = True
 
     def fit(self, basis: Basis, data: Data) -> ClassificationFit:
         """Fit one model for two classes or for all, or one for each class against the rest."""
@@ -170,23 +160,10 @@ class ClassificationPlan(Plan[ClassificationFit]):
         fit = replace(fit, scaled=scaled)
         if not self.measures_scales:
             return fit
-        learnt = scaled.learnt
-        kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
-        curvature = np.zeros((directions.shape[1], directions.shape[1]))
+        fits = []
         for machine in fit.panel.machines:
-            if not len(machine.active):
-                continue
             rows = machine.likelihood.bind(np.zeros(len(data.groups)), data.weight)
-            atoms: Any = machine.atoms
-            curvature += label_information(
-                scaled.kernel,
-                learnt.scale[kept],
-                data.X[:, kept],
-                atoms.centers[:, kept],
-                machine.coef[0],
-                machine.weight_precision[0],
-                rows.weighted(rows.curvature(machine.mean(data.X))),
-                directions,
-                has_intercept=fit.panel.intercept_is_fitted,
-            )
-        return replace(fit, relevance_std=relevance_deviations(learnt, curvature)[0])
+            curvature = rows.weighted(rows.curvature(machine.mean(data.X)))
+            assert isinstance(machine.posterior, Posterior)  # of one function
+            fits.append(ScaledFit(machine.atoms, machine.posterior, curvature))
+        return replace(fit, relevance_std=measure_scales(scaled.learnt, data.X, fits)[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -13,11 +13,10 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.estimators._scales import ScaledBasis
-from relvec.learning.scale_doubt import ScaleDoubt
+from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
-from relvec.solvers.gaussian.newton import Objective
 
 __all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding"]
 
@@ -35,7 +34,7 @@ class FittedOutput:
     """What was maximised; for a constant target, of which nothing was, the evidence."""
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
-    scale_doubt: ScaleDoubt | None = None
+    scale_uncertainty: ScaleUncertainty | None = None
 
     @property
     def is_beyond_rounding(self) -> bool:
@@ -61,8 +60,8 @@ class FittedOutput:
             mean, variance = mean + shift, variance + extra
         elif self.novelty is not None:
             variance = variance + self.novelty.variance(X)
-        if self.scale_doubt is not None:
-            variance = variance + np.square(self.scale_doubt.directions(X)).sum(axis=1)
+        if self.scale_uncertainty is not None:
+            variance = variance + np.square(self.scale_uncertainty.directions(X)).sum(axis=1)
         noise = self.posterior.noise_variance if include_noise else 0.0
         return GaussianPrediction(mean, variance + noise)
 
@@ -74,8 +73,8 @@ class FittedOutput:
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
             covariance += self.novelty.covariance(X)
-        if self.scale_doubt is not None:
-            directions = self.scale_doubt.directions(X)
+        if self.scale_uncertainty is not None:
+            directions = self.scale_uncertainty.directions(X)
             covariance += directions @ directions.T
         if include_noise:
             covariance.flat[:: len(covariance) + 1] += self.posterior.noise_variance
@@ -84,8 +83,8 @@ class FittedOutput:
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
         draws = self.posterior.sample(self.atoms.at(X), n_draws, rng)
-        if self.scale_doubt is not None:
-            directions = self.scale_doubt.directions(X)
+        if self.scale_uncertainty is not None:
+            directions = self.scale_uncertainty.directions(X)
             draws = draws + directions @ rng.standard_normal((directions.shape[1], n_draws))
         if self.augmentation is None and self.novelty is None:
             return draws
@@ -149,21 +148,39 @@ def finish_output(
         noise_rate=prior.noise.rate,
     )
     is_constant = posterior.target_variance == 0.0
-    objective = posterior.log_evidence if is_constant else solution.objective
-    output = FittedOutput(solution.active, atoms, posterior, solution, objective)
-    kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
+    return FittedOutput(
+        solution.active,
+        atoms,
+        posterior,
+        solution,
+        posterior.log_evidence if is_constant else solution.objective,
+        **_widened(error_bars, bound, atoms, posterior, X, target, sample_weight),
+    )
+
+
+def _widened(
+    kind: str,
+    bound: BoundBasis,
+    atoms: Atoms,
+    posterior: Posterior,
+    X: Any,
+    target: Vector | None,
+    sample_weight: Vector | None,
+) -> dict[str, Any]:
+    """Return what widens the error bars away from the training inputs, if anything does."""
+    kernel = None if kind == "plain" else bound.atoms.decaying_kernel()
     # below this share of its variance the target holds no signal to be uncertain about
     amplitude = posterior.target_variance - posterior.noise_variance
     if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
-        return output
-    if error_bars == "novelty" or is_rounding(posterior.noise_variance, amplitude):
+        return {}
+    if kind == "novelty" or is_rounding(posterior.noise_variance, amplitude):
         novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
-        return replace(output, novelty=novelty)
+        return {"novelty": novelty}
     assert target is not None  # estimators see to it
     root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
     residual = (target - posterior.predict(atoms.at(X))) * root
     augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
-    return replace(output, augmentation=augmentation)
+    return {"augmentation": augmentation}
 
 
 def is_rounding(noise_variance: float, signal_variance: float) -> bool:
@@ -180,8 +197,8 @@ class RegressionFit:
 
     bound: BoundBasis
     outputs: tuple[FittedOutput, ...]
-    objectives: tuple[Objective, ...]
-    """What was maximised for each target, as a function of a Gram matrix."""
+    problems: tuple[Problem, ...]
+    """What the solver was given of each target."""
     n_fetched: int
     """Columns of the dictionary that the search took a closer look at."""
     scaled: ScaledBasis | None = None

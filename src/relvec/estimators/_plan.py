@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from relvec._checks import check_dense
 from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
-from relvec.estimators._refine import measure_scales, refine_scales
+from relvec.estimators._refine import refine_scales
 from relvec.estimators._scale_choice import choose_scales
-from relvec.estimators._scales import ScaledBasis, learn_scales
+from relvec.estimators._scales import ScaledBasis, find_kernel, other_columns
 from relvec.learning import ScaleLearner
-from relvec.moments import Moments, moments_of
+from relvec.learning.scale_uncertainty import ScaledFit, measure_scales
+from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import Prior, resolve_prior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
-from relvec.solvers.gaussian.state import objective_of
 
 __all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of", "resolve_shared"]
 
@@ -43,6 +45,8 @@ class Data(NamedTuple):
     weight: Vector | None
     groups: IndexArray
     """Class of each row; all zero in regression."""
+    statistics: SufficientStatistics | None = None
+    """What is known of the targets where the rows are not at hand: `X` stands for them then."""
 
     def at(self, rows: IndexArray) -> Data:
         """Return some of the rows."""
@@ -91,6 +95,8 @@ class Plan(ABC, Generic[AnyFit]):
     random_state: Any
     monitor: Monitor | None
     tuning: PlanTuning = PlanTuning()
+    are_labels: ClassVar[bool] = False
+    """Whether targets are indicators of classes."""
 
     def run(self, data: Data) -> AnyFit:
         """Fit the basis as it is, or with the scales that are learnt for it."""
@@ -102,7 +108,20 @@ class Plan(ABC, Generic[AnyFit]):
     def learn(self, data: Data) -> list[ScaledBasis]:
         """Return the basis with the scales that come into question."""
         assert self.learner is not None
-        return learn_scales(self.learner, self.basis, data.X, data.targets, data.weight)
+        X, targets, weight = data.X, data.targets, data.weight
+        check_dense(X, "KernelBasis")
+        if X.dtype == object:
+            raise ValueError(
+                f"scales can be learnt for inputs that are numbers; got objects such as "
+                f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
+            )
+        place, kernel = find_kernel(self.basis, self.learner.kind)
+        columns = other_columns(self.basis, place, X, weight)
+        with fitting_threads(0.0):
+            proposals = self.learner.learn(
+                kernel, X, targets, weight, columns, are_labels=self.are_labels
+            )
+        return list(map(partial(ScaledBasis, self.basis, place, kernel), proposals))
 
     @abstractmethod
     def fit(self, basis: Basis, data: Data) -> AnyFit:
@@ -155,54 +174,52 @@ class RegressionPlan(Plan[RegressionFit]):
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit every target on the shared dictionary."""
         bound = self.bind(basis, data.X, data.weight)
+        outputs, problems = [], []
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
-            all_moments = moments_of(
-                bound.dictionary,
-                data.targets,
-                data.weight,
-                centre=self.fit_intercept,
-                low_memory=self.low_memory,
-            )
-            if data.weight is not None:
-                # a row of no weight must not lend its atom either (precomputed kernels)
-                rows = bound.source_row
-                for moments in all_moments:
-                    moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
-            return self.fit_moments(bound, all_moments, data.X, data.targets.T, data.weight)
-
-    def fit_moments(
-        self,
-        bound: BoundBasis,
-        all_moments: Sequence[Moments],
-        X: Any,
-        targets: Iterable[Vector | None],
-        weight: Vector | None = None,
-    ) -> RegressionFit:
-        """Fit every target to its moments; `targets` are None where the rows are not at hand."""
-        outputs, objectives = [], []
-        previous = self.previous if len(self.previous) == len(all_moments) else ()
-        for number, (moments, target) in enumerate(zip(all_moments, targets, strict=True)):
-            problem = self.problem(moments, bound)
-            warm_start = _warm_start(previous[number], bound, X) if previous else None
-            solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
-            objective = objective_of(problem, problem.noise_variance)
-            objectives.append(
-                objective._replace(prior=problem.prior.with_rate(solution.laplace_rate))
-            )
-            outputs.append(
-                finish_output(
-                    problem,
-                    solution,
-                    bound,
-                    X,
-                    target,
-                    weight,
-                    has_intercept=self.fit_intercept,
-                    error_bars=self.error_bars,
+            all_moments = self.moments(bound, data)
+            previous = self.previous if len(self.previous) == len(all_moments) else ()
+            for number, moments in enumerate(all_moments):
+                problem = self.problem(moments, bound)
+                warm_start = _warm_start(previous[number], bound, data.X) if previous else None
+                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                problems.append(problem)
+                outputs.append(
+                    finish_output(
+                        problem,
+                        solution,
+                        bound,
+                        data.X,
+                        data.targets[:, number] if data.statistics is None else None,
+                        data.weight,
+                        has_intercept=self.fit_intercept,
+                        error_bars=self.error_bars,
+                    )
                 )
-            )
-        n_fetched = all_moments[0].n_fetched
-        return RegressionFit(bound, tuple(outputs), tuple(objectives), n_fetched)
+        return RegressionFit(bound, tuple(outputs), tuple(problems), all_moments[0].n_fetched)
+
+    def moments(self, bound: BoundBasis, data: Data) -> Sequence[Moments]:
+        """Return what the solver sees of the atoms, for each target."""
+        if data.statistics is not None:
+            if len(bound.atoms) != data.statistics.n_atoms:
+                raise ValueError(
+                    f"The moments are of {data.statistics.n_atoms} atoms, but the basis bound to "
+                    f"these inputs has {len(bound.atoms)}. Bind it to the same inputs as for the "
+                    "moments."
+                )
+            return data.statistics.all_moments(centre=self.fit_intercept)
+        all_moments = moments_of(
+            bound.dictionary,
+            data.targets,
+            data.weight,
+            centre=self.fit_intercept,
+            low_memory=self.low_memory,
+        )
+        if data.weight is not None:
+            # a row of no weight must not lend its atom either (precomputed kernels)
+            rows = bound.source_row
+            for moments in all_moments:
+                moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
+        return all_moments
 
     def problem(self, moments: Moments, bound: BoundBasis) -> Problem:
         """Return what the solver is given of one target."""
@@ -233,11 +250,17 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def finish_scales(self, scaled: ScaledBasis, fit: RegressionFit, data: Data) -> RegressionFit:
         """Refine the scales with the evidence of the sparse model, if the learner is to."""
-        cold = replace(self, previous=())
-        refined = refine_scales(cold, replace(fit, scaled=scaled), data)
+        fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
         if self.propagate is None:
-            return refined
-        return measure_scales(refined, data, propagate=self.propagate, centre=self.fit_intercept)
+            return fit
+        assert fit.scaled is not None
+        fits = [ScaledFit(output.atoms, output.posterior, data.weight) for output in fit.outputs]
+        std, uncertain = measure_scales(fit.scaled.learnt, data.X, fits)
+        if self.propagate:
+            pairs = zip(fit.outputs, uncertain, strict=True)
+            outputs = tuple(replace(output, scale_uncertainty=each) for output, each in pairs)
+            fit = replace(fit, outputs=outputs)
+        return replace(fit, relevance_std=std)
 
 
 def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | None:

@@ -5,7 +5,6 @@ They are few on purpose: pushed to its end that evidence overfits the scales.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +12,16 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.estimators._output import RegressionFit, is_rounding
-from relvec.estimators._scales import ScaledBasis, relevance_deviations, scale_directions
+from relvec.estimators._scales import ScaledBasis
 from relvec.learning import LearntScales
-from relvec.learning.feature_rule import ScaleInformation, weigh_inputs
+from relvec.learning.feature_rule import weigh_inputs
 from relvec.learning.sparse_evidence import SparseEvidence
+from relvec.solvers.gaussian.state import objective_of
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
 
-__all__ = ["measure_scales", "refine_scales"]
+__all__ = ["refine_scales"]
 
 
 def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
@@ -30,7 +30,8 @@ def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regre
     is_fixed = fit.scaled.learnt.kind in ("kernel", "none")
     if is_fixed or len(fit.outputs) > 1:  # of which the one of least noise would decide for all
         return fit
-    for _ in range(fit.scaled.learner.refine):
+    assert plan.learner is not None
+    for _ in range(plan.learner.refine):
         better = _fit_moved(plan, fit, fit.scaled, data)
         if better is None:
             break
@@ -42,14 +43,28 @@ def _fit_moved(
     plan: RegressionPlan, fit: RegressionFit, scaled: ScaledBasis, data: Data
 ) -> RegressionFit | None:
     """Take joint steps of precisions and scales and fit there; None if that does not pay."""
-    posterior, learnt, tuning = fit.outputs[0].posterior, scaled.learnt, plan.tuning
+    (output,), (problem,), learnt, tuning = fit.outputs, fit.problems, scaled.learnt, plan.tuning
+    posterior, solution, active = output.posterior, output.solution, output.active
     if posterior.noise_variance and is_rounding(
         posterior.noise_variance, posterior.target_variance
     ):
         return None
-    (model, theta), *_ = _models(fit, data, centre=plan.fit_intercept)
-    if not len(model.centers):
+    atoms, centers = scaled.kernel_atoms(fit.bound)
+    is_kernel = (active >= atoms.start) & (active < atoms.stop)
+    if not is_kernel.any():
         return None
+    objective = objective_of(problem, problem.noise_variance)
+    model = SparseEvidence(
+        scaled.kernel,
+        data.X,
+        centers[active[is_kernel] - atoms.start],
+        fit.bound.dictionary.columns(active[~is_kernel]),
+        data.targets[:, 0],
+        data.weight,
+        centre=plan.fit_intercept,
+        objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
+    )
+    theta = np.concatenate([solution.log_lam[is_kernel], solution.log_lam[~is_kernel]])
     theta, scale, rise = model.climb(theta, learnt.scale, tuning.joint_steps)
     if rise < tuning.worthwhile:
         return None
@@ -60,53 +75,6 @@ def _fit_moved(
         if found.objective - learnt.price * n_more > fit.objective + tuning.worthwhile:
             return replace(found, scaled=there)
     return None
-
-
-def measure_scales(
-    fit: RegressionFit, data: Data, *, centre: bool, propagate: bool
-) -> RegressionFit:
-    """Say how uncertain the scales are, and let error bars contain that if asked."""
-    assert fit.scaled is not None
-    learnt = fit.scaled.learnt
-    kept, directions = np.flatnonzero(learnt.scale), scale_directions(learnt)
-    curvature = np.zeros((directions.shape[1], directions.shape[1]))
-    pairs = list(_models(fit, data, centre=centre))
-    for model, theta in pairs:
-        if len(theta):
-            more = model.information(theta, learnt.scale, kept, directions)
-            curvature += 0.0 if more is None else more
-    deviation, root = relevance_deviations(learnt, curvature)
-    outputs = list(fit.outputs)
-    for number, (model, theta) in enumerate(pairs):
-        if propagate and learnt.kind != "none" and len(theta):
-            doubt = model.doubt(theta, learnt.scale, kept, root)
-            outputs[number] = replace(outputs[number], scale_doubt=doubt)
-    return replace(fit, outputs=tuple(outputs), relevance_std=deviation)
-
-
-def _models(
-    fit: RegressionFit, data: Data, *, centre: bool
-) -> Iterator[tuple[SparseEvidence, Vector]]:
-    """Give every fitted target as a function of precisions and scales, and its precisions.
-
-    Precisions are put in the order of the model: kernels first.
-    """
-    assert fit.scaled is not None
-    atoms, centers = fit.scaled.kernel_atoms(fit.bound)
-    for number, (objective, output) in enumerate(zip(fit.objectives, fit.outputs, strict=True)):
-        is_kernel = (output.active >= atoms.start) & (output.active < atoms.stop)
-        model = SparseEvidence(
-            fit.scaled.kernel,
-            data.X,
-            centers[output.active[is_kernel] - atoms.start],
-            fit.bound.dictionary.columns(output.active[~is_kernel]),
-            data.targets[:, number],
-            data.weight,
-            centre=centre,
-            objective=objective,
-        )
-        log_lam = output.solution.log_lam
-        yield model, np.concatenate([log_lam[is_kernel], log_lam[~is_kernel]])
 
 
 def _trials(
@@ -126,9 +94,9 @@ def _trials(
         return [moved]
     # relevances are scales in units of standard deviations
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
-    known = ScaleInformation(information / np.multiply.outer(unit, unit), point.scale / unit)
+    curvature = information / np.multiply.outer(unit, unit)
     penalties = learnt.price + np.where(relevance > 0.0, 0.0, tuning.overruling_gain)
-    kept, mean, gain = weigh_inputs(known, relevance, penalties)
+    kept, mean, gain = weigh_inputs(curvature, point.scale / unit, relevance, penalties)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):
         return [moved]

@@ -30,34 +30,26 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
     data : Data
         All rows; choices of them respect the shares of their groups.
     """
-    if len(proposals) == 1:
-        return proposals[0], plan.fit(proposals[0].basis, data)
     order = np.random.RandomState(0).permutation(len(data.groups))
     order = order[np.argsort(data.groups[order], kind="stable")]
-    is_part = len(order) > plan.tuning.compared_rows
+    is_part = len(proposals) > 1 and len(order) > plan.tuning.compared_rows
     if is_part:
         shown = np.linspace(0, len(order) - 1, plan.tuning.compared_rows).astype(np.intp)
         order = order[shown]
-    several = len({proposal.learnt.group for proposal in proposals}) > 1
+    several = proposals[0].learnt.group != proposals[-1].learnt.group
     if several and proposals[0].learnt.n_varying > ScaleTuning.many_inputs:
         best = _best_predicting(plan, proposals, data, order)
         return best, plan.fit(best.basis, data)
-    best, model = _best_explaining(plan, proposals, data.at(np.sort(order)) if is_part else data)
-    return best, plan.fit(best.basis, data) if is_part else model
-
-
-def _best_explaining(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[ScaledBasis, Any]:
-    """Return the proposal whose sparse model has most evidence, less a penalty, and the model."""
     best, model, highest = proposals[0], None, -np.inf
+    compared = data.at(np.sort(order)) if is_part else data
     for proposal in proposals:
-        fit = plan.fit(proposal.basis, data)
-        scales = proposal.learnt
+        fit, scales = plan.fit(proposal.basis, compared), proposal.learnt
         # a nat for each scale, or the penalty of an input if that is more
         each = 1.0 if scales.is_shared else max(1.0, scales.price)
         net = fit.objective - each * scales.n_scales
         if model is None or net > highest:
             best, model, highest = proposal, fit, net
-    return best, model
+    return best, plan.fit(best.basis, data) if is_part else model
 
 
 def _best_predicting(

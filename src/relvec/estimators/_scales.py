@@ -9,22 +9,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._checks import check_dense
-from relvec._linalg import fitting_threads, robust_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
-from relvec.learning import LearntScales, ScaleLearner
-from relvec.learning.feature_rule import scale_deviations
+from relvec.learning import LearntScales
 
 __all__ = [
     "ScaledBasis",
     "expose_scales",
-    "learn_scales",
+    "find_kernel",
     "needs_width",
-    "relevance_deviations",
-    "scale_directions",
+    "other_columns",
     "with_kernel",
 ]
 
@@ -48,29 +44,6 @@ def needs_width(basis: Basis) -> bool:
     return is_untouched and basis.kernel in LEARNT_BY_DEFAULT
 
 
-def learn_scales(
-    learner: ScaleLearner,
-    basis: Basis,
-    X: Any,
-    targets: Matrix,
-    sample_weight: Vector | None,
-    *,
-    are_labels: bool = False,
-) -> list[ScaledBasis]:
-    """Return the basis with kernels of scaled inputs that come into question."""
-    check_dense(X, "KernelBasis")
-    if X.dtype == object:
-        raise ValueError(
-            f"scales can be learnt for inputs that are numbers; got objects such as "
-            f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
-        )
-    place, kernel = _find_kernel(basis, learner)
-    columns = _other_columns(basis, place, X, sample_weight)
-    with fitting_threads(0.0):
-        proposals = learner.learn(kernel, X, targets, sample_weight, columns, are_labels=are_labels)
-    return [ScaledBasis(basis, place, kernel, learner, learnt) for learnt in proposals]
-
-
 def expose_scales(
     estimator: Any, scaled: ScaledBasis | None, relevance_std: Vector | None = None
 ) -> None:
@@ -86,42 +59,6 @@ def expose_scales(
             setattr(estimator, name, getattr(learnt, value))
     if relevance_std is not None:
         estimator.feature_relevance_std_ = relevance_std
-
-
-def scale_directions(learnt: LearntScales) -> Matrix:
-    """Return independent changes of the scales that are not zero, one in each column.
-
-    They are in units of relevance; if all inputs share a width, it is the only one.
-    """
-    kept = learnt.scale > 0.0
-    if learnt.is_shared and kept.any():
-        return learnt.scale[kept, None]
-    return np.diag(1.0 / learnt.spread[kept] ** 2)
-
-
-def relevance_deviations(learnt: LearntScales, curvature: Matrix) -> tuple[Vector, Matrix]:
-    """Return the standard deviations of relevances, and a root of the covariance of scales.
-
-    Parameters
-    ----------
-    learnt : LearntScales
-        The scales.
-    curvature : ndarray of shape (n_directions, n_directions)
-        What the data say along the changes of `scale_directions`.
-    """
-    relevance = learnt.relevance
-    kept = relevance > 0.0
-    is_shared = learnt.is_shared and bool(kept.any())
-    value = np.ones(1) if is_shared else relevance[kept]
-    deviation, covariance = scale_deviations(curvature, value)
-    # a deviation of a hundred times the scale says that nothing is known of it
-    deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
-    std = np.zeros(len(relevance))
-    std[kept] = relevance[kept] * deviation if is_shared else deviation
-    if learnt.kind == "none":
-        std[kept] = np.inf
-    root: Matrix = scale_directions(learnt) @ robust_cholesky(covariance)
-    return std, root
 
 
 def with_kernel(basis: Basis, kernel: Kernel) -> Basis:
@@ -140,7 +77,6 @@ class ScaledBasis(NamedTuple):
     """Which of the bases of a sum it is."""
     kernel: Kernel
     """The kernel of the scaled inputs."""
-    learner: ScaleLearner
     learnt: LearntScales
 
     @property
@@ -158,7 +94,7 @@ class ScaledBasis(NamedTuple):
         return place, atoms.parts[self.place].centers
 
 
-def _other_columns(
+def other_columns(
     basis: Basis, place: int, X: Any, sample_weight: Vector | None
 ) -> Callable[[IndexArray], Matrix] | None:
     """Return a function of rows that gives the columns of the other bases of a sum there."""
@@ -173,7 +109,7 @@ def _other_columns(
     return columns
 
 
-def _find_kernel(basis: Basis, learner: ScaleLearner) -> tuple[int, Kernel]:
+def find_kernel(basis: Basis, kind: str) -> tuple[int, Kernel]:
     """Find the one kernel whose inputs are to be scaled, and its place in a sum of bases."""
     bases = list(basis.bases) if isinstance(basis, UnionBasis) else [basis]
     places = [i for i, each in enumerate(bases) if isinstance(each, KernelBasis)]
@@ -194,7 +130,7 @@ def _find_kernel(basis: Basis, learner: ScaleLearner) -> tuple[int, Kernel]:
             f"{part.kernel!r}. Without learning them, use scales=None of RVMRegressor and "
             "RVMClassifier."
         )
-    if learner.kind == "kernel" and isinstance(part.kernel, str):
+    if kind == "kernel" and isinstance(part.kernel, str):
         raise ValueError(
             'scales="kernel" learns the parameters of a kernel object such as RBF() + Matern(); '
             f'got the name {part.kernel!r}, for which there is scales="ard".'

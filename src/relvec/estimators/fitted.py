@@ -10,8 +10,8 @@ from relvec._typing import ArrayLike
 from relvec.bases import BoundBasis
 from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
+from relvec.estimators._plan import Data
 from relvec.estimators._scales import with_kernel
-from relvec.moments import moments_of
 from relvec.solvers import Problem
 
 __all__ = ["fitted_basis", "fitted_problem"]
@@ -79,5 +79,5 @@ def fitted_problem(
     weight = None if sample_weight is None else read_weight(sample_weight, inputs)
     bound = plan.bind(fitted_basis(model), inputs, weight)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
-    (moments,) = moments_of(bound.dictionary, target, weight, centre=plan.fit_intercept)
+    (moments,) = plan.moments(bound, Data(inputs, target, weight, np.zeros(len(target), int)))
     return plan.problem(moments, bound), bound

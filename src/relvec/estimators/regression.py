@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._fronts import BasisFront, KernelFront
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._options import RegressionOptions, with_options
+from relvec.estimators._plan import Data
 from relvec.moments import SufficientStatistics
 
 __all__ = ["RVMRegressor", "SparseBayesRegressor"]
@@ -108,7 +111,8 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
         >>> import numpy as np
         >>> from relvec import SparseBayesRegressor
         >>> from relvec.bases import KernelBasis
-        >>> from relvec.moments import SufficientStatistics
+        >>> from relvec.estimators._plan import Data
+        from relvec.moments import SufficientStatistics
         >>> rng = np.random.default_rng(0)
         >>> X = rng.uniform(-5, 5, size=(2000, 1))
         >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=2000)
@@ -134,15 +138,11 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
                 'and error_bars="novelty" or "plain".'
             )
         X = validate_inputs(model, X)
-        bound = plan.bind(plan.basis, X, None)
-        if len(bound.atoms) != moments.n_atoms:
-            raise ValueError(
-                f"The moments are of {moments.n_atoms} atoms, but the basis bound to these inputs "
-                f"has {len(bound.atoms)}. Bind it to the same inputs as for the moments."
-            )
-        all_moments = moments.all_moments(centre=plan.fit_intercept)
-        fit = plan.fit_moments(bound, all_moments, X, [None] * moments.n_targets)
-        model._expose(fit, plan, is_single=moments.n_targets == 1)
+        n_targets = moments.n_targets
+        # what is known of the targets is in the moments
+        rows = Data(X, np.empty((0, n_targets)), None, np.empty(0, dtype=np.intp), moments)
+        fit = plan.run(rows)
+        model._expose(fit, plan, is_single=n_targets == 1)
         model._warn(fit, plan, stacklevel=3)
         return model
 

@@ -129,9 +129,9 @@ def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
             'error_bars="augmented" keeps all training rows, which is not a formula to export; fit '
             'with error_bars="novelty" or "plain".'
         )
-    if std and any(output.scale_doubt is not None for output in outputs):
+    if std and any(output.scale_uncertainty is not None for output in outputs):
         raise ExportError(
-            "standard deviations that contain doubt about scales (propagate=True) cannot be "
+            "standard deviations that contain the uncertainty of scales (propagate=True) cannot be "
             "exported; give std=False, or fit with propagate=False."
         )
 

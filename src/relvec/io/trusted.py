@@ -44,7 +44,8 @@ estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
-learning.learnt.LearntScales learning.scale_doubt.ScaleDoubt learning.scales.ScaleLearner
+learning.learnt.LearntScales learning.scale_uncertainty.ScaleUncertainty
+learning.scales.ScaleLearner
 learning.tuning.ScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning

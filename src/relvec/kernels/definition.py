@@ -3,7 +3,8 @@
 A kernel says what it is where it is written: its names, what stands in files, how it is evaluated
 in blocks, and answers that are all optional:
 
-- ``measure`` and ``slope(X, Z, E)`` for derivatives in the scales of inputs in closed form;
+- ``measure`` and ``slope(X, Z, E)`` for derivatives in the scales of inputs in closed form, or
+  instead of the slope the ``rate`` of a kernel ``exp(-rate * measure)``;
 - ``profile()`` for programs and graphs that predict without relvec;
 - ``decays``, whether it goes to zero for inputs that are unlike.
 

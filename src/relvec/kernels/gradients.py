@@ -9,8 +9,7 @@ parameters: by matrix products where the form of the kernel is known, in blocks 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -64,11 +63,18 @@ def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: M
     return scale * raw_scale_slope(kernel, scale, X, Z, E)
 
 
-def raw_scale_slope(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+def raw_scale_slope(
+    kernel: KernelLike,
+    scale: Vector,
+    X: Matrix,
+    Z: Matrix,
+    E: Matrix,
+    values: Matrix | None = None,
+) -> Vector:
     """Derivative of ``sum(E * K)`` in the scales themselves, also where they are zero.
 
-    The arguments are those of `scale_gradient`. Kernels whose form is not known are differentiated
-    numerically, one input after the other.
+    The arguments are those of `scale_gradient`, and `values` is ``K`` where that is known already.
+    Kernels whose form is not known are differentiated numerically, one input after the other.
 
     Examples
     --------
@@ -79,15 +85,14 @@ def raw_scale_slope(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: 
     >>> raw_scale_slope(RBF(1.0), np.array([1.0, 0.0]), X, Z, np.ones((1, 1)))
     array([ 0., -2.])
     """
-    form = _form(kernel)
-    if form is None:
-        return _numerical(kernel, scale, X, Z, E)
     root = np.sqrt(scale)
-    slopes = form.slope(X * root, Z * root, E)
-    if form.measure == "product":
+    measure, slopes = _slopes(kernel, X * root, Z * root, E, values)
+    if slopes is None:
+        return _numerical(kernel, scale, X, Z, E)
+    if measure == "product":
         result: Vector = np.einsum("ik,ik->k", X, slopes @ Z)
         return result
-    if form.measure == "absolute":
+    if measure == "absolute":
         return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
     return squared_difference_sums(slopes, X, Z)
 
@@ -140,16 +145,18 @@ def parameter_gradient(
 # ------------------------------------------------------------------ kernels of a known form
 
 
-class _ClosedForm(NamedTuple):
-    """How a kernel depends on its inputs, if that is known."""
-
-    measure: str
-    slope: Callable[[Matrix, Matrix, Matrix], Matrix]
-
-
-def _form(kernel: Any) -> _ClosedForm | None:
-    measure, slope = answer_of(kernel, "measure"), answer_of(kernel, "slope")
-    return None if measure is None or slope is None else _ClosedForm(measure, slope)
+def _slopes(
+    kernel: KernelLike, X: Matrix, Z: Matrix, E: Matrix, values: Matrix | None = None
+) -> tuple[str, Matrix | None]:
+    """What a kernel is a function of, and `E` times its derivative in that; None if not known."""
+    measure = answer_of(kernel, "measure")
+    if measure is None:
+        return "", None
+    rate = answer_of(kernel, "rate")
+    if rate is not None:
+        return measure, E * (kernel_block(kernel, X, Z) if values is None else values) * -rate
+    slope = answer_of(kernel, "slope")
+    return measure, None if slope is None else slope(X, Z, E)
 
 
 def squared_difference_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
@@ -223,15 +230,15 @@ def scale_jacobian(
     array([[0.271],
            [0.   ]])
     """
-    form = _form(kernel)
-    if form is None:
-        return _numerical_jacobian(kernel, scale, X, Z, weights)
     root = np.sqrt(scale)
-    slopes = form.slope(X * root, Z * root, np.broadcast_to(weights, (len(X), len(Z))))
-    if form.measure == "product":
+    each = np.broadcast_to(weights, (len(X), len(Z)))
+    measure, slopes = _slopes(kernel, X * root, Z * root, each)
+    if slopes is None:
+        return _numerical_jacobian(kernel, scale, X, Z, weights)
+    if measure == "product":
         product: Matrix = X * (slopes @ Z)
         return product
-    if form.measure == "absolute":
+    if measure == "absolute":
         half = np.where(root > 0.0, 0.5 / np.maximum(root, 1e-150), 0.0)
         columns = [
             np.einsum("nm,nm->n", slopes, np.abs(np.subtract.outer(x, z)))

@@ -210,10 +210,10 @@ class Laplacian(_GammaKernel):
 
     measure = "absolute"
 
-    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-        """Return `E` times the derivative in the sum of absolute differences."""
-        result: Matrix = E * (-self.gamma) * np.asfortranarray(self(X, Z))
-        return result
+    @property
+    def rate(self) -> float:
+        """By which it decays with the sum of absolute differences."""
+        return float(self.gamma)
 
     def profile(self) -> KernelProfile:
         """Return the kernel as a function of the sum of absolute differences."""

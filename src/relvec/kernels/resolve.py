@@ -15,9 +15,8 @@ from relvec._typing import Matrix, Vector
 # importing a module defines its kernels
 from relvec.kernels import pairwise, periodic, scikit, spectral, splines  # noqa: F401
 from relvec.kernels.definition import DEFINITIONS, KernelLike
-from relvec.kernels.warped import Warped
 
-__all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "resolve_gamma", "resolve_kernel"]
+__all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "is_made_of", "resolve_gamma", "resolve_kernel"]
 
 _MAKERS = {name: make for each in DEFINITIONS.values() for name, make in each.names.items()}
 KERNEL_NAMES: tuple[str, ...] = tuple(_MAKERS)
@@ -72,7 +71,11 @@ def resolve_kernel(
     RBF(length_scale=1)
     """
     if isinstance(kernel, Kernel):
-        _refuse_noise(kernel)
+        if is_made_of(kernel, WhiteKernel):
+            raise ValueError(
+                f"kernel {kernel!r} contains a WhiteKernel, but noise belongs to the likelihood. "
+                "Remove the WhiteKernel and set noise_variance instead."
+            )
         return kernel
     if not isinstance(kernel, str):
         if callable(kernel) and not isinstance(kernel, type):
@@ -164,23 +167,15 @@ def _unknown_kernel(name: str) -> None:
     )
 
 
-def _refuse_noise(kernel: Kernel) -> None:
-    if any(isinstance(part, WhiteKernel) for part in _parts(kernel)):
-        raise ValueError(
-            f"kernel {kernel!r} contains a WhiteKernel, but noise belongs to the likelihood. "
-            "Remove the WhiteKernel and set noise_variance instead."
-        )
-
-
-def holds_warped(kernel: Kernel) -> bool:
-    """Tell whether a kernel, or one it is made of, takes a function of the inputs."""
-    return any(isinstance(part, Warped) for part in _parts(kernel))
-
-
-def _parts(kernel: Any) -> list[Kernel]:
-    """Return a kernel and everything it is built from."""
-    if isinstance(kernel, (list, tuple)):
-        return [part for item in kernel for part in _parts(item)]
-    if not isinstance(kernel, Kernel):
-        return []
-    return [kernel, *(part for value in vars(kernel).values() for part in _parts(value))]
+def is_made_of(kernel: Kernel, kind: type[Kernel]) -> bool:
+    """Whether a kernel, or one that it is built from, is of a kind."""
+    parts: list[Any] = [kernel]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, kind):
+            return True
+        if isinstance(part, Kernel):
+            parts += vars(part).values()
+        elif isinstance(part, (list, tuple)):
+            parts += part
+    return False

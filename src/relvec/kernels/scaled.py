@@ -44,7 +44,12 @@ class ScaledInputs(OfTransformedInputs):
 
     def scaled(self, X: Any) -> Matrix:
         """Return the inputs that count, each multiplied by the square root of its scale."""
-        scale = self._scale()
+        scale = np.asarray(self.scale, dtype=np.float64)
+        if scale.ndim != 1 or not np.isfinite(scale).all() or (scale < 0.0).any():
+            raise ValueError(
+                "scale must hold one finite number for each input, none of them negative; got "
+                f"{self.scale!r}."
+            )
         X = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if X.shape[1] != len(scale):
             raise ValueError(
@@ -58,22 +63,11 @@ class ScaledInputs(OfTransformedInputs):
         """Return the inner kernel as a function of one number, if it is one."""
         profile = answer_of(self.kernel, "profile")
         inner = None if profile is None else profile()
-        return (
-            None if inner is None else replace(inner, factor=inner.factor * np.sqrt(self._scale()))
-        )
+        return None if inner is None else replace(inner, factor=inner.factor * np.sqrt(self.scale))
 
     def is_stationary(self) -> bool:
         """Whether the inner kernel is."""
         return bool(self.kernel.is_stationary())
-
-    def _scale(self) -> Vector:
-        scale = np.asarray(self.scale, dtype=np.float64)
-        if scale.ndim != 1 or not np.isfinite(scale).all() or (scale < 0.0).any():
-            raise ValueError(
-                "scale must hold one finite number for each input, none of them negative; got "
-                f"{self.scale!r}."
-            )
-        return scale
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -136,11 +130,11 @@ def takes_any_inputs(kernel: Any) -> bool:
     """
     if not isinstance(kernel, Kernel):
         return False
-    return all(
-        np.size(value) == 1 and not callable(value)
-        for name, value in kernel.get_params().items()
-        if not name.endswith("_bounds") and not isinstance(value, Kernel)
-    )
+    for name, value in kernel.get_params().items():
+        is_parameter = not name.endswith("_bounds") and not isinstance(value, Kernel)
+        if is_parameter and (np.size(value) != 1 or callable(value)):
+            return False
+    return True
 
 
 define(ScaledInputs)

@@ -43,8 +43,9 @@ class _OfDistance:
 
 
 class _Gaussian(_OfDistance):
-    def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-        return E * kernel_block(self.kernel, X, Z) * (-0.5 / self.kernel.length_scale**2)
+    @property
+    def rate(self) -> float:
+        return 0.5 / float(self.kernel.length_scale) ** 2
 
     def profile(self) -> KernelProfile:
         factor = 1.0 / np.asarray(self.kernel.length_scale)

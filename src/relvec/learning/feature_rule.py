@@ -13,14 +13,13 @@ takes ``B theta`` to be constant and finds a minimum.)
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from relvec._typing import BoolArray, Matrix, Vector
 
-__all__ = ["ScaleInformation", "half_normal_gain", "scale_deviations", "weigh_inputs"]
+__all__ = ["half_normal_gain", "weigh_inputs"]
 
 GRID = np.concatenate(
     [
@@ -30,15 +29,6 @@ GRID = np.concatenate(
     ]
 )
 """Shares of the curvature that the prior leaves, at which the evidence is first looked at."""
-
-
-class ScaleInformation(NamedTuple):
-    """A quadratic approximation of the log likelihood in the scales of inputs."""
-
-    curvature: Matrix
-    """H: what the data say of the scales, weights integrated out."""
-    slope: Vector
-    """Derivative of the log evidence at the scales."""
 
 
 def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
@@ -83,14 +73,16 @@ def _share_evidence(share: Vector, z: Vector) -> Vector:
 
 
 def weigh_inputs(
-    information: ScaleInformation, scale: Vector, price: Vector | float, *, rounds: int = 30
+    H: Matrix, slope: Vector, scale: Vector, price: Vector | float, *, rounds: int = 30
 ) -> tuple[BoolArray, Vector, Vector]:
     """Take inputs out and in, one after the other, until the rule is content with all of them.
 
     Parameters
     ----------
-    information : ScaleInformation
-        At `scale`.
+    H : ndarray of shape (n_features, n_features)
+        What the data say of the scales, weights integrated out.
+    slope : ndarray of shape (n_features,)
+        Derivative of the log evidence at `scale`.
     scale : ndarray of shape (n_features,)
         Scales now, zero for inputs that are out.
     price : float or ndarray of shape (n_features,)
@@ -106,8 +98,7 @@ def weigh_inputs(
     gain : ndarray of shape (n_features,)
         Log evidence that each input brings, or would bring.
     """
-    H = information.curvature
-    h = information.slope + H @ scale
+    h = slope + H @ scale
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
     gain, prices = np.zeros(len(scale)), np.broadcast_to(price, scale.shape)
     for _ in range(rounds):
@@ -140,35 +131,3 @@ def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, fl
     if s <= 1e-10 * H[k, k]:
         return 1.0, 0.0  # the others say it all: what is left are rounding errors
     return s, q
-
-
-def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
-    """Standard deviations of scales around their values, and their covariance.
-
-    The prior precision of each is the fixed point ``b = (1 - b Sigma_ii) / scale^2`` of its
-    evidence at the scale that was found.
-
-    Parameters
-    ----------
-    curvature : ndarray of shape (n_kept, n_kept)
-        What the data say of the scales that are not zero.
-    scale : ndarray of shape (n_kept,)
-        Those scales.
-    """
-    if not len(scale):
-        return np.empty(0), np.empty((0, 0))
-    unit = curvature * np.multiply.outer(scale, scale)  # of scales relative to their values
-    values, vectors = np.linalg.eigh(unit)
-    unit = (vectors * np.maximum(values, 0.0)) @ vectors.T  # negative ones are rounding errors
-    precision = np.ones(len(scale))
-    covariance = np.linalg.inv(unit + np.diag(precision))
-    for _ in range(200):
-        aim = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
-        updated = np.sqrt(precision * aim)  # halfway: what is hardly determined swings otherwise
-        covariance = np.linalg.inv(unit + np.diag(updated))
-        settled = (np.abs(updated - precision) < 1e-8 * updated).all()
-        precision = updated
-        if settled:
-            break
-    result = np.asarray(covariance * np.multiply.outer(scale, scale), dtype=np.float64)
-    return np.sqrt(result.diagonal()), result

@@ -146,7 +146,7 @@ class Process:
             value,
             float(np.einsum("ij,ij->", E, values)),
             of_explicit,
-            self._scale_slopes(kernel, scale, E, everywhere),
+            self._scale_slopes(kernel, scale, E, values, everywhere),
             parameter_gradient(kernel, inputs, inputs, E) if len(theta) else _NONE,
         )
 
@@ -175,14 +175,16 @@ class Process:
         E *= 0.5
         return value, E
 
-    def _scale_slopes(self, kernel: Any, scale: Vector, E: Matrix, everywhere: bool) -> Vector:
+    def _scale_slopes(
+        self, kernel: Any, scale: Vector, E: Matrix, values: Matrix, everywhere: bool
+    ) -> Vector:
         """Sum E over the derivatives of the kernel, at zero scales only where asked for."""
         matters: BoolArray = scale > 0.0
         if everywhere or matters.all() or not matters.any() or not takes_any_inputs(kernel):
-            return raw_scale_slope(kernel, scale, self.X, self.X, E)
+            return raw_scale_slope(kernel, scale, self.X, self.X, E, values)
         result = np.zeros(len(scale))
         inside = self.X[:, matters]
-        result[matters] = raw_scale_slope(kernel, scale[matters], inside, inside, E)
+        result[matters] = raw_scale_slope(kernel, scale[matters], inside, inside, E, values)
         return result
 
 

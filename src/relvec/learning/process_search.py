@@ -14,9 +14,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec.learning.ascent import ascend
 from relvec.learning.process import Process, ProcessPoint
 from relvec.learning.screening import screen_inputs, single_scores
 from relvec.learning.tuning import ScaleTuning
@@ -121,54 +121,34 @@ class ProcessSearch:
         move : {"each", "common", "none"}, default="each"
             Change every scale by itself, multiply all of them by one number, or leave them.
         """
-        found = self._climb(fit, max_iter, move, 1.0)
-        if found is None:
-            # The first step is as long as the slope is steep, and led to no covariance: one of
-            # length one instead.
-            point = self.process.at(self.kernel, *fit[:4])
-            moves = _Coordinates(self, fit, move)
-            if point is not None:
-                slopes = moves.slopes(fit, point, self._penalty(fit)[1])
-                found = self._climb(fit, max_iter, move, max(1.0, float(np.linalg.norm(slopes))))
-        return fit if found is None else found
+        moves = _Coordinates(self, fit, move)
 
-    def _climb(self, fit: ProcessFit, max_iter: int, move: str, unit: float) -> ProcessFit | None:
-        """Climb the evidence in some unit; None if the first step led nowhere."""
-        moves, fails = _Coordinates(self, fit, move), []
-
-        def cost(vector: Vector) -> tuple[float, Vector]:
+        def objective(vector: Vector) -> tuple[float, Vector] | None:
             trial = moves.fit_at(vector)
             point = self.process.at(self.kernel, *trial[:4])
             if point is None:
-                fails.append(vector)
-                return 1e300, np.zeros_like(vector)
+                return None
             penalty, by_log_scale = self._penalty(trial)
-            value = (penalty - point.log_evidence) / unit
-            return value, -moves.slopes(trial, point, by_log_scale) / unit
+            return point.log_evidence - penalty, moves.slopes(trial, point, by_log_scale)
 
-        def record(intermediate_result: Any) -> None:
-            value = -float(intermediate_result.fun) * unit
-            if not self.values or value >= self.values[-1]:
-                self.path.append(moves.fit_at(intermediate_result.x).scale)
-                self.values.append(value)
-
-        end = minimize(
-            cost,
-            np.clip(moves.begin, *moves.bounds),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=np.transpose(moves.bounds),
-            callback=record,
-            options={
-                "maxiter": max_iter,
-                "ftol": self.tuning.tolerance / max(abs(fit.objective), unit),
-            },
-        )
-        found, objective = moves.fit_at(end.x), -float(end.fun) * unit
-        if not objective > fit.objective:
-            return None if fails else fit
-        evidence = self._penalty(found)[0] + objective
-        return found._replace(objective=objective, log_evidence=evidence)
+        unit = 1.0
+        while unit:
+            tolerance = self.tuning.tolerance / max(abs(fit.objective), unit)
+            end = ascend(
+                objective, moves.begin, moves.bounds, max_iter, unit=unit, tolerance=tolerance
+            )
+            for vector, value in end.path:
+                if not self.values or value >= self.values[-1]:
+                    self.path.append(moves.fit_at(vector).scale)
+                    self.values.append(value)
+            if end.value > fit.objective:
+                found = moves.fit_at(end.vector)
+                evidence = self._penalty(found)[0] + end.value
+                return found._replace(objective=end.value, log_evidence=evidence)
+            # The first step is as long as the slope is steep, and led to no covariance: one of
+            # length one instead.
+            unit = end.steepness if end.steepness > unit else 0.0
+        return fit
 
     def _penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
         """What unequal scales cost, and the derivative in their logarithms."""

@@ -19,8 +19,8 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.kernels import ScaledInputs
-from relvec.kernels.resolve import holds_warped
+from relvec.kernels import ScaledInputs, Warped
+from relvec.kernels.resolve import is_made_of
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.learnt import LearntScales, in_own_units, merged, nothing_learnt
 from relvec.learning.process import Process
@@ -147,7 +147,7 @@ class ScaleLearner(BaseEstimator):
         rows, weight = learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
-        if self.kind != "kernel" and holds_warped(kernel):
+        if self.kind != "kernel" and is_made_of(kernel, Warped):
             raise ValueError(
                 f"scales={self.kind!r} moves and stretches inputs, of which {kernel!r} takes a "
                 "function. Take that of the columns of X instead (FunctionTransformer), or use "

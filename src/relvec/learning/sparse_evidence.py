@@ -12,12 +12,12 @@ normalisation and the centring of the atoms.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import Matrix, Vector
 from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.kernels import (
     KernelLike,
@@ -26,7 +26,8 @@ from relvec.kernels import (
     scale_jacobian,
     scaled_inputs,
 )
-from relvec.learning.scale_doubt import ScaleDoubt
+from relvec.learning.ascent import ascend
+from relvec.learning.scale_uncertainty import integrated_information
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
 __all__ = ["SparseEvidence", "SparsePoint"]
@@ -50,7 +51,6 @@ class _Model(NamedTuple):
     unit: Matrix
     """Atoms, centred and of unit norm."""
     norm: Vector
-    atom_mean: Vector
     covariance: Matrix
     """Of the weights of unit atoms, in units of the noise variance."""
     mean: Vector
@@ -107,7 +107,7 @@ class SparseEvidence:
             return None
         n, _, prior, noise = self.objective
         c = prior.penalty
-        point, unit, norm, _, covariance, mean, precision = model
+        point, unit, norm, covariance, mean, precision = model
         shrunk = None
         if prior.is_penalised:
             shrunk = penalised_shrinkage(c, covariance, point.lam)
@@ -129,9 +129,7 @@ class SparseEvidence:
         by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(value, -0.5 * by_theta, by_scale)
 
-    def climb(
-        self, theta: Vector, scale: Vector, max_iter: int, *, largest_factor: float = 1e8
-    ) -> tuple[Vector, Vector, float]:
+    def climb(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
         """Climb the objective in precisions and scales together.
 
         Parameters
@@ -142,8 +140,6 @@ class SparseEvidence:
             Scales to start from; those that are zero stay so.
         max_iter : int
             Steps to take.
-        largest_factor : float, default=1e8
-            By which a scale may change.
 
         Returns
         -------
@@ -152,102 +148,44 @@ class SparseEvidence:
         rise : float
             What was gained, never negative.
         """
-        inputs, size = np.flatnonzero(scale), len(theta)
+        inputs, size, moved = np.flatnonzero(scale), len(theta), scale.copy()
 
-        def moved(vector: Vector) -> Vector:
-            result = scale.copy()
-            result[inputs] = scale[inputs] * np.exp(vector[size:])
-            return result
-
-        def cost(vector: Vector) -> tuple[float, Vector]:
-            there = moved(vector)
-            point = self.at(vector[:size], there)
+        def objective(vector: Vector) -> tuple[float, Vector] | None:
+            moved[inputs] = scale[inputs] * np.exp(vector[size:])
+            point = self.at(vector[:size], moved)
             if point is None:
-                return 1e300, np.zeros_like(vector)
-            by_scale = (there * point.scale)[inputs]
-            return -point.objective, -np.concatenate([point.theta, by_scale])
+                return None
+            return point.objective, np.concatenate([point.theta, (moved * point.scale)[inputs]])
 
-        farthest = float(np.log(largest_factor))
-        bounds = [(THETA_MIN, THETA_MAX)] * size + [(-farthest, farthest)] * len(inputs)
-        start = np.clip(np.concatenate([theta, np.zeros(len(inputs))]), *np.transpose(bounds))
-        first = cost(start)[0]
-        end = minimize(
-            cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}
-        )
-        if not end.fun < first:
+        start = np.concatenate([theta, np.zeros(len(inputs))])
+        farthest = math.log(1e8)  # beyond, an input is a constant, or tells all rows apart
+        bounds = np.full((2, len(start)), [[-farthest], [farthest]])
+        bounds[:, :size] = [[THETA_MIN], [THETA_MAX]]
+        end = ascend(objective, start, bounds, max_iter)
+        if not end.value > end.first:
             return theta, scale, 0.0
-        return end.x[:size], moved(end.x), float(first - end.fun)
+        moved[inputs] = scale[inputs] * np.exp(end.vector[size:])
+        return end.vector[:size], moved, end.value - end.first
 
-    def information(
-        self,
-        theta: Vector,
-        scale: Vector,
-        inputs: IndexArray | slice = slice(None),
-        directions: Matrix | None = None,
-    ) -> Matrix | None:
-        """What the data say of the scales of some inputs: ``D' C^-1 D``, weights integrated out.
+    def information(self, theta: Vector, scale: Vector) -> Matrix | None:
+        """What the data say of the scales, weights integrated out: ``D' C^-1 D``.
 
         ``D`` is the derivative of the mean function in the scales and ``C`` the covariance of the
-        targets: a change of the function that other weights could bring about as well tells
-        nothing. Among `inputs` are all whose scale is not zero; `directions`, one in each column,
-        are changes of their scales, by default of each by itself. None where the model is
-        numerically not defined.
+        targets. None where the model is numerically not defined.
         """
         model = self._model(theta, scale)
         if model is None:
             return None
-        D = self._jacobian(model, scale, inputs)
-        D = D if directions is None else D @ directions
-        D = (D - self.share @ D) * self.root[:, None]
-        along = model.unit.T @ D
-        result: Matrix = D.T @ D - along.T @ model.covariance @ along
-        return model.precision * result
-
-    def doubt(
-        self, theta: Vector, scale: Vector, inputs: IndexArray, root: Matrix
-    ) -> ScaleDoubt | None:
-        """Return what is not known of the function because the scales are not.
-
-        Parameters
-        ----------
-        theta, scale
-            Where the model is; only for models whose atoms are all kernels.
-        inputs : ndarray of int
-            Inputs whose scale is not zero.
-        root : ndarray
-            Root of the covariance of their scales.
-        """
-        model = self._model(theta, scale)
-        if model is None or self.others.shape[1]:
-            return None
-        D = self._jacobian(model, scale, inputs)
-        middle = self.share @ D
-        response = model.covariance @ (model.unit.T @ ((D - middle) * self.root[:, None]))
-        return ScaleDoubt(
-            self.kernel,
-            inputs,
-            scale[inputs],
-            self.centers[:, inputs],
-            model.mean / model.norm,
-            middle,
-            model.atom_mean,
-            model.norm,
-            response,
-            root,
-        )
-
-    def _jacobian(self, model: _Model, scale: Vector, inputs: IndexArray | slice) -> Matrix:
         weights = (model.mean / model.norm)[: len(self.centers)]
-        return scale_jacobian(
-            self.kernel, scale[inputs], self.X[:, inputs], self.centers[:, inputs], weights
-        )
+        D = scale_jacobian(self.kernel, scale, self.X, self.centers, weights)
+        D = (D - self.share @ D) * self.root[:, None]
+        return model.precision * integrated_information(D, model.unit, model.covariance)[0]
 
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
         inputs = scaled_inputs(self.kernel, scale, self.X)
         raw = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
         atoms = np.hstack([raw, self.others])
-        atom_mean = self.share @ atoms
-        centred = (atoms - atom_mean) * self.root[:, None]
+        centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
         if not (norm > 1e-140).all():  # whose square is not zero
             return None
@@ -259,4 +197,4 @@ class SparseEvidence:
         n, noise = self.objective.n_effective, self.objective.noise_variance
         precision = n / point.quadratic if noise is None else 1.0 / noise
         covariance = point.covariance
-        return _Model(point, unit, norm, atom_mean, covariance, covariance @ correlation, precision)
+        return _Model(point, unit, norm, covariance, covariance @ correlation, precision)

@@ -57,7 +57,7 @@ def check_kernel(kernel: KernelLike, X: Any = None) -> None:
         _check_kernel_values(kernel, X, whole, name)
         _check_kernel_parameters(kernel, X, name)
         _check_kernel_gradient(kernel, X, name)
-    if answer_of(kernel, "slope") is not None:
+    if answer_of(kernel, "measure") is not None:
         _check_slope(kernel, X, name)
     if answer_of(kernel, "profile") is not None:
         _check_profile(kernel, X, name)

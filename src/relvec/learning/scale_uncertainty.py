@@ -1,0 +1,178 @@
+"""How well the data fix the scales of a fitted model, and what that leaves open of its function.
+
+With ``D`` the derivative of the function in the scales and ``C`` the covariance of the targets, the
+data say ``D' C^-1 D`` of the scales: a change of the function that other weights could bring about
+as well tells nothing. At its mode a latent function is a regression whose noise has the inverse
+variances of the curvature of the likelihood, so that this serves every likelihood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relvec._linalg import inverse_from_cholesky, robust_cholesky
+from relvec._typing import Matrix, Vector
+from relvec.kernels import scale_jacobian
+from relvec.learning.learnt import LearntScales
+from relvec.posterior import Posterior
+
+__all__ = ["ScaleUncertainty", "ScaledFit", "integrated_information", "measure_scales"]
+
+
+class ScaledFit(NamedTuple):
+    """A fitted function."""
+
+    atoms: Any
+    """Kernels of scaled inputs."""
+    posterior: Posterior
+    weight: Vector | None
+    """Weight of each training row: how often it counts, or the curvature of its likelihood."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleUncertainty:
+    """Change of a function with its scales, the weights following.
+
+    To first order in the scales the joint posterior of weights and scales is a Gaussian. Given the
+    scales, weights are as in the posterior; what is left is the derivative of the function
+    in the scales less what other weights and another intercept make up for.
+    """
+
+    atoms: Any
+    posterior: Posterior
+    changes: Matrix
+    """Changes of the scales that are not zero, one in each column."""
+    middle: Vector
+    """Mean over the training rows of the derivative of the function along each."""
+    response: Matrix
+    """Change of the weights of unit atoms that makes up for each."""
+
+    def directions(self, X: Matrix) -> Matrix:
+        """Change of the function along each change of the scales."""
+        unit = (self.atoms.at(X) - self.posterior.column_mean) / self.posterior.column_norm
+        slopes = _slopes(self.atoms, self.posterior, X, self.changes)
+        return slopes - self.middle - unit @ self.response
+
+
+def measure_scales(
+    learnt: LearntScales, X: Matrix, fits: Sequence[ScaledFit]
+) -> tuple[Vector, list[ScaleUncertainty | None]]:
+    """Return the standard deviations of relevances, and what they leave open of each function.
+
+    Parameters
+    ----------
+    learnt : LearntScales
+        The scales; if all inputs share a width, it is what is uncertain.
+    X : ndarray of shape (n_samples, n_features)
+        Training inputs.
+    fits : sequence of ScaledFit
+        Functions that have these scales. One without atoms says nothing of them.
+    """
+    relevance = learnt.relevance
+    kept = relevance > 0.0
+    is_shared = learnt.is_shared and bool(kept.any())
+    changes = learnt.scale[kept, None] if is_shared else np.diag(1.0 / learnt.spread[kept] ** 2)
+    curvature = np.zeros((changes.shape[1], changes.shape[1]))
+    follows: list[ScaleUncertainty | None] = []
+    for fit in fits:
+        follows.append(None)
+        if len(fit.atoms):
+            follows[-1], information = _follow(fit, X, changes)
+            curvature += information
+    value = np.ones(1) if is_shared else relevance[kept]
+    deviation, covariance = scale_deviations(curvature, value)
+    # a deviation of a hundred times the scale says that nothing is known of it
+    deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
+    std = np.zeros(len(relevance))
+    std[kept] = relevance[kept] * deviation if is_shared else deviation
+    if learnt.kind == "none":
+        std[kept] = np.inf
+        return std, [None] * len(follows)
+    root = robust_cholesky(covariance)
+    for number, follow in enumerate(follows):
+        if follow is not None:
+            follows[number] = replace(
+                follow,
+                changes=follow.changes @ root,
+                middle=follow.middle @ root,
+                response=follow.response @ root,
+            )
+    return std, follows
+
+
+def _follow(fit: ScaledFit, X: Matrix, changes: Matrix) -> tuple[ScaleUncertainty, Matrix]:
+    """Return how a function follows changes of its scales, and what the data say of them."""
+    atoms, posterior, weight = fit
+    weight = np.ones(len(X)) if weight is None else weight
+    slopes = _slopes(atoms, posterior, X, changes)
+    middle = np.zeros(slopes.shape[1])
+    if posterior.has_intercept:
+        middle = (weight / weight.sum()) @ slopes
+    root = np.sqrt(weight)[:, None]
+    unit = (atoms.at(X) - posterior.column_mean) / posterior.column_norm * root
+    covariance = inverse_from_cholesky(posterior.factor)
+    information, response = integrated_information((slopes - middle) * root, unit, covariance)
+    follow = ScaleUncertainty(atoms, posterior, changes, middle, response)
+    return follow, information / posterior.noise_variance
+
+
+def _slopes(atoms: Any, posterior: Posterior, X: Matrix, changes: Matrix) -> Matrix:
+    """Derivative of the function along changes of its scales, weights held."""
+    kernel = atoms.kernel
+    kept = np.flatnonzero(kernel.scale)
+    centers, weights = atoms.centers[:, kept], posterior.coef
+    jacobian = scale_jacobian(kernel.kernel, kernel.scale[kept], X[:, kept], centers, weights)
+    return jacobian @ changes
+
+
+def integrated_information(D: Matrix, unit: Matrix, covariance: Matrix) -> tuple[Matrix, Matrix]:
+    """Return ``D' C^-1 D`` in units of the noise, and the weights that follow each column of D.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n_samples, n_changes)
+        Changes of the function, centred like the atoms and times roots of weights of rows.
+    unit : ndarray of shape (n_samples, n_atoms)
+        Atoms of unit norm.
+    covariance : ndarray of shape (n_atoms, n_atoms)
+        Of their weights, in units of the noise.
+    """
+    along = unit.T @ D
+    response = covariance @ along
+    return D.T @ D - along.T @ response, response
+
+
+def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
+    """Standard deviations of scales around their values, and their covariance.
+
+    The prior precision of each is the fixed point ``b = (1 - b Sigma_ii) / scale^2`` of its
+    evidence at the scale that was found.
+
+    Parameters
+    ----------
+    curvature : ndarray of shape (n_kept, n_kept)
+        What the data say of the scales that are not zero.
+    scale : ndarray of shape (n_kept,)
+        Those scales.
+    """
+    if not len(scale):
+        return np.empty(0), np.empty((0, 0))
+    unit = curvature * np.multiply.outer(scale, scale)  # of scales relative to their values
+    values, vectors = np.linalg.eigh(unit)
+    unit = (vectors * np.maximum(values, 0.0)) @ vectors.T  # negative ones are rounding errors
+    precision = np.ones(len(scale))
+    covariance = np.linalg.inv(unit + np.diag(precision))
+    for _ in range(200):
+        aim = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
+        updated = np.sqrt(precision * aim)  # halfway: what is hardly determined swings otherwise
+        covariance = np.linalg.inv(unit + np.diag(updated))
+        settled = (np.abs(updated - precision) < 1e-8 * updated).all()
+        precision = updated
+        if settled:
+            break
+    result = np.asarray(covariance * np.multiply.outer(scale, scale), dtype=np.float64)
+    return np.sqrt(result.diagonal()), result
