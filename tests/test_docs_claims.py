@@ -27,6 +27,7 @@ def roughness(model: RVMRegressor) -> float:
     return float(np.sqrt(np.mean(np.diff(model.predict(DENSE), 2) ** 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CURVES)
 def test_a_price_makes_models_smaller_and_wide_kernels_make_curves_smoother(name: str) -> None:
     curve = CURVES[name]
@@ -81,6 +82,7 @@ def test_the_flat_prior_charges_columns_about_as_much_as_ric() -> None:
     assert kept["flat"] <= kept["bic"] <= kept["aic"]
 
 
+@pytest.mark.slow
 def test_one_wild_row_raises_the_noise_level() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-10, 10, size=(100, 1))

@@ -61,6 +61,7 @@ def test_error_bars(said: str) -> None:
         assert held == pytest.approx(promised, abs=6.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["photograph_line"], indirect=True)
 def test_photograph_line(said: str) -> None:
     pytest.importorskip("pywt")

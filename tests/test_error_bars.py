@@ -108,6 +108,7 @@ def test_what_is_not_a_covariance_has_no_pivots(kernel: KernelLike) -> None:
 # ------------------------------------------------------------------ novelty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("offset", [0.0, 0.3])
 @settings(max_examples=15)

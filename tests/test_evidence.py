@@ -188,6 +188,7 @@ def test_rounding_cannot_explain_more_than_everything(
     assert (lam[np.isfinite(gain)] > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 @settings(max_examples=40)
@@ -222,6 +223,7 @@ def dense_gradient(Phi: Matrix, t: Vector, theta: Vector, setting: Setting) -> V
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 @settings(max_examples=40)

@@ -38,6 +38,7 @@ def test_quickstart_explains_a_missing_matplotlib(monkeypatch: pytest.MonkeyPatc
         example["main"]()
 
 
+@pytest.mark.slow
 def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "mixed_basis.py"))["main"]()
     last = capsys.readouterr().out.splitlines()[-1]
@@ -77,6 +78,7 @@ def test_classification(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert paid == sorted(paid, reverse=True)
 
 
+@pytest.mark.slow
 def test_denoising(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pywt")

@@ -41,6 +41,7 @@ class HalfCauchy(SeparablePrior):
         return -self.slope(log_lam) * (1.0 - self.slope(log_lam))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prior",
     [
@@ -200,6 +201,7 @@ def test_a_prior_that_cannot_be_saved_is_caught() -> None:
         check_prior(Local())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0.25])
 def test_a_density_of_ones_own_is_fitted_as_by_brute_force(noise: float | None) -> None:
     rng = np.random.default_rng(0)

@@ -24,12 +24,14 @@ from relvec.testing import check_solver
 from relvec.testing.solvers import CHECKS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
 def test_default_solver(effort: str, check: Callable[[Solver, str], None]) -> None:
     check(SequentialSolver(effort), effort)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver", [FixedPointSolver("mackay"), FixedPointSolver("em"), TextbookSolver()], ids=repr
 )
@@ -226,6 +228,7 @@ class MayFall(Spoils):
         return replace(solution, trace=(1.0, 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "complaint"),
     [

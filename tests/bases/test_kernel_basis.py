@@ -68,6 +68,7 @@ def test_more_centres_than_rows_means_all(method):
     np.testing.assert_array_equal(bound.source_row, np.arange(25))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["kmeans++", "random"])
 @given(weight=st.lists(st.integers(0, 3), min_size=25, max_size=25).filter(any))
 def test_a_weight_counts_as_repetition(method, weight):

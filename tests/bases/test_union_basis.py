@@ -46,6 +46,7 @@ def test_columns_flags_and_rows_are_joined():
     assert (bound.source_row[4:] == -1).all()
 
 
+@pytest.mark.slow
 @given(
     first=st.lists(st.integers(0, 10), min_size=1, max_size=15),
     data=st.data(),
@@ -156,6 +157,7 @@ def test_importing_bases_draws_no_pictures():
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_error_bars_do_not_depend_on_the_order_of_the_parts():
     rng = np.random.default_rng(0)
     X = rng.uniform(-10, 10, (60, 1))

@@ -191,6 +191,7 @@ def test_array_of_three_axes(refused, tmp_path):
 # where results go
 
 
+@pytest.mark.slow
 def test_output_folder_missing(refused, folder, tmp_path):
     output = tmp_path / "no" / "m.relvec"
     sentence = refused("fit", folder / "houses.csv", "-t", "price", "-o", output)

@@ -34,6 +34,7 @@ def test_one_fold_is_refused_before_the_table_is_read(refused, tmp_path, command
     assert said.startswith("--folds must be 2 or more; got 1.")
 
 
+@pytest.mark.slow
 def test_more_folds_than_rows_allow_are_said(cli, tmp_path):
     rng = np.random.default_rng(0)
     pl.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}).write_csv(tmp_path / "t.csv")
@@ -146,6 +147,7 @@ def test_what_a_sound_cannot_become(refused, sound):
     assert ".npz or .csv" in said
 
 
+@pytest.mark.slow
 def test_a_typo_in_the_target_does_not_make_classes(cli, refused, tmp_path):
     """Numbers of few values with one text among them are no classes, unless that is said."""
     values = [str(i % 8) for i in range(80)]
@@ -159,6 +161,7 @@ def test_a_typo_in_the_target_does_not_make_classes(cli, refused, tmp_path):
     assert cli(*fit, "--task", "classification").exit_code == 0
 
 
+@pytest.mark.slow
 def test_numbers_with_many_texts_are_levels_and_that_is_said(cli, tmp_path):
     rng = np.random.default_rng(0)
     rooms = rng.choice(["1", "2", "3", "4+"], 100)

@@ -92,6 +92,7 @@ def test_dates_asked_for_as_levels_stay_levels():
         assert len(column.levels) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_model_of_dates_from_file_to_prediction(cli, tmp_path, suffix):
     train, later = table(), table(30, first=1000, n_days=300)

@@ -30,6 +30,7 @@ def test_a_short_table_is_kept_whole_and_in_order():
     assert rows.counts() == {"read": 40, "without_target": 4, "not_used": 0, "used": 36}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 100, 1000])
 def test_the_draw_does_not_depend_on_the_size_of_blocks(size):
     rows = draw_rows(blocks_of(1000, size, gaps=3), SOURCE, target="y", max_rows=50, seed=5)
@@ -48,6 +49,7 @@ def test_another_seed_draws_other_rows():
     assert first != second
 
 
+@pytest.mark.slow
 def test_every_row_is_as_likely_as_every_other():
     counts = np.zeros(60)
     for seed in range(300):
@@ -58,6 +60,7 @@ def test_every_row_is_as_likely_as_every_other():
     assert np.abs(counts.reshape(3, 20).sum(axis=1) - 1500).max() < 78
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_table():
     def peak(n_rows):
         tracemalloc.start()

@@ -42,6 +42,7 @@ def answer(folder, tmp_path_factory):
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_the_answer_compares_with_baselines_on_the_same_folds(answer):
     results = answer["cross_validation"]["models"]
     assert set(results) == {"linear", "rvm", "mean", "ridge"}
@@ -79,6 +80,7 @@ def test_the_file_is_a_pipeline_of_any_data_frame(answer, folder):
     assert np.allclose(by_polars, by_pandas)
 
 
+@pytest.mark.slow
 def test_the_screen(cli, folder, tmp_path):
     output = tmp_path / "m.relvec"
     fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", output, "--model", "linear"]
@@ -97,6 +99,7 @@ def test_the_screen(cli, folder, tmp_path):
     assert output.exists()
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing_and_json_is_one_object(cli, folder, tmp_path):
     fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", tmp_path / "m.relvec"]
     fit += ["--model", "linear", "--no-cv", "--quiet"]
@@ -104,6 +107,7 @@ def test_quiet_says_nothing_and_json_is_one_object(cli, folder, tmp_path):
     assert json.loads(cli(*fit, "--json").output)["classes"] == ["iris", "rose", "tulip"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model(cli, folder, tmp_path):
     answers = []
     options = ["--model", "linear", "--folds", 2, "--json", "--seed", 3]
@@ -115,6 +119,7 @@ def test_the_same_seed_gives_the_same_model(cli, folder, tmp_path):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_select_is_a_model_too(cli, folder, tmp_path):
     fit = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m.relvec"]
     answer = json.loads(cli(*fit, "--model", "select", "--no-cv", "--json", "-q").stdout)
@@ -122,6 +127,7 @@ def test_select_is_a_model_too(cli, folder, tmp_path):
     assert answer["relevance"]["door_number"] == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl", "npz"])
 def test_all_formats_give_the_same_model(cli, folder, tmp_path, suffix):
     table = pl.read_csv(folder / "flowers.csv")
@@ -343,6 +349,7 @@ def test_relevance_is_measured_on_rows_from_everywhere():
     assert rises["junk"] == 0.0
 
 
+@pytest.mark.slow
 def test_classes_of_few_rows_are_named(cli, tmp_path):
     rows = ["x,y", *(f"{i % 9}.5,{'odd' if i == 3 else 'even'}" for i in range(30))]
     (tmp_path / "t.csv").write_text("\n".join(rows))

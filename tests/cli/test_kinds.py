@@ -135,6 +135,7 @@ def test_prepare_counts_rows_of_the_file():
 levels = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=8, max_size=30)
 
 
+@pytest.mark.slow
 @given(levels, st.integers(0, 2**32 - 1))
 def test_encoded_columns_have_their_names(values, seed):
     numbers = np.random.default_rng(seed).normal(size=len(values))

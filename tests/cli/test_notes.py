@@ -45,6 +45,7 @@ def parts(folder):
     return relvec.io.load(path), relvec.io.inspect(path).about
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), WRONG)
 def test_damaged_notes_are_said(refused, parts, tmp_path, folder, name, value):
     pipeline, about = parts

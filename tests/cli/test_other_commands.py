@@ -159,6 +159,7 @@ def test_denoise_a_sound(cli, line, tmp_path, channels):
     assert error(found, clean) < 600.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "LA"])
 def test_denoise_an_image(cli, tmp_path, mode):
     image = pytest.importorskip("PIL.Image")
@@ -267,6 +268,7 @@ def test_export_to_onnx(cli, folder, tmp_path):
 # demo
 
 
+@pytest.mark.slow
 def test_demo_shows_commands_and_runs_them(cli, tmp_path, monkeypatch):
     fit = "relvec fit houses.csv --target price -o houses.relvec --no-cv --model linear"
     monkeypatch.setattr("relvec.cli.demonstrating.COMMANDS", (fit, *COMMANDS[1:]))

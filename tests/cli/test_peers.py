@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from relvec.cli import peers
 
 
+@pytest.mark.slow
 def test_peers_are_tuned_on_rows_in_any_order():
     """A wave in a file sorted by its target: narrow kernels are needed, and shuffled folds."""
     rng = np.random.default_rng(4)
@@ -93,6 +94,7 @@ def test_compare_with_classes_of_few_rows(cli, tmp_path, n_rare):
     )
 
 
+@pytest.mark.slow
 def test_linear_models_are_measured_in_the_same_unit(folder, cli):
     options = ["--model", "linear", "--model", "ridge", "--folds", "2", "--json"]
     answer = json.loads(cli("compare", folder / "flowers.csv", "-t", "kind", *options).stdout)

@@ -91,6 +91,7 @@ def test_keep_twice_replaces_the_prediction(cli, predicted, folder, tmp_path):
     assert predicted(first, "--keep").columns == pl.read_csv(first).columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "npy", "npz"])
 def test_all_formats_are_written(cli, folder, tmp_path, expected, suffix):
     output = tmp_path / f"out.{suffix}"
@@ -276,6 +277,7 @@ def test_a_class_that_training_did_not_have(cli, folder, tmp_path):
     assert scores["log_loss"] > 30.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "values"), [(["True", "False"], [True, False]), (["1.0", "2.0"], [1, 2])]
 )

@@ -96,6 +96,7 @@ def test_tables_do_not_break_figures_or_names(screens, name):
     assert all(line.strip().startswith(known) for line in names)
 
 
+@pytest.mark.slow
 def test_words_are_explained(screens):
     flat = {name: " ".join(text.split()) for name, text in screens.items()}
     for name in ("numbers", "inside"):

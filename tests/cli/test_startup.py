@@ -18,6 +18,7 @@ def python(*arguments, **options):
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
 def test_help_imports_nothing_heavy(arguments):
     code = (

@@ -172,6 +172,7 @@ def test_probabilities_of_the_ring(softness):
     assert np.mean((probability > 0.5) != y) == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.slow
 def test_further_inputs_are_a_burden_to_support_vectors():
     # our own prototype of such a problem gave 20.3 % with 10 inputs and 47.8 % with 50
     errors = []

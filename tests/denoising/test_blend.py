@@ -30,6 +30,7 @@ def divergence(values, noise, c, recipe, boundary, n_probes, seed=0):
     return np.mean(found), np.std(found) / np.sqrt(n_probes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heteroscedastic", [False, True])
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.label)
 def test_penalty_is_the_divergence_of_a_periodic_signal(recipe, heteroscedastic):
@@ -48,6 +49,7 @@ def test_penalty_is_the_divergence_of_a_periodic_signal(recipe, heteroscedastic)
     assert found == pytest.approx(expected, abs=4 * error + slack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.label)
 def test_penalty_of_a_mirrored_signal_is_close(recipe):
     n = 512
@@ -58,6 +60,7 @@ def test_penalty_of_a_mirrored_signal_is_close(recipe):
     assert found == pytest.approx(expected, abs=4 * error + 0.12 * expected)
 
 
+@pytest.mark.slow
 def test_image_penalty_is_the_divergence():
     rows, columns = np.mgrid[:32, :32]
     values = 4.0 * (rows + columns < 30) + np.random.default_rng(3).normal(size=(32, 32))
@@ -112,6 +115,7 @@ def test_blend_is_the_weighted_mean_of_its_attempts():
     np.testing.assert_allclose(result.errors, residual + 2 * penalty / 300 - 0.09, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(200,), (24, 40), (10, 12, 14)])
 @pytest.mark.parametrize("boundary", ["symmetric", "reflect", "constant", "periodic"])
 def test_array_of_equal_noise_is_the_number(shape, boundary):
@@ -148,6 +152,7 @@ def test_axes_of_length_one_change_nothing(shape):
         np.testing.assert_allclose(found.variance.squeeze(), flat.variance)
 
 
+@pytest.mark.slow
 @given(
     n=st.integers(1, 4),
     rank=st.integers(1, 6),

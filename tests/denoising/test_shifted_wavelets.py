@@ -35,6 +35,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "wavelet", "levels", "n_doublings"), CASES)
 def test_frame(shape, wavelet, levels, n_doublings):
     check_frame(WaveletFrame(shape, wavelet, levels, n_doublings))

@@ -75,6 +75,7 @@ def smooth_and_rough(shape, seed=0):
     return clean, clean + np.random.default_rng(seed).normal(size=shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(4000,), (100, 130)])
 def test_no_seams(shape):
     clean, noisy = smooth_and_rough(shape)

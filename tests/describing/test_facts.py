@@ -64,6 +64,7 @@ def test_a_slice_holds_the_others_at_their_medians():
     np.testing.assert_array_equal(along.X[:, [0, 2]], np.tile(np.median(X[:, [0, 2]], 0), (5, 1)))
 
 
+@pytest.mark.slow
 def test_numbers_of_a_fit():
     model = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, -Y, X[:, 2]]))
     summary = summary_of(model)
@@ -96,6 +97,7 @@ def test_weights_places_and_names_of_a_pipeline():
     np.testing.assert_allclose(weights.std, np.sqrt(np.diag(posterior.covariance)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

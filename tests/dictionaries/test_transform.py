@@ -40,6 +40,7 @@ def deepest(shape):
     return int(np.max(shape) - 1).bit_length()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_conformance(shape):
     check_dictionary(CosineDictionary(shape))

@@ -80,6 +80,7 @@ def test_columns_of_words():
 # ------------------------------------------------------------------ parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "message"),
     [

@@ -49,6 +49,7 @@ def moons(n=200, seed=0):
     return make_moons(n, noise=0.25, random_state=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 def test_two_classes(seed, prior):
@@ -63,6 +64,7 @@ def test_two_classes(seed, prior):
     np.testing.assert_allclose(model.relevance_vectors_, X[model.relevance_])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_several_classes(form):
     X, y = load_iris(return_X_y=True)
@@ -124,6 +126,7 @@ def test_weights_count_rows():
     assert balanced.converged_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_far_away_is_unknown(n_classes):
     X, y = moons()
@@ -140,6 +143,7 @@ def test_far_away_is_unknown(n_classes):
     np.testing.assert_allclose(novel.predict_proba(X), plain.predict_proba(X), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_shares_of_classes_rule_far_away(form):
     X, y = load_iris(return_X_y=True)
@@ -232,6 +236,7 @@ def by_hand(model, X):
     return pairs, np.linalg.inv(hessian)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["softmax", "shared"])
 def test_several_classes_against_dense_algebra(form):
     X, y = moons(90)
@@ -262,6 +267,7 @@ def test_several_classes_against_dense_algebra(form):
     assert (doubtful.decision_function(far, return_std=True)[1] > std.mean()).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_logarithms_of_probabilities(form):
     X, y = make_blobs(90, centers=3, cluster_std=0.2, random_state=0)
@@ -306,6 +312,7 @@ def test_price_of_shared_atoms_is_paid_once():
     assert own.log_evidence_ - own.objective_ == pytest.approx(0.5 * used)
 
 
+@pytest.mark.slow
 def test_rows_of_no_weight_lend_no_atoms():
     X, y = moons(120)
     weight = (np.arange(120) % 3 > 0).astype(float)
@@ -341,6 +348,7 @@ def test_inputs_too_large_for_a_width():
         RVMClassifier().fit(X * 1e160, y)
 
 
+@pytest.mark.slow
 def test_learning_by_heart_is_said():
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -366,6 +374,7 @@ def test_doubt_grows_far_away_in_many_dimensions(gamma):
         assert np.median(near) < spread
 
 
+@pytest.mark.slow
 def test_no_vague_model_of_separable_classes():
     """A fold in which two atoms, saturated everywhere, had a log evidence of +5.8."""
     X, y = load_iris(return_X_y=True)
@@ -389,6 +398,7 @@ def test_probabilities_do_not_depend_on_the_size_of_blocks():
     assert machine.predict(X[:0]).mean.shape == (0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", FORMS)
 def test_penalties_of_groups_of_atoms(multi_class):
     X, y = make_blobs(90, centers=3, cluster_std=1.5, random_state=0)

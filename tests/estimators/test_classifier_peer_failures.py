@@ -70,6 +70,7 @@ def test_integer_width():
     np.testing.assert_array_equal(whole.predict_proba(X), real.predict_proba(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel", ["linear", "poly", "sigmoid", "laplacian", RBF(0.5), Matern(1.0), rbf_kernel]
 )
@@ -97,6 +98,7 @@ def test_linear_models_have_an_intercept(model, shift):
 # ------------------------------------------------------------------ probabilities
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_several_classes_have_probabilities(form):
     """scikit-rvm raises an AttributeError here, since 2016."""
@@ -143,6 +145,7 @@ def test_probabilities_average_over_the_weights():
     assert np.abs(plug_in - 0.5).mean() > np.abs(exact - 0.5).mean()
 
 
+@pytest.mark.slow
 def test_softmax_is_one_model_and_not_logits_of_several():
     """fastrvm takes the softmax of machines that know nothing of each other."""
     X, y, new, labels = three_classes()
@@ -162,6 +165,7 @@ def test_softmax_is_one_model_and_not_logits_of_several():
 # ------------------------------------------------------------------ conduct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_refitting_and_subsets_change_nothing(form):
     """sklearn-rvm, scikit-rvm and sklearn-bayes answer differently the second time."""
@@ -232,6 +236,7 @@ def test_it_says_when_it_was_cut_short():
 # ------------------------------------------------------------------ company
 
 
+@pytest.mark.slow
 def test_among_the_tools_of_scikit_learn():
     X, y = moons()
     grid = {"rvmclassifier__gamma": [0.01, 1.0, 100.0]}
@@ -246,6 +251,7 @@ def test_among_the_tools_of_scikit_learn():
     assert clone(pipeline).get_params()["rvmclassifier__gamma"] == "scale"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_sparse_inputs(form):
     rng = np.random.default_rng(6)
@@ -279,6 +285,7 @@ def test_bases_and_centres(basis):
     assert len(model.atom_names()) == len(model.relevance_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "em"])
 def test_gamma_priors(solver):
     X, y = moons(80)

@@ -89,6 +89,7 @@ def four_rows():
 CASES = (separable, one_positive, repeated_rows, contradicting_rows, random_labels, four_rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["sequential", "exact"])
 @pytest.mark.parametrize("prior", ["flat", "aic", "ric"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -124,6 +125,7 @@ def test_copies_of_columns_change_nothing(n_classes, form):
     np.testing.assert_array_equal(np.unique(thrice.relevance_ % 6), once.relevance_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 @pytest.mark.parametrize("form", ["softmax", "shared", "one_vs_rest"])
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -206,6 +208,7 @@ def test_order_of_rows_and_classes_does_not_matter(form):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1e3, 1e6, 1e8])
 @pytest.mark.parametrize("form", ["softmax", "shared", "one_vs_rest"])
 @pytest.mark.parametrize("n_classes", [2, 3])

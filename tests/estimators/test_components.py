@@ -22,6 +22,7 @@ def slope_and_curve(n=80, seed=0, outputs=None):
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("outputs", [None, 2])
 def test_contributions_and_intercept_add_up_to_the_prediction(intercept, outputs):
@@ -35,6 +36,7 @@ def test_contributions_and_intercept_add_up_to_the_prediction(intercept, outputs
     )
 
 
+@pytest.mark.slow
 def test_centred_contributions_have_mean_zero_and_miss_the_mean_of_the_target():
     X, y = slope_and_curve()
     weight = np.random.default_rng(1).integers(1, 4, size=len(y))
@@ -74,6 +76,7 @@ def test_the_description_says_who_does_what():
     assert [kernels.share, terms.share] == pytest.approx(expected.tolist(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_names_of_two_bases_of_one_kind_differ():
     X, y = slope_and_curve()
     basis = UnionBasis([KernelBasis(gamma=0.1), KernelBasis(gamma=1.0), LinearBasis()])
@@ -107,6 +110,7 @@ def test_a_part_that_is_not_needed_contributes_nothing():
     assert any(part.n_relevant == 0 for part in model.components_)
 
 
+@pytest.mark.slow
 def test_several_outputs_have_a_description_each():
     X, y = slope_and_curve(outputs=2)
     model = SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()).fit(X, y)

@@ -343,6 +343,7 @@ def test_profile_maximises_the_evidence(line):
         assert other.fit(line).model_.objective_ < best
 
 
+@pytest.mark.slow
 def test_warnings_point_to_the_caller():
     random = np.random.default_rng(0)
     walk = np.convolve(random.normal(size=4200), 0.7 ** np.arange(30), "valid")[:4096]
@@ -379,6 +380,7 @@ def test_complex_signals():
     np.testing.assert_allclose(both[1], 1j * both[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channel_axis", [0, 1, -1, -2])
 def test_channels_are_denoised_each_by_itself(channel_axis):
     lines = [noisy_line(500, seed=seed)[1] for seed in range(3)]
@@ -408,6 +410,7 @@ def test_columns_and_rows_are_lines(mode, line):
         np.testing.assert_allclose(found.squeeze(), expected)
 
 
+@pytest.mark.slow
 def test_colours():
     clean, noisy = noisy_colours()
     # what the channels share is better seen together
@@ -462,6 +465,7 @@ def test_volumes(shape):
     assert error(denoiser.signal_, clean) < (0.15 if min(shape) > 2 else 0.4) * 0.09
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 100])
 def test_short_signals(n):
     values = np.random.default_rng(n).normal(size=n)
@@ -492,6 +496,7 @@ def test_boundaries(boundary):
 # ------------------------------------------------------------------ large signals
 
 
+@pytest.mark.slow
 def test_out(tmp_path):
     _, noisy = noisy_line(1600)
     expected, std = denoise(noisy, tuning=SMALL_TILES, return_std=True)
@@ -602,6 +607,7 @@ def test_pieces_may_be_anything_with_numbers(line):
 # ------------------------------------------------------------------ what must hold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1024, 4096, 16384])
 def test_pure_noise_is_removed(n):
     freedoms, components, left = [], [], []
@@ -653,6 +659,7 @@ def test_models_without_noise():
     assert SmoothDenoiser().fit(np.zeros(64)).model_.n_components_ == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [2.0, 1e-150, 1e150, -1.0, -3.7, 1e-10])
 def test_scale(factor, line):
     for values, options in (
@@ -670,6 +677,7 @@ def test_scale(factor, line):
         assert found.effective_dof_ == pytest.approx(expected.effective_dof_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [1.0, -1000.0, 1e6])
 def test_shift(offset, line):
     for values in (line, noisy_image((32, 40))[1]):
@@ -745,6 +753,7 @@ def test_intervals(line):
         SmoothDenoiser().predict_interval()
 
 
+@pytest.mark.slow
 def test_unequal_channels_are_not_mixed():
     clean, noisy = noisy_colours()
     unequal = clean + (noisy - clean) * [0.2, 1.0, 3.0]
@@ -777,6 +786,7 @@ def test_transform_uses_the_noise_of_the_fit(line):
     np.testing.assert_array_equal(found, denoise(other, mask=mask, noise_std=denoiser.noise_std_))
 
 
+@pytest.mark.slow
 def test_transform_of_colours_with_gaps():
     _, noisy = noisy_colours()
     denoiser = SmoothDenoiser().fit(noisy)
@@ -1119,6 +1129,7 @@ def translation_invariant_hard(noisy, std, wavelet="sym8", coarsest=16):
     return total / len(shifts)
 
 
+@pytest.mark.slow
 def test_better_than_translation_invariant_thresholds():
     n, ours, theirs = 1024, [], []
     for name in FOUR:
@@ -1132,6 +1143,7 @@ def test_better_than_translation_invariant_thresholds():
     assert np.exp(np.mean(np.log(ours)) - np.mean(np.log(theirs))) < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOUR)
 def test_bands_cover_smooth_parts(name):
     n, covered = 2048, []
@@ -1154,6 +1166,7 @@ def test_modes_agree_on_what_matters():
     assert error(quality, clean) < error(plain, clean) < 0.3 * 0.09
 
 
+@pytest.mark.slow
 def test_tables_have_channels(line):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     values = np.column_stack([line, 0.1 * line[::-1], 3.0 * line, line**2, line])

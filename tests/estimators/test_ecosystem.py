@@ -88,6 +88,7 @@ def test_grid_search_inside_a_kernel_object_and_a_solver():
     assert search.best_params_["basis__kernel__length_scale"] == 2.0
 
 
+@pytest.mark.slow
 def test_cross_validation_splits_both_sides_of_a_precomputed_kernel():
     K = laplacian_kernel(X, gamma=0.1)
     scores = cross_val_score(RVMRegressor("precomputed"), K, Y, cv=3)
@@ -115,6 +116,7 @@ def test_clone_is_unfitted_and_independent():
     same_model(clone(model).fit(X, Y), model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -136,12 +138,14 @@ def test_fit_leaves_parameters_alone(model):
     assert all(name.endswith("_") for name in public)
 
 
+@pytest.mark.slow
 def test_set_params_changes_the_next_fit():
     model = RVMRegressor(gamma=0.1).fit(X, Y)
     model.set_params(gamma=2.0, prior="bic").fit(X, Y)
     same_model(model, RVMRegressor(gamma=2.0, prior="bic").fit(X, Y))
 
 
+@pytest.mark.slow
 def test_shown_as_text_and_as_html():
     model = SparseBayesRegressor(KernelBasis(gamma=2) + LinearBasis(), prior="bic")
     assert "".join(repr(model).split()) == (
@@ -250,6 +254,7 @@ def test_frames(library):
         model.predict(inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "convert",
     [
@@ -319,6 +324,7 @@ def test_model_keeps_no_view_of_the_inputs():
 # ------------------------------------------------------------------ sparse matrices
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix])
 @pytest.mark.parametrize("basis", [LinearBasis(), PrecomputedBasis()])
 def test_sparse_inputs_equal_dense_ones(container, basis):

@@ -60,6 +60,7 @@ def test_coverage_inside_the_data(sinc_results):
     assert 0.93 <= sinc_results["novelty"]["in data"][0] <= 0.97
 
 
+@pytest.mark.slow
 def test_coverage_in_a_gap(sinc_results):
     assert sinc_results["novelty"]["gap"][0] >= 0.90
 
@@ -118,6 +119,7 @@ def test_boston_far_from_the_training_districts(boston_results):
     assert novelty[1] < plain[1] - 1.0
 
 
+@pytest.mark.slow
 def test_boston_density_near_the_training_districts(boston_results):
     novelty, plain = (boston_results[kind].mean(axis=0)[0] for kind in ("novelty", "plain"))
     assert novelty[0] > plain[0]

@@ -54,6 +54,7 @@ def test_the_chosen_solution_is_ahead(report):
     assert "No run ended above the chosen solution" in report.summary()
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_and_jobs_do_not_matter(report):
     X, y, truth = sinc()
     again = explore_optima(spline_model(), X, y, n_runs=8, truth=truth, n_jobs=2, random_state=0)

@@ -40,6 +40,7 @@ def truth(X):
 # ------------------------------------------------------------------ kernels
 
 
+@pytest.mark.slow
 def test_precomputed_kernel_predicts_what_the_kernel_does():
     """fastrvm can fit a precomputed kernel but never predict."""
     X, y = sinc()
@@ -66,6 +67,7 @@ def test_precomputed_kernel_reads_only_relevant_columns():
     np.testing.assert_array_equal(model.predict(spoilt), model.predict(K))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1, np.int64(1), np.float32(1), np.array(1.0), True + 0])
 def test_width_of_any_numeric_type(gamma):
     """gamma=1 is an AssertionError in fastrvm."""
@@ -151,6 +153,7 @@ def test_origin_of_the_target_does_not_matter(shift):
     assert shifted.log_evidence_ == pytest.approx(natural.log_evidence_, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-5, 1e5])
 def test_units_of_the_inputs_do_not_matter(scale):
     X, y = smooth()
@@ -304,6 +307,7 @@ def test_early_stops_are_not_silent(solver):
     assert np.isfinite(model.predict(X, return_std=True)[1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 11, 12, 18, 21])
 def test_plain_problems_converge(seed):
     assert RVMRegressor(gamma=0.1).fit(*sinc(seed=seed)).converged_  # warnings are errors

@@ -165,6 +165,7 @@ def test_augmentation_is_one_more_atom_at_the_test_input(augmented):
         assert std[number] ** 2 == pytest.approx(variance[0, 0], rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -216,6 +217,7 @@ def test_interval_is_of_95_percent_by_default(novel):
     np.testing.assert_array_equal(novel.predict_interval(NEW), novel.predict_interval(NEW, 0.95))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95])
 def test_intervals_hold_their_share_of_new_targets(coverage):
     inputs, target = sinc(400)

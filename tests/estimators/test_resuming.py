@@ -36,6 +36,7 @@ def test_without_it_the_second_fit_is_the_first_again():
     assert model.n_iter_ == n_iter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 20, 59, 61, 200])
 def test_other_numbers_of_rows(n):
     model = RVMRegressor(gamma=0.1, prior="bic", warm_start=True).fit(X, Y)
@@ -94,6 +95,7 @@ def check_same(model, other, inputs):
         np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -114,6 +116,7 @@ def test_not_storing_the_dictionary_changes_nothing(model, kinds):
     np.testing.assert_array_equal(lean.relevance_, stored.relevance_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -47,6 +47,7 @@ def check_same(model, other, rtol=1e-6):
         np.testing.assert_allclose(mine, its, rtol=rtol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_weights_are_repetitions(model):
     weighted = clone(model).fit(X, Y, COUNTS)
@@ -54,6 +55,7 @@ def test_weights_are_repetitions(model):
     check_same(weighted, repeated)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_zero_weight_removes_the_row(model):
     keep = COUNTS > 0
@@ -130,6 +132,7 @@ def test_rows_of_zero_weight_are_not_centres():
     np.testing.assert_array_equal(model.relevance_vectors_, X[model.relevance_])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [RVMRegressor("precomputed"), SparseBayesRegressor(PrecomputedBasis())]
 )
@@ -146,6 +149,7 @@ def test_rows_of_zero_weight_are_not_centres_of_a_precomputed_kernel(model, low_
     np.testing.assert_allclose(weighted.predict(K), reduced.predict(K[:, keep]), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_equal_weights_of_one_change_nothing():
     model, plain = RVMRegressor().fit(X, Y, np.ones(50)), RVMRegressor().fit(X, Y)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))

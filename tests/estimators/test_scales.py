@@ -57,6 +57,7 @@ def test_scales_help():
     assert learnt.learnt_scales_.kind == "ard"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", ["auto", "ard", "isotropic"])
 def test_units_of_columns_do_not_matter(scales):
     model = RVMRegressor(scales=scales).fit(X, Y)
@@ -70,6 +71,7 @@ def test_units_of_columns_do_not_matter(scales):
     )
 
 
+@pytest.mark.slow
 def test_units_of_columns_do_not_matter_to_classifiers():
     model = RVMClassifier().fit(X, LABELS)
     other = RVMClassifier().fit(X * UNITS, LABELS)
@@ -78,6 +80,7 @@ def test_units_of_columns_do_not_matter_to_classifiers():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", ["ard", "isotropic"])
 def test_constant_columns_change_nothing(scales):
     model = RVMRegressor(scales=scales).fit(X, Y)
@@ -90,6 +93,7 @@ def test_constant_columns_change_nothing(scales):
     assert other.feature_relevance_[0] == other.feature_relevance_[-1] == 0.0
 
 
+@pytest.mark.slow
 def test_collinear_columns_do_no_harm():
     def padded(A):
         return np.column_stack([A, A[:, 0], A[:, 0] - 2.0 * A[:, 2]])
@@ -99,6 +103,7 @@ def test_collinear_columns_do_no_harm():
     assert np.mean((other.predict(padded(TEST)) - TRUTH) ** 2) < 3.0 * error + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rbf", "matern32", "matern52", "laplacian", RBF(2.0)])
 @pytest.mark.parametrize("refine", [0, 3])
 def test_kernels(kernel, refine):
@@ -118,6 +123,7 @@ def test_parameters_of_kernel_objects():
         RVMRegressor(scales="kernel").fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])
 @pytest.mark.parametrize(
     "options",
@@ -133,6 +139,7 @@ def test_a_width_that_was_given_is_taken(estimator, options):
     np.testing.assert_array_equal(model.predict(TEST), plain.predict(TEST))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [SparseBayesRegressor, SparseBayesClassifier])
 def test_other_estimators_learn_when_asked(estimator):
     target = LABELS if estimator is SparseBayesClassifier else Y
@@ -140,6 +147,7 @@ def test_other_estimators_learn_when_asked(estimator):
     assert hasattr(estimator(scales="ard").fit(X, target), "input_scale_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [RVMRegressor(scales="ard"), RVMClassifier(scales="ard")], ids=["targets", "labels"]
 )
@@ -186,6 +194,7 @@ def test_misspelt_scales(estimator, scales, error, message):
         estimator(scales=scales).fit(X, LABELS if estimator is RVMClassifier else Y)
 
 
+@pytest.mark.slow
 def test_several_outputs_share_scales():
     both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
     model = RVMRegressor(scales="ard").fit(X, both)
@@ -197,6 +206,7 @@ def test_several_outputs_share_scales():
     assert np.mean((mean[:, 1] - TEST[:, 3]) ** 2) < 0.1
 
 
+@pytest.mark.slow
 def test_an_output_that_says_nothing_does_not_stop_the_refinement():
     scales = ScaleLearner("ard", refine=3)
     alone = RVMRegressor(scales=scales).fit(X, Y)
@@ -249,6 +259,7 @@ def test_sums_of_bases_keep_their_lines():
         assert each.score(TEST, wanted) > 0.99
 
 
+@pytest.mark.slow
 def test_refinement_raises_the_objective():
     rough = RVMRegressor(scales="ard").fit(X, Y)
     fine = RVMRegressor(scales=ScaleLearner("ard", refine=3)).fit(X, Y)
@@ -269,6 +280,7 @@ def test_many_rows_decide_on_a_choice_of_them():
         np.testing.assert_array_equal(each.relevance_vectors_, inputs[each.relevance_])
 
 
+@pytest.mark.slow
 def test_can_be_pickled_cloned_and_searched():
     model = RVMRegressor(scales=ScaleLearner("ard", max_rows=40)).fit(X, Y)
     copy = pickle.loads(pickle.dumps(model))
@@ -294,6 +306,7 @@ def test_warm_start_goes_with_scales():
     assert model.objective_ == pytest.approx(first, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_regressors_that_select_inherit_the_refinement():
     same = RVMRegressor(scales=ScaleLearner("auto", refine=3), prior="ric").fit(X, Y)
     model = DRVMRegressor().fit(X, Y)

@@ -80,12 +80,14 @@ def test_friedman(seed):
     assert (model.feature_inclusion_probability_[~kept] <= 0.5 + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_friedman_at_a_price():
     inputs, targets = make_friedman(1, 200, random_state=0)
     model = DRVMRegressor(min_feature_gain=4.0).fit(inputs, targets)
     np.testing.assert_array_equal(model.get_support(indices=True), np.arange(5))
 
 
+@pytest.mark.slow
 def test_ring():
     inputs, labels = make_ring(150, n_features=10, random_state=0)
     model = PFCVMClassifier().fit(inputs, labels)
@@ -96,6 +98,7 @@ def test_ring():
     assert model.score(new, truth) > 0.93
 
 
+@pytest.mark.slow
 def test_twonorm_keeps_all():
     inputs, labels = make_twonorm(120, random_state=0)
     model = PFCVMClassifier().fit(inputs, labels)
@@ -145,6 +148,7 @@ def test_one_width_may_move_apart():
     assert ended.objective_ > begun.objective_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", [0, 3])
 def test_always_selects_as_one_scale_for_each_input_does(refine):
     inputs, targets, new, _ = weak_inputs(0, 10)
@@ -169,6 +173,7 @@ def test_select_says_whether_inputs_are_chosen(machine, target):
     assert machine().fit(X[:, :1], target).get_support().all()
 
 
+@pytest.mark.slow
 def test_min_feature_gain_is_a_price(regressor, classifier):
     np.testing.assert_array_equal(regressor.get_support(indices=True), [0, 2])
     np.testing.assert_array_equal(classifier.get_support(indices=True), [0, 2])
@@ -189,6 +194,7 @@ def test_kernels(kernel):
     assert np.isfinite(labels.feature_relevance_std_).all()
 
 
+@pytest.mark.slow
 def test_three_classes():
     inputs, target = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[target]
@@ -204,6 +210,7 @@ def test_three_classes():
 # ------------------------------------------------------------------ signs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"centers": 30, "random_state": 0}, {"solver": "exact"}])
 def test_weights_have_the_sign_of_the_class_of_their_centre(options):
     model = PFCVMClassifier(**options).fit(X, LABELS)
@@ -215,6 +222,7 @@ def test_weights_have_the_sign_of_the_class_of_their_centre(options):
     assert (sign * np.ravel(model.coef_) > 0.0).all()
 
 
+@pytest.mark.slow
 def test_weights_of_several_classes_have_their_signs():
     inputs, target = load_iris(return_X_y=True)
     model = PFCVMClassifier().fit(inputs, target)
@@ -224,6 +232,7 @@ def test_weights_of_several_classes_have_their_signs():
         assert (coef != 0.0).any()
 
 
+@pytest.mark.slow
 def test_free_signs_fit_at_least_as_well():
     signed = PFCVMClassifier(select="never").fit(X, LABELS)
     free = PFCVMClassifier(select="never", signed=False).fit(X, LABELS)
@@ -270,6 +279,7 @@ def test_deviations_are_in_units_of_relevances():
     np.testing.assert_allclose(std_there, std, rtol=2e-2)
 
 
+@pytest.mark.slow
 def test_several_outputs():
     both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
     model = DRVMRegressor(propagate=True).fit(X, both)
@@ -304,6 +314,7 @@ def test_noise_selects_nothing_however_often_it_is_tried():
         assert not DRVMRegressor(refine=0, effort="fast").fit(inputs, target).get_support().any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [PFCVMClassifier(solver="mackay"), PFCVMClassifier(prior="gamma")]
 )
@@ -361,6 +372,7 @@ def test_nothing_is_known_before_fit():
             model.transform(X)
 
 
+@pytest.mark.slow
 def test_inclusion_probability_is_half_at_the_price(regressor):
     learnt = regressor.learnt_scales_
     chance = regressor.feature_inclusion_probability_
@@ -372,6 +384,7 @@ def test_inclusion_probability_is_half_at_the_price(regressor):
 # ------------------------------------------------------------------ columns
 
 
+@pytest.mark.slow
 def test_constant_and_duplicated_columns():
     more = np.column_stack([X, np.full(N, 3.0), X[:, 0]])
     model = DRVMRegressor(min_feature_gain=3.0).fit(more, Y)
@@ -416,6 +429,7 @@ def test_many_inputs(model):
 # ------------------------------------------------------------------ weights, copies, options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [DRVMRegressor(error_bars="plain"), PFCVMClassifier(error_bars="plain")],
@@ -436,6 +450,7 @@ def test_weights_are_copies(model):
     np.testing.assert_allclose(getattr(weighted, ask)(TEST), getattr(copies, ask)(TEST), atol=5e-3)
 
 
+@pytest.mark.slow
 def test_class_weights_are_weights():
     by_class = {"no": 1.0, "yes": 3.0}
     weighted = PFCVMClassifier(class_weight=by_class).fit(X, LABELS)
@@ -446,6 +461,7 @@ def test_class_weights_are_weights():
     PFCVMClassifier(class_weight="balanced").fit(X, LABELS)
 
 
+@pytest.mark.slow
 def test_pickles_and_clones(regressor, classifier):
     for model, ask in ((regressor, "predict"), (classifier, "predict_proba")):
         copy = pickle.loads(pickle.dumps(model))
@@ -480,6 +496,7 @@ def test_misspelt_options(model, error, message):
         model.fit(X, LABELS if isinstance(model, PFCVMClassifier) else Y)
 
 
+@pytest.mark.slow
 def test_centres_in_number_do_not_depend_on_units():
     units = np.array([1e-6, 1e6, 1e2, 1e-3])
     model = RVMRegressor(centers=25, random_state=0).fit(X, Y)

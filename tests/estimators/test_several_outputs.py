@@ -35,6 +35,7 @@ def fits(request):
     return together, [clone(request.param).fit(X, target) for target in TARGETS.T]
 
 
+@pytest.mark.slow
 def test_predictions_are_those_of_separate_fits(fits):
     together, apart = fits
     answers = {
@@ -144,6 +145,7 @@ def test_one_column_stays_a_column():
     )
 
 
+@pytest.mark.slow
 def test_weights_serve_every_output():
     weight = np.random.default_rng(7).choice([0, 1, 2], p=[0.2, 0.6, 0.2], size=60)
     rows = np.repeat(np.arange(60), weight)
@@ -152,6 +154,7 @@ def test_weights_serve_every_output():
     np.testing.assert_allclose(model.predict(X), repeated.predict(X), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_score_is_the_mean_over_outputs():
     model = RVMRegressor(gamma=0.1).fit(X, TARGETS)
     apart = [RVMRegressor(gamma=0.1).fit(X, t).score(X, t) for t in TARGETS.T]

@@ -63,6 +63,7 @@ class Lengths(GenericKernelMixin, Kernel):
         super().__init__()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "texts",
     [
@@ -98,6 +99,7 @@ def test_the_same_as_a_precomputed_kernel():
     assert mine.log_evidence_ == pytest.approx(given.log_evidence_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [

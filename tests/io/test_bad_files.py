@@ -210,6 +210,7 @@ def test_parts_that_are_packed_too_well(tmp_path, packing):
             read(path)
 
 
+@pytest.mark.slow
 def test_a_part_that_is_larger_than_it_claims(tmp_path, good):
     """No more is unpacked than a little beyond the claim."""
     header, _ = parts(good)

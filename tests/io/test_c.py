@@ -51,6 +51,7 @@ def test_answers_of_the_program(name, precision, tmp_path):
     exports.check(name, found, expected, precision)
 
 
+@pytest.mark.slow
 def test_functions_can_be_called(tmp_path):
     """As a library, next to another model."""
     first = export_c(zoo.fitted("regressor")[0], name="first")
@@ -74,6 +75,7 @@ int main(void)
     assert said[2:] == [zoo.fitted("softmax")[0].predict(x)[0], "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["regressor", "two_outputs"])
 def test_std_can_be_left_out(name, tmp_path):
     model = zoo.fitted(name)[0]
@@ -85,6 +87,7 @@ def test_std_can_be_left_out(name, tmp_path):
     np.testing.assert_allclose(answers, expected, rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_nothing_but_math_is_included():
     for name in exports.EXPORTABLE:
         text = export_c(zoo.fitted(name)[0])
@@ -105,6 +108,7 @@ def test_optimisers_find_nothing_to_complain_about(tmp_path):
 NASTY = ["*/ int x; /*", '"', "\\", "a\nb", "é", "??/", "$name", "%s", '"""']
 
 
+@pytest.mark.slow
 def test_any_names_of_features_and_classes(tmp_path):
     n = len(NASTY)
     X = np.hstack([zoo.X, zoo.X, zoo.X])[:, :n]
@@ -142,6 +146,7 @@ def test_tables_of_classes(classes, written):
     assert f"{{\n    {written}\n}};" in export_c(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "line"),
     [

@@ -19,6 +19,7 @@ from relvec.io.extract import formula_of
 from tests.io import exports, zoo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exports.EXPORTABLE)
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_the_formula_is_the_model(name, precision):
@@ -30,6 +31,7 @@ def test_the_formula_is_the_model(name, precision):
     exports.check(name, found, exports.truth(name, X), precision)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exports.REFUSED)
 @pytest.mark.parametrize("export", [export_onnx, export_c, export_python])
 def test_other_models_are_refused_in_one_sentence(name, export):
@@ -73,6 +75,7 @@ def test_without_std_a_formula_is_smaller():
     np.testing.assert_allclose(mean[:, 0], propagated.predict(zoo.NEW), rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_inputs_that_do_not_matter_are_left_out():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6))

@@ -126,6 +126,7 @@ NAMED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("inside", [False, True])
 def test_types_that_are_not_trusted_are_named(name, inside, stored, tmp_path, monkeypatch):
@@ -340,6 +341,7 @@ def test_a_tree_that_is_too_deep(stored, depth):
         load(stored(buffer.getvalue()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [
@@ -363,6 +365,7 @@ def test_nonsense(schema, protocol, stored):
         load(stored(packed(schema, protocol=protocol)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["regressor", "softmax_scales", "mixed_pipeline", "denoiser"])
 def test_good_models_pass_the_audit(name):
     import skops.io

@@ -39,6 +39,7 @@ from relvec.io import (
 from tests.io import zoo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", zoo.NAMES)
 def test_answers_are_equal_to_the_last_bit(name, tmp_path):
     model, inputs = zoo.fitted(name)
@@ -48,6 +49,7 @@ def test_answers_are_equal_to_the_last_bit(name, tmp_path):
         np.testing.assert_array_equal(before, after, strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["regressor", "softmax_scales", "mixed_pipeline"])
 def test_what_was_loaded_can_be_saved_again(name, tmp_path):
     model, inputs = zoo.fitted(name)
@@ -81,6 +83,7 @@ def test_trusted_types_exist_and_are_types(name):
     assert found.__module__.partition(".")[0] in ("relvec", "sklearn", "numpy")
 
 
+@pytest.mark.slow
 def test_the_list_holds_what_is_needed_and_little_more():
     needed = set()
     for name in zoo.NAMES:
@@ -194,6 +197,7 @@ class CallableKernel:
         return my_kernel(X, Z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "named"),
     [

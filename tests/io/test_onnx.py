@@ -85,6 +85,7 @@ def test_any_number_of_rows(name, n):
     assert all(len(value) == n for value in found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "classes", [[3, 7], [1.0, 2.0], [False, True], ["é", 'a "b"'], [3, 5, 9], ["x", "y", "$z"]]
 )

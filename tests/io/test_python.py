@@ -22,6 +22,7 @@ def executed(text):
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exports.EXPORTABLE)
 def test_answers_of_the_file(name):
     # averages over a thousand points in plain Python take their time
@@ -40,6 +41,7 @@ def test_answers_of_the_file(name):
     exports.check(name, found, expected, "float64")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exports.EXPORTABLE)
 def test_only_math_is_imported(name):
     tree = ast.parse(export_python(zoo.fitted(name)[0]))
@@ -75,6 +77,7 @@ def test_std_can_be_left_out():
     np.testing.assert_allclose(found, model.predict(zoo.NEW), rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_any_names_of_features_and_classes():
     n = len(NASTY)
     frame = pd.DataFrame(np.hstack([zoo.X, zoo.X, zoo.X])[:, :n], columns=NASTY)

@@ -185,6 +185,7 @@ def test_parameters_out_of_range(kernel, complaint):
 NEW = ["periodic", "spectral_mixture", Warped(RBF(), np.log)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", NEW, ids=repr)
 def test_files_and_exports(kernel, tmp_path):
     model = RVMRegressor(kernel, gamma=0.5, noise_variance=0.01).fit(X, Y)

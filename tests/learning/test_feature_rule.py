@@ -105,6 +105,7 @@ def support_evidence(H, h, kept):
     return -minimize(cost, start, method="Nelder-Mead", options={"maxiter": 120}).fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_choice_is_that_of_enumeration(seed):
     """Coordinate steps need not end in the best support, but must not be far from it."""

@@ -38,6 +38,7 @@ def equal_scales(*inputs, value=0.3, n=P):
     return scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("process", "targets"), [(Process, T), (LabelProcess, LABELS)], ids=["targets", "labels"]
 )
@@ -210,6 +211,7 @@ def screened(process, most, varies=None, **options):
     return screen_inputs(single_scores(process, varies, **options), most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_screening_ranks_lines_and_parabolas_on_top(seed, weighted):

@@ -90,6 +90,7 @@ def test_powers_of_two_change_nothing_at_all():
     np.testing.assert_allclose(one.relevance, other.relevance, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constant", [0.0, 1.0, 1e6, 0.1])
 @pytest.mark.parametrize("kind", ["ard", "isotropic"])
 def test_constant_columns_change_nothing(constant, kind):

@@ -22,6 +22,7 @@ def test_log_probability_of_counts(mean, variance, place):
     assert prediction.log_density([count])[0] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mean", "variance"), [(1.0, 9.0), (17.0, 1.0), (0.0, 16.0), (22.0, 1.0)])
 def test_quantiles_of_counts_are_numbers(mean, variance):
     """Medians of counts are near those of their rates, whose median is exp(mean)."""

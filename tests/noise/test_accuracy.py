@@ -43,6 +43,7 @@ def test_error_in_percent(names, n, n_draws, median, nine_in_ten):
     assert np.quantile(found, 0.9) <= nine_in_ten
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_draws"), [(256, 8), (1024, 4), (4096, 2)])
 def test_not_behind_the_classical_estimate_where_that_is_good(n, n_draws):
     assert np.median(errors(SPARSE, n, n_draws)) < np.median(errors(SPARSE, n, n_draws, "mad"))
@@ -52,6 +53,7 @@ def test_far_ahead_of_it_elsewhere():
     assert np.median(errors(DENSE, 1024, 1)) < 0.2 * np.median(errors(DENSE, 1024, 1, "mad"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "bias"), [(256, 6), (1024, 3), (4096, 1.5)])
 def test_little_bias_on_noise_alone(n, bias):
     random = np.random.default_rng(n)

@@ -119,6 +119,7 @@ def test_padding_is_left_out(signal, image):
     assert noise_level(image).std == pytest.approx(5.0, rel=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 16, 31, 32, 33, 47, 64, 100, 127, 128])
 def test_few_samples(n):
     random = np.random.default_rng(n)

@@ -99,6 +99,7 @@ def test_weights_of_rows_and_steps_before_the_model():
     check_by_brute_force(pipeline, seen, Z, T, atoms=[0, 1, 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -179,6 +180,7 @@ def test_best_weakest_and_nearest_are_the_default():
     np.testing.assert_allclose(drawn[2].ratio, max(atom.ratio for atom in out), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_what_is_drawn():
     atoms = [
         AtomEvidence("a$_b", sparsity=2.0, quality=3.0, precision=4.0 / 7.0),
@@ -263,6 +265,7 @@ def test_what_cannot_be_drawn():
         AtomEvidenceDisplay(AtomEvidence("a", 1.0, 2.0)).plot([])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["curves", "ellipses"])
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_small_panels_hold_their_words_on_any_paper(is_dark, kind):

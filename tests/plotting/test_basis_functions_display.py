@@ -40,6 +40,7 @@ def test_weighted_functions_add_up_to_the_prediction():
     np.testing.assert_allclose(total, MODEL.predict(display.x0[:, None]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", [None, LinearBasis() + KernelBasis()])
 def test_learnt_kernels_are_used(basis):
     if basis is None:
@@ -61,6 +62,7 @@ def test_a_space_by_itself():
     assert display.candidates_.get_segments()[0].shape == (400, 2)
 
 
+@pytest.mark.slow
 def test_over_two_inputs_peaks_are_at_the_vectors():
     model = RVMRegressor(gamma=1.0).fit(X2, Y2)
     display = BasisFunctionsDisplay.from_estimator(model, X2)

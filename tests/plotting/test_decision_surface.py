@@ -68,6 +68,7 @@ def test_options_reach_predict_proba():
     assert display.points_ == {}
 
 
+@pytest.mark.slow
 def test_several_classes_take_the_colour_of_the_most_probable():
     display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4, NAMES[Y4], grid_resolution=60)
     assert labels(display) == ["east", "north", "south", "west", "relevance vectors"]
@@ -87,6 +88,7 @@ def test_several_classes_take_the_colour_of_the_most_probable():
     display.figure_.canvas.draw()
 
 
+@pytest.mark.slow
 def test_boundaries_of_several_classes_are_ties():
     display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4, grid_resolution=60)
     assert len(display.boundary_) == 4
@@ -114,6 +116,7 @@ def test_models_without_relevance_vectors_have_no_rings():
         assert labels(display) == ["class 0", "class 1"]
 
 
+@pytest.mark.slow
 def test_frames_name_the_axes():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["width", "height"])

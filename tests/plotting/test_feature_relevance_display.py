@@ -113,6 +113,7 @@ def test_many_inputs_are_counted():
     display.figure_.canvas.draw()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["log", "linear"])
 @pytest.mark.parametrize("n_features", [1, 3, 100])
 def test_all_may_be_dropped(scale, n_features):

@@ -32,6 +32,7 @@ def test_grey():
     display.figure_.canvas.draw()
 
 
+@pytest.mark.slow
 def test_colour_with_std():
     display = ImageDisplay.from_signal(COLOUR, noise_std=[10.0, 10.0, 20.0], show_std=True)
     assert titles(display)[2:] == ["residual of brightness / noise", "standard deviation / noise"]
@@ -60,6 +61,7 @@ def test_whole_numbers_have_the_range_of_their_type():
     assert display.plot(limits=(0, 100)).images_[0].get_clim() == (0, 100)
 
 
+@pytest.mark.slow
 def test_missing_pixels():
     for image in (GREY.copy(), COLOUR.copy()):
         image[10:14, 5:9] = np.nan

@@ -224,6 +224,7 @@ def save(draw, path):
     figure.savefig(path, dpi=50, metadata={"Software": None})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", PICTURES, ids=lambda draw: draw.__name__)
 def test_the_picture_is_the_stored_one(draw, tmp_path):
     stored, drawn = STORED / f"{draw.__name__}.png", tmp_path / f"{draw.__name__}.png"
@@ -266,6 +267,7 @@ EXPLAINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", EXPLAINED, ids=lambda draw: draw.__name__)
 def test_legends_explain_what_is_drawn(draw):
     legend = draw().ax_.get_legend()

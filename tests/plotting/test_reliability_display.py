@@ -21,6 +21,7 @@ MODEL = RVMClassifier(gamma=1.0).fit(X, Y)
 PROBABILITY = MODEL.predict_proba(X_TEST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("n_bins", [1, 7, 10])
 def test_the_curve_is_that_of_scikit_learn(strategy, n_bins):
@@ -129,6 +130,7 @@ def test_bad_predictions(y, probability, options, match):
         ReliabilityDisplay.from_predictions(y, probability, **options)
 
 
+@pytest.mark.slow
 def test_bad_estimators():
     with pytest.raises(TypeError, match="classifiers with predict_proba; got RVMRegressor"):
         ReliabilityDisplay.from_estimator(RVMRegressor().fit(X, Y), X_TEST, Y_TEST)

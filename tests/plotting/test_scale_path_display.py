@@ -60,6 +60,7 @@ def test_lines_are_the_scales_and_end_with_a_cross():
     display.figure_.canvas.draw()
 
 
+@pytest.mark.slow
 def test_the_objective_is_below():
     display = ScalePathDisplay.from_estimator(Model(objective=OBJECTIVE).fit(X))
     (line,) = display.objective_ax_.lines
@@ -72,6 +73,7 @@ def test_the_objective_is_below():
     assert len(display.figure_.axes) == 1
 
 
+@pytest.mark.slow
 def test_the_largest_have_names_the_others_are_grey():
     rng = np.random.default_rng(0)
     scales = np.exp(np.cumsum(rng.normal(size=(30, 50)), axis=0))
@@ -88,6 +90,7 @@ def test_the_largest_have_names_the_others_are_grey():
     assert len(display.others_.get_paths()) == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(3.0, 2.2), (6.4, 4.0), (8.0, 10.0)])
 @pytest.mark.parametrize("n_features", [10, 2000])
 def test_labels_do_not_overlap(size, n_features):
@@ -135,6 +138,7 @@ def test_tiny_scales_do_not_squeeze_the_picture():
     assert low < display.crosses_.get_ydata()[0] < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", [np.ones((1, 3)), np.zeros((4, 3)), np.ones((6, 1))])
 def test_little_to_draw(scales):
     display = ScalePathDisplay(scales, np.zeros(len(scales))).plot()
@@ -151,6 +155,7 @@ def test_names_that_are_the_same_are_two_lines():
     assert len(display.lines_) == 2
 
 
+@pytest.mark.slow
 def test_given_axes_are_used():
     figure, axes = pyplot.subplots(2)
     display = ScalePathDisplay(SCALES, OBJECTIVE).plot(axes)

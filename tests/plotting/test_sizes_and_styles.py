@@ -46,6 +46,7 @@ def lightness(colour):
     return float(np.dot(colors.to_rgb(colour), (0.2126, 0.7152, 0.0722)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ONE_AXES, ids=lambda draw: draw.__name__)
 def test_small_axes_are_used_and_hold_all_words(draw):
     figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
@@ -89,6 +90,7 @@ def test_drawing_twice_does_not_shrink_twice():
     assert ax.xaxis.label.get_fontsize() == once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ONE_AXES, ids=lambda draw: draw.__name__)
 def test_everything_is_seen_on_dark_paper(draw):
     with pyplot.style.context("dark_background"):
@@ -121,6 +123,7 @@ def test_colours_for_paper_stay_as_they_are_on_paper():
     assert lightness(tone(ax, "0.15")) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [

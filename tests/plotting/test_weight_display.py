@@ -45,6 +45,7 @@ def test_the_largest_come_first_and_the_rest_are_counted():
     assert display.note_.get_text() == f"and {len(MODEL.coef_) - 3} smaller weights"
 
 
+@pytest.mark.slow
 def test_classifiers_have_weights_for_each_logit():
     model = RVMClassifier(gamma=1.0).fit(X2, LABELS)
     (weights,) = weights_of(model)

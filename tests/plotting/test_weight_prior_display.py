@@ -34,6 +34,7 @@ def integrated(weight, log_density):
     return sum(quad(integrand, *ends, limit=200, epsabs=1e-14)[0] for ends in parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (0.5, 0.1), (3.0, 2.0)])
 def test_a_gamma_prior_is_a_student_t(shape, rate):
     display = display_of(GammaPrior(shape, rate))
@@ -100,6 +101,7 @@ def test_what_is_drawn():
         assert np.isfinite(display.lines_[name].get_ydata()).all()
 
 
+@pytest.mark.slow
 def test_contours_of_two_weights():
     display = WeightPriorDisplay.from_priors(["gaussian", "bic", "flat"])
     display.plot(kind="contours")
@@ -115,6 +117,7 @@ def test_contours_of_two_weights():
     WeightPriorDisplay.from_priors(many).figure_.canvas.draw()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_small_pictures_on_any_paper(is_dark):
     with pyplot.style.context("dark_background" if is_dark else "default"):

@@ -86,6 +86,7 @@ def test_weights_are_smaller_than_under_the_flat_prior(linear):
     assert np.abs(shrunk.coef_).sum() < np.abs(flat.coef_).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["sequential", "mackay", "em", "textbook", "random_order"])
 @pytest.mark.parametrize("prior", ["laplace", LaplacePrior(1.0)], ids=repr)
 def test_solvers_agree(linear, solver, prior):

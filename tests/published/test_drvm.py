@@ -128,6 +128,7 @@ def test_line_search_as_printed_does_not_move_feature_weights_against_their_prio
     np.testing.assert_allclose(printed.feature_weights_, 1.0)
 
 
+@pytest.mark.slow
 def test_sinc_is_found() -> None:
     rng = np.random.default_rng(0)
     x, grid = np.linspace(-10.0, 10.0, 100), np.linspace(-10.0, 10.0, 1000)
@@ -140,6 +141,7 @@ def test_sinc_is_found() -> None:
     assert np.sqrt(model.noise_variance_) == pytest.approx(0.1 / np.sqrt(3.0), rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curvature", ["diagonal", "gauss_newton", "full"])
 @pytest.mark.parametrize("truncation", ["smoothed", "exact"])
 def test_an_input_that_starts_small_and_does_not_matter_is_dropped(curvature, truncation) -> None:

@@ -50,6 +50,7 @@ def check_stationary(
         assert slope == pytest.approx(0, abs=atol * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("held", [None, 0.09])
 @pytest.mark.parametrize(
@@ -101,6 +102,7 @@ def test_integer_weights_are_repetitions(update: str, fit_intercept: bool) -> No
     assert left.objective == pytest.approx(dense, rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("smoothness", [0.0, 1.3])
 def test_orthonormal_design_is_the_closed_form(update: str, smoothness: float) -> None:
@@ -115,6 +117,7 @@ def test_orthonormal_design_is_the_closed_form(update: str, smoothness: float) -
     np.testing.assert_allclose(posterior_mean(problem, solution), expected, atol=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),

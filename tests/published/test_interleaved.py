@@ -99,6 +99,7 @@ def test_updates_of_precisions_and_noise_are_equations_16_and_18() -> None:
     np.testing.assert_array_equal(model.input_scales_, [0.3, 0.3])
 
 
+@pytest.mark.slow
 def test_toy_problem_of_section_4_3() -> None:
     X, y, truth = toy(100)
     model = InterleavedRVM(columns="quadratic", max_iter=600).fit(X, y)
@@ -113,6 +114,7 @@ def test_toy_problem_of_section_4_3() -> None:
     assert (std > np.sqrt(model.noise_variance_)).all()
 
 
+@pytest.mark.slow
 def test_sinc_is_found() -> None:
     rng = np.random.default_rng(0)
     x, grid = np.linspace(-10.0, 10.0, 100), np.linspace(-10.0, 10.0, 1000)

@@ -19,6 +19,7 @@ def problem_of(Phi, t, **kwargs):
     return LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **with_prior(kwargs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
     "prices", [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}]
@@ -84,6 +85,7 @@ def test_a_cap_on_sweeps_is_admitted():
     assert solution.n_iter == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
     ("Phi", "t"),

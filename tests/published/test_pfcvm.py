@@ -129,6 +129,7 @@ def test_first_iterations_are_those_of_a_naive_transcription(signed, exact) -> N
     np.testing.assert_allclose(model.weight_precision_, alpha[1:], rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curvature", ["diagonal", "gauss_newton", "full"])
 def test_exact_truncation_finds_the_ring_among_noise(curvature) -> None:
     X, y = ring(120, n_features=5)

@@ -40,6 +40,7 @@ def _regression():
     return x, np.sinc(x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 1.5])
 def test_the_end_is_a_maximum_by_brute_force(smoothness):
     Phi, t = bumps()
@@ -93,6 +94,7 @@ def test_the_noise_is_the_best_one_for_held_precisions(smoothness):
     assert np.argmax(values) == 40
 
 
+@pytest.mark.slow
 def test_freeing_the_noise_early_leads_into_oversmoothing_more_often():
     # Schmolck (2008, section 2.6.6): two atoms and a huge noise, from which no step leads out.
     x = np.linspace(-10, 10, 64)

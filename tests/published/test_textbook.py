@@ -24,6 +24,7 @@ def make_data(n: int = 60, m: int = 12, seed: int = 0) -> tuple[Matrix, Vector]:
     return Phi, 1.0 + Phi[:, 0] - 0.7 * Phi[:, 5] + 0.3 * rng.standard_normal(n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 1.7])
 @pytest.mark.parametrize("held", [None, 0.09])
 @pytest.mark.parametrize("noise_every", [1, 5])

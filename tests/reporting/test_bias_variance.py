@@ -25,6 +25,7 @@ def split(model, X, y, n_fits=40):
     )
 
 
+@pytest.mark.slow
 def test_of_a_line_the_variance_is_that_of_theory():
     found = split(SparseBayesRegressor(LinearBasis()), X, 2.0 * X[:, 0] + NOISE, n_fits=80)
     theory = 0.25 * 2 / 120  # noise variance times parameters over rows
@@ -33,6 +34,7 @@ def test_of_a_line_the_variance_is_that_of_theory():
     assert found.mse == pytest.approx(found.bias_and_noise + found.variance)
 
 
+@pytest.mark.slow
 def test_a_line_through_a_parabola_is_biased():
     y = X[:, 0] ** 2 + 0.1 * NOISE
     line = split(SparseBayesRegressor(LinearBasis(), noise_variance=0.0025), X, y)
@@ -50,6 +52,7 @@ def test_learnt_kernels_are_held(model):
     assert found.variance < found.mse
 
 
+@pytest.mark.slow
 def test_rows_made_with_the_same_seed_are_not_drawn_by_their_values():
     rng = np.random.default_rng(0)
     X = rng.uniform(-10.0, 10.0, size=(100, 1))

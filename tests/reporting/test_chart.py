@@ -25,6 +25,7 @@ def test_every_number_has_a_short_text(value):
         assert float(text.replace("−", "-")) == pytest.approx(value, rel=0.005)
 
 
+@pytest.mark.slow
 @given(ordinary, st.floats(1e-6, 1e9))
 def test_ticks_are_a_few_inside_the_axis(low, span):
     high = low + span

@@ -32,6 +32,7 @@ def test_of_numbers_the_null_evidence_is_that_of_a_fit_without_vectors(noise, in
     assert facts_of(model, Y).log_bayes_factor == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("multi_class", ["softmax", "shared", "one_vs_rest"])
 @pytest.mark.parametrize("intercept", [True, False, "auto"])

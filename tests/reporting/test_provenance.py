@@ -87,6 +87,7 @@ def test_classes_too():
     assert any("75 of 75 held-out rows" in note for note in notes(twice))
 
 
+@pytest.mark.slow
 def test_words_of_the_first_sentence():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(30, 1))

@@ -73,6 +73,7 @@ class Page(HTMLParser):
         return " ".join(self.words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sinc_report", "snake_report"])
 def test_the_page_is_whole_and_points_nowhere_else(name, request):
     report = request.getfixturevalue(name)
@@ -185,11 +186,13 @@ def test_saved_and_shown(sinc, sinc_report, tmp_path):
     assert repr(sinc_report).startswith("Report('Sinc'")
 
 
+@pytest.mark.slow
 def test_the_same_report_twice(sinc):
     first, again = (make_report(*sinc, cv=2, n_bootstrap=3) for _ in range(2))
     assert again.html == first.html
 
 
+@pytest.mark.slow
 def test_words_of_users_are_never_markup():
     bad = "<script>alert(1)</script>"
     names = [bad, "b&c", '"quoted"']
@@ -205,6 +208,7 @@ def test_words_of_users_are_never_markup():
         assert Page(report.html).open == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame])
 def test_data_frames_give_their_names(container):
     table = container({"age": X[:, 0], "bmi": X[:, 1], "pressure": X[:, 2]})
@@ -212,6 +216,7 @@ def test_data_frames_give_their_names(container):
     assert "Effect of pressure" in page.headings
 
 
+@pytest.mark.slow
 def test_names_can_be_given():
     given = make_report(
         RVMRegressor(gamma=0.1).fit(X, Y), X, Y, names=["age", "bmi", "pulse"], **FAST
@@ -223,6 +228,7 @@ def kernel_matrix():
     return np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "inputs", "y"),
     [
@@ -321,6 +327,7 @@ def test_long_names_are_cut_where_there_is_no_room():
     assert max(map(len, below)) <= 8
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_fills_gaps():
     holes = X.copy()
     holes[4, 1] = np.nan

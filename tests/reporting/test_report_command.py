@@ -57,6 +57,7 @@ def test_a_table_with_text_and_rows_kept_aside(houses):
     assert "town = B" in html
 
 
+@pytest.mark.slow
 def test_for_people_it_says_where_the_page_is(houses):
     page = houses / "short.html"
     done = run(
@@ -71,6 +72,7 @@ def test_for_people_it_says_where_the_page_is(houses):
     assert "Of 80 rows, 50 drawn by chance are used" in done.stderr
 
 
+@pytest.mark.slow
 def test_models_of_numbers_and_their_labels(tmp_path):
     X = np.column_stack([AREA, PRICE / 100.0])
     y = (PRICE > 100.0).astype(int)
@@ -86,6 +88,7 @@ def test_models_of_numbers_and_their_labels(tmp_path):
     assert json.loads(done.stdout)["metrics"]["training rows"]["error"] < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "match"),
     [

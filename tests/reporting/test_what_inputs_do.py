@@ -70,6 +70,7 @@ def test_columns_are_called_by_the_names_that_were_given():
     assert not re.search(r"\bx\d\b|[Vv]ector", words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "words"),
     [(["low", "high"], "the log odds"), (["low", "middle", "high"], "the logit of a class")],
@@ -83,6 +84,7 @@ def test_columns_of_classes(labels, words):
     assert not re.search(r"\bx\d\b", text_of(html))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("basis", "unit"),
     [
@@ -113,6 +115,7 @@ def test_nothing_kept_is_said_in_the_words_of_the_basis():
     assert "No column was kept" in text_of(report.html)
 
 
+@pytest.mark.slow
 def test_inputs_are_in_the_order_of_what_they_explain(scaled):
     model = scaled.model
     order = order_of_inputs(model)
@@ -200,6 +203,7 @@ def test_gaps_in_the_table_do_not_hide_effects():
     assert figures["Effect of rooms"].svg.count("<circle") == len(np.unique(ROOMS))
 
 
+@pytest.mark.slow
 def test_the_table_says_of_what_its_figures_are(scaled):
     html = make_report(scaled.estimator, TABLE, PRICE, cv=2, n_bootstrap=0).html
     assert "A figure is of all these predictions at once" in html

@@ -181,6 +181,7 @@ def test_keys_must_differ(experiment, tmp_path):
         run("twice", twice, Settings(), Store(tmp_path / "x"), workers, is_quiet=True)
 
 
+@pytest.mark.slow
 def test_processes_do_the_same(tmp_path):
     tasks = [Task(str(i), os.path.join, (str(i),)) for i in range(4)]
     with Workers(2) as workers:
@@ -230,6 +231,7 @@ def test_command_prints_and_writes(main, output, capsys):
     assert "Words with `code`" in page
 
 
+@pytest.mark.slow
 def test_report_on_all(main, output, monkeypatch, tmp_path):
     monkeypatch.setattr(command, "HERE", tmp_path)
     assert main("all", "--publish", "--quiet") == 0
@@ -249,6 +251,7 @@ def test_report_on_all(main, output, monkeypatch, tmp_path):
     assert "http" not in page.replace("https://", "http://").split("</style>")[1]
 
 
+@pytest.mark.slow
 def test_fresh_forgets(main, output):
     main("doubling")
     CALLS.clear()
@@ -332,6 +335,7 @@ def test_printed_figures_that_cannot_be_read_are_explained(folder, monkeypatch, 
         assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_dead_worker_is_named_and_replaced(tmp_path):
     # a task is given a folder first: here, that is what the process is ended with
     bad, good = Task("bad", os._exit), Task("good", os.path.join, ("a",))

@@ -33,6 +33,7 @@ def results(settings):
     return Results(done, dict.fromkeys(done, 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", module.MODEL_COLOURS)
 def test_fits_follow_the_curve(label):
     clean, noisy = (module.fit(None, label, seed, 1) for seed in (None, 0))
@@ -48,6 +49,7 @@ def test_width_depends_on_the_pairs_of_one_model_only():
     assert abs(first - second).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_cells_and_tables(results, settings):
     plain, choosing = module.EXPERIMENT.cells(results, settings)
     assert (plain.model, plain.published, plain.n) == ("RVM", 15, 2)

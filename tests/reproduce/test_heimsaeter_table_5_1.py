@@ -113,6 +113,7 @@ def test_tables_and_picture(results, settings):
     assert [len(each) for each in heights] == [10, 10, 2, 2]
 
 
+@pytest.mark.slow
 def test_units_matter_to_the_published_algorithm_only(folder):
     raw, standard = (
         module.fit(folder, module.REFERENCE, name, 0)["rmse"]
@@ -126,6 +127,7 @@ def test_units_matter_to_the_published_algorithm_only(folder):
     assert raw["n_inputs"] == standard["n_inputs"]
 
 
+@pytest.mark.slow
 def test_models_fit_a_line(folder):
     for label in (module.RVM, module.REFERENCE, "least squares"):
         outcome = module.fit(folder, label, "sinc_unif", 0)

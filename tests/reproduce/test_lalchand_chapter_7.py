@@ -43,6 +43,7 @@ def test_a_fit_finds_the_noise_and_the_default_has_no_less_evidence(folder):
     assert found["default_evidence"] > found["evidence"] - 0.01
 
 
+@pytest.mark.slow
 def test_cells_and_pictures(folder):
     settings = Settings(folder, is_quick=True)
     values = {

@@ -47,6 +47,7 @@ def test_one_signal_follows_the_other():
     assert (noisy - clean).std(ddof=1) == pytest.approx(clean.std(ddof=1) / 7.0)
 
 
+@pytest.mark.slow
 def test_contributions_add_up_and_are_counted():
     value = fit_line(None, "haar_plus_tpspline", 128, 7.0, 4.0, 0)
     assert sum(value["by_part"]) == value["n_components"]
@@ -66,6 +67,7 @@ def test_the_height_is_the_one_whose_line_is_nearest():
     assert likely_height(Results(values, {}), printed) == 5
 
 
+@pytest.mark.slow
 def test_cells_tables_and_pictures(results, settings):
     cells = EXPERIMENT.cells(results, settings)
     assert [cell.published for cell in cells] == [0.379, 72, 0.020, 75, 0.009, 88, 0.024, 419]

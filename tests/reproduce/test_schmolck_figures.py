@@ -51,6 +51,7 @@ def test_the_prior_favours_large_precisions_more_under_more_noise():
     assert np.all(high > low)
 
 
+@pytest.mark.slow
 def test_symmlets_interpolate_and_splines_cannot_follow():
     results = results_of(dictionaries.EXPERIMENT)
     assert results["Sinc/symmlet/None/0"]["n_components"] == 127

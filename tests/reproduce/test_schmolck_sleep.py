@@ -50,6 +50,7 @@ def test_a_band_holds_its_frequencies_only():
     assert frequencies[kept > 0].max() == pytest.approx(16.0, abs=RATE / N)
 
 
+@pytest.mark.slow
 def test_all_priors_and_pictures(folder):
     settings = Settings(folder, is_quick=True)
     tasks = sleep.EXPERIMENT.stages[0](settings, Results({}, {}))

@@ -33,6 +33,7 @@ def test_halves_of_a_set_do_not_overlap(tmp_path):
     assert snake.fit_set(tmp_path, "void", "flat", 2, 1)["error"] > 0.25
 
 
+@pytest.mark.slow
 def test_pictures_and_table():
     settings = Settings(None, repetitions=2)
     values = {}

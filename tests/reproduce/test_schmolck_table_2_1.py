@@ -131,6 +131,7 @@ def algorithm_1(z, c, level, rng, noise_every=10):
     return level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signal", "snr", "prior"), [("bumps", 7.0, "BIC"), ("bumps", 2.0, "RIC"), ("sinc", 2.0, "AIC")]
 )
@@ -158,6 +159,7 @@ def test_a_shift_of_data_and_wavelets_together_changes_nothing():
     assert here != pytest.approx(fit_wavelets(draw.noisy, draw.clean, "BIC", shift=WAVELAB + 5))
 
 
+@pytest.mark.slow
 def test_kernels_recover_sinc():
     draw = draw_of("sinc")
     fit = fit_kernels(draw.noisy, draw.clean, "None", 3.0)

@@ -38,6 +38,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_slides_are_of_gaussian_noise_and_one_kernel_more(folder):
     data = read_sinc(folder)
     y = data["f"] + data["noise_gauss"][2]

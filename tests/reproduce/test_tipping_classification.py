@@ -93,6 +93,7 @@ def test_cross_validation_weighs_folds_by_their_rows():
     assert found["n"] == pytest.approx(np.sum(sizes**2) / 12)
 
 
+@pytest.mark.slow
 def test_cross_validation_prefers_widths_that_separate(folder):
     narrow, wide = (search_width(folder, "RVM", "blobs", 0, factor) for factor in (0.01, 1.0))
     assert narrow["log_loss"] > wide["log_loss"]
@@ -149,6 +150,7 @@ def test_the_ratio_of_single_splits():
     assert ratio_of(ours, other, "n_vectors") == (0.5, 0.0)
 
 
+@pytest.mark.slow
 def test_ten_machines_are_one_against_the_rest(folder):
     """As the classifier does by itself."""
     found = {

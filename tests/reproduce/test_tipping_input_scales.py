@@ -43,6 +43,7 @@ def results(settings):
     return Results(values, dict.fromkeys(values, 0.1))
 
 
+@pytest.mark.slow
 def test_scales_find_the_inputs_that_matter():
     outcome = module.fit(None, module.MAIN, 1, 3)
     assert outcome["mse"] < 0.5

@@ -39,6 +39,7 @@ def test_rescaling_finds_the_best_line(scale):
     assert best < judge(1.0 - 2.0 * GRID)["entropy"]
 
 
+@pytest.mark.slow
 def test_relevance_vectors_give_odds_and_support_vectors_do_not():
     values = {f"{model}/{i}": fit(None, model, 7) for model in ("RVM", "SVM") for i in range(2)}
     rvm, svm = values["RVM/0"], values["SVM/0"]

@@ -90,6 +90,7 @@ def test_friedman_is_tested_without_noise_on_the_scale_of_training_rows(folder, 
     assert split.X.shape == (240, 10 if kind == 1 else 4)
 
 
+@pytest.mark.slow
 def test_cross_validation_is_the_mean_square_of_rows_held_out(small):
     expected, expected_svm = np.zeros(len(small.y)), np.zeros(len(small.y))
     for rows, held in KFold(5, shuffle=True, random_state=7).split(small.X):

@@ -81,6 +81,7 @@ def test_support_vectors_are_the_points_that_are_not_inside_the_tube(folder):
     assert set(np.flatnonzero(residual > 0.1 + 1e-4)) <= set(found["vectors"])
 
 
+@pytest.mark.slow
 def test_c_and_epsilon_are_found_if_not_given(folder):
     found = fit_noisy(folder, "SVM", 1)
     data = read_sinc(folder)
@@ -90,6 +91,7 @@ def test_c_and_epsilon_are_found_if_not_given(folder):
     assert found["rms"] < 0.2
 
 
+@pytest.mark.slow
 def test_each_printed_figure_is_held_against_its_own(folder):
     settings = Settings(folder, 2)
     results = run(EXPERIMENT, settings)

@@ -68,6 +68,7 @@ def test_explicit_columns_are_named_in_the_order_of_the_basis():
     assert found == {"x1": 1.0, "x2": 0.0, "x1sq": 0.0, "x2sq": 3.0, "x1x2": 2.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", module.SCHEMES)
 def test_schemes_fit_the_example(label):
     fit = module.fit(None, label, 0)
@@ -80,6 +81,7 @@ def test_schemes_fit_the_example(label):
     assert fit["sigma"] == pytest.approx(0.1, rel=0.3)
 
 
+@pytest.mark.slow
 def test_surface_is_on_the_grid_of_the_picture():
     fit = module.fit(None, module.MAIN, module.SEED)
     _, _, truth = make_sinc_and_line(random_state=0, return_truth=True)

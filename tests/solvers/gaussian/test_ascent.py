@@ -243,6 +243,7 @@ def line(seed: int, n: int = 160, width: float = 1.0) -> tuple[Matrix, Vector]:
     return np.exp(-(((x[:, None] - x) / width) ** 2)), t
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 1.0])
 @pytest.mark.parametrize("held", [None, 0.05])
 @pytest.mark.parametrize("charge", [0.0, 0.5])

@@ -61,6 +61,7 @@ def check_honest(model: SparseBayesRegressor, atoms: Matrix, y: Vector) -> None:
 # ------------------------------------------------------------------ units and copies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 @pytest.mark.parametrize(
@@ -107,6 +108,7 @@ def test_columns_that_say_nothing_are_ignored(effort: str) -> None:
     assert other.log_evidence_ == pytest.approx(plain.log_evidence_, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [1e6, -1e8])
 @pytest.mark.parametrize("low_memory", [False, True])
 def test_columns_with_a_large_offset(offset: float, low_memory: bool) -> None:
@@ -149,6 +151,7 @@ def test_low_memory_changes_nothing() -> None:
 # ------------------------------------------------------------------ widths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("gamma", [1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
 @pytest.mark.parametrize("target", [NOISY, CLEAN], ids=["noisy", "clean"])
@@ -163,6 +166,7 @@ def test_huge_widths_give_no_garbage(effort: str, gamma: float, target: Vector) 
     assert np.abs(far).max() < 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 700])
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_wide_kernels_are_not_left_in_the_empty_model(n: int, effort: str) -> None:

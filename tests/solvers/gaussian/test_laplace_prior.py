@@ -60,6 +60,7 @@ def without_first(Phi, t, lam):
 # --------------------------------------------------------------------- one atom
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("rate", RATES)
 def test_the_best_precision_is_found_by_brute_force_too(rate, noise):
@@ -295,6 +296,7 @@ def test_expectation_maximisation_never_steps_down(noise):
     assert np.diff(trace).min() > -1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0.01])
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
 def test_an_ascent_never_steps_down_and_is_certified(effort, noise):

@@ -103,6 +103,7 @@ def test_the_value_of_a_shift_is_its_objective(smoothness, held):
         assert end.objective > known - 1e-3  # a lower bound of what the model can reach
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, None])
 def test_moves_only_lead_upwards_and_end_in_a_certified_maximum(smoothness):
     problem = sinc_problem(smoothness=smoothness)

@@ -118,6 +118,7 @@ def test_the_end_is_stationary_and_the_cost_is_the_dense_one(
         assert min(up, down) > end.point.cost - 1e-9  # a minimum of the cost, not a saddle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 @settings(max_examples=12)
@@ -199,6 +200,7 @@ def survivors(
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 @pytest.mark.parametrize("price", [0.0, 2.0])

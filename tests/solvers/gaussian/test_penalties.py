@@ -42,6 +42,7 @@ def dense(Phi: Matrix, t: Vector, lam: Vector, c: Vector, noise: float | None) -
     return float(-0.5 * value - c @ (1 - lam * S.diagonal()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 def test_the_best_precision_of_an_atom_is_found_by_brute_force_too(noise: float | None) -> None:
     cheap = 0
@@ -167,6 +168,7 @@ def haar_columns() -> Matrix:
     return WaveletBasis("haar").bind(grid).dictionary.columns(np.arange(64))
 
 
+@pytest.mark.slow
 def test_no_maximum_of_the_noise_is_missed_with_several_penalties() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)

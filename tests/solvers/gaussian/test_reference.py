@@ -67,6 +67,7 @@ def test_duplicates(solver: Solver) -> None:
     assert triple.objective == pytest.approx(single.objective, abs=0.01)
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows(solver: Solver) -> None:
     Phi, t = sparse_design(n=20, m=60)
     problem = dense_problem(Phi, t)

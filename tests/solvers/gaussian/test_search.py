@@ -121,6 +121,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "smoothness", "held", "price"), CASES)
 def test_the_certificate_holds_by_brute_force(
     kind: str, smoothness: float, held: float | None, price: float
@@ -137,6 +138,7 @@ def test_the_certificate_holds_by_brute_force(
     check_certified(problem, solution, Phi, t, entry=1.1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
 @settings(max_examples=12)
 @given(
@@ -227,6 +229,7 @@ def test_repeatable_to_the_last_bit(effort: str) -> None:
     assert one.candidates == two.candidates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sparse", "wide", "kernel"])
 @pytest.mark.parametrize("smoothness", [0.0, 1.0])
 @pytest.mark.parametrize("seed", range(3))
@@ -253,6 +256,7 @@ def test_the_order_of_the_samples_does_not_matter(kind: str) -> None:
     assert mixed.objective == pytest.approx(plain.objective, abs=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     seed=st.integers(0, 50),
@@ -424,6 +428,7 @@ def test_stopping_at_once_is_not_convergence() -> None:
 # ------------------------------------------------------------------ closed forms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 0.5, 2.4])
 @pytest.mark.parametrize("effort", ["fast", "balanced"])
 @pytest.mark.parametrize("noise", [1.0, 1e-4])

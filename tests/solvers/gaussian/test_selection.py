@@ -18,6 +18,7 @@ def design(n: int, p: int, k: int, noise: float, seed: int) -> tuple[Matrix, Vec
     return Phi, 5.0 + Phi[:, true] @ weights + noise * rng.standard_normal(n), true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", ["fast", "balanced"])
 @pytest.mark.parametrize("seed", range(3))
 def test_twelve_of_five_thousand_columns_from_two_hundred_rows(effort: str, seed: int) -> None:
@@ -31,6 +32,7 @@ def test_twelve_of_five_thousand_columns_from_two_hundred_rows(effort: str, seed
     assert model.converged_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("low_memory", [False, True])
 def test_twenty_of_five_hundred_columns_from_many_rows(low_memory: bool) -> None:
     X, y, true = design(20_000, 500, 20, 2.0, 7)

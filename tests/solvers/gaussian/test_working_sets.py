@@ -1,11 +1,13 @@
 """Working sets of problems with many rows."""
 
 import numpy as np
+import pytest
 
 from relvec import RVMRegressor
 from relvec.solvers import SearchTuning, SequentialSolver
 
 
+@pytest.mark.slow
 def test_fewer_candidates_than_a_working_set_holds():
     """Of wide kernels few are left once some are active: there is nothing to choose among them."""
     solver = SequentialSolver(tuning=SearchTuning(costly_rows=0.0))

@@ -45,6 +45,7 @@ def check(problem, solution, *, converged=True):
     assert again.objective == pytest.approx(state.objective, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_noisy_classes(seed, exact):
@@ -60,6 +61,7 @@ def test_noisy_classes(seed, exact):
         assert solution.certificate.best_gain < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("prices", PRICES)
 def test_prices_make_models_smaller(prices, exact):
@@ -90,6 +92,7 @@ def test_separable_classes_end_with_bounded_logits(exact):
     assert ((solution.state.mode.latent > 0) == (t == 1)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(
     "t",
@@ -158,6 +161,7 @@ def test_rows_without_weight_have_no_influence():
     np.testing.assert_array_equal(found.state.active, expected.state.active)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 @pytest.mark.parametrize("prices", PRICES[:3])
 def test_scale_of_columns_does_not_matter(factor, prices):
@@ -189,6 +193,7 @@ def test_extreme_weights(weight):
     check(problem, LaplaceSolver().solve(problem))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [True, False])
 def test_offsets_are_part_of_the_logit(intercept):
     Phi, t = kernel_problem(60, 11)

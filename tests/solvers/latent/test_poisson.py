@@ -157,6 +157,7 @@ def test_weights_are_repetitions_and_exposures_offsets():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(
     "counts",

@@ -135,6 +135,7 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 # ---------------------------------------------------------------------- no signs, no change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("prices", PRICES)
 def test_free_weights_are_found_as_without_signs(prices, exact):
@@ -254,6 +255,7 @@ def test_near_the_best_of_all_subsets(kind):
 # ---------------------------------------------------------------------- ordinary and odd problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("prices", PRICES)
 @pytest.mark.parametrize("signs", ["labels", "random", "positive", "opposite", "some"])
@@ -305,6 +307,7 @@ def test_separable_classes(exact):
     assert ((solution.state.mode.latent > 0) == (t == 1)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(

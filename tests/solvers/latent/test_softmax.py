@@ -47,6 +47,7 @@ def check(problem, solution):
         assert all(np.array_equal(atoms, by_class[0]) for atoms in by_class)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("seed", range(10))
 def test_noisy_classes(seed, shared):
@@ -59,6 +60,7 @@ def test_noisy_classes(seed, shared):
     assert solution.certificate.best_gain < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("prices", PRICES)
 def test_prices(prices, shared):
@@ -72,6 +74,7 @@ def test_prices(prices, shared):
     assert solution.state.objective >= paid.objective - 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 def test_permuting_classes_permutes_the_answer(shared):
     Phi, t = class_problem(90, 2)
@@ -129,6 +132,7 @@ def test_rare_classes(target, shared):
     assert np.isfinite(solution.state.mode.latent).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 def test_small_and_degenerate_dictionaries(shared):
     few = np.exp(-0.5 * np.subtract.outer(np.arange(6.0), np.arange(6.0)) ** 2)
@@ -154,6 +158,7 @@ def test_small_and_degenerate_dictionaries(shared):
     assert not np.isin(solution.state.active % 45, np.r_[np.arange(0, 45, 3), 1]).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_scale_of_columns_does_not_matter(factor, shared):
@@ -165,6 +170,7 @@ def test_scale_of_columns_does_not_matter(factor, shared):
     assert found.state.objective == pytest.approx(expected.state.objective, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 def test_weights_and_offsets(shared):
     Phi, t = class_problem(60, 7)
@@ -276,6 +282,7 @@ def test_evidence_of_vague_models_is_not_believed():
     assert np.isfinite(nothing.objective)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 def test_search_leaves_a_vague_start(shared):
     Phi, t = class_problem(60, 3, spread=0.05)
@@ -288,6 +295,7 @@ def test_search_leaves_a_vague_start(shared):
     assert solution.state.mode.is_credible(problem.likelihood)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("prices", PRICES[:3])
 def test_exact_derivatives_end_at_a_maximum(prices, shared):
@@ -328,6 +336,7 @@ def test_derivative_in_the_variance_of_an_absent_unit(prices, shared):
             assert gain[place[0]] >= -1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("is_prior", [True, False])
 def test_penalties_of_groups(shared, is_prior):
