@@ -14,7 +14,7 @@ from sklearn.base import clone
 from relvec._typing import Vector
 from relvec.bases import LinearBasis
 from relvec.estimators import SparseBayesRegressor
-from relvec.priors import BoundPrior, InverseGamma, Prior, resolve_prior
+from relvec.priors import BoundPrior, InverseGamma, Prior, Statistics, resolve_prior
 from relvec.testing._claims import require
 
 SIZES = (1.0, 2.0, 10.0, 99.5, 1e3, 1e6)
@@ -209,7 +209,7 @@ def _check_best(bound: BoundPrior, noise: float | None, name: str) -> None:
     q = np.sqrt(s * quadratic * rng.uniform(0.0, 0.95, shape) ** 3)
     w = bound.penalty * s * rng.uniform(-0.3 if np.ndim(bound.penalty) else 0.1, 1.0, shape)
     given = w if bound.is_penalised else None
-    gain, lam = bound.best(s, q, given, quadratic, n, noise)
+    gain, lam = bound.best(Statistics(s, q, given, quadratic), n, noise)
 
     def value(log_lam: Vector) -> Vector:
         x = np.exp(log_lam) + s
