@@ -72,18 +72,10 @@ class Promise(NamedTuple):
 
 
 def propose(block: Block, working: IndexArray, atoms: Matrix, schedule: Schedule) -> Proposal:
-    """Ascend the evidence of the regression within a working set, to weights of the signs required.
+    """Ascend the evidence of the regression to weights of the signs required.
 
-    Parameters
-    ----------
-    block : Block
-        The model now.
-    working : ndarray of shape (n_working,)
-        Atoms that may be in the model, ascending; those that are, among them.
-    atoms : ndarray of shape (n_samples, n_working)
-        Their columns.
-    schedule : Schedule
-        How far to go.
+    Only the `working` atoms, ascending and the active ones among them, may be in the model;
+    `atoms` are their columns.
     """
     latent = block.problem
     statistics = SufficientStatistics(len(working))
@@ -122,27 +114,15 @@ def look(
 ) -> Promise:
     """Screen every atom of the dictionary; a slope of the wrong sign promises nothing.
 
-    Parameters
-    ----------
-    block : Block
-        The model now.
-    threshold : float
-        Least gain that counts.
-    most : int
-        Length of the list of promising atoms.
-    charged : tuple of two ndarrays, optional
-        If the penalty on degrees of freedom is a prior: `LatentProblem.charged_entry`.
+    A gain of less than `threshold` does not count, and of the rest the `most` promising are
+    listed. `charged` is `LatentProblem.charged_entry`, if the penalty is a prior.
     """
     problem, k = block.problem, block.first // max(block.problem.dictionary.shape[1], 1)
     curvature, response = block.regression
-    moments = WeightedMoments(
-        problem.dictionary,
-        response,
-        curvature,
-        centre=problem.has_intercept,
-        active=block.active,
-    )
     active, prior = block.active, problem.regression_prior
+    moments = WeightedMoments(
+        problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
+    )
     theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
     objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
     point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
