@@ -23,38 +23,12 @@ from relvec.solvers.base import (
     Solution,
     WarmStart,
 )
-from relvec.solvers.gaussian.noise_profile import (
-    Curve,
-    Group,
-    Inert,
-    NoiseProfile,
-    iterate_noise,
-    profile_noise,
-    profile_objective,
-)
+from relvec.solvers.gaussian.noise_profile import Curve, Group, Inert
 from relvec.solvers.gaussian.reference import trivial
-from relvec.solvers.gaussian.shrinkage import entry_threshold, gain, shrink, shrinkage
-
-__all__ = [
-    "NoiseProfile",
-    "OrthonormalSolver",
-    "applies",
-    "entry_threshold",
-    "gain",
-    "iterate_noise",
-    "profile_noise",
-    "profile_objective",
-    "shrink",
-    "shrinkage",
-]
+from relvec.solvers.gaussian.shrinkage import entry_threshold
 
 
-def applies(problem: Problem) -> bool:
-    """Whether the closed form solves `problem`."""
-    return _obstacle(problem) is None
-
-
-def _obstacle(problem: Problem) -> str | None:
+def find_obstacle(problem: Problem) -> str | None:
     """What keeps a problem from having a closed form, or None."""
     if not problem.moments.is_orthonormal:
         return (
@@ -127,7 +101,7 @@ class OrthonormalSolver(BaseEstimator):
         monitor : callable, optional
             Told once, at the end.
         """
-        obstacle = _obstacle(problem)
+        obstacle = find_obstacle(problem)
         if obstacle is not None:
             raise ValueError(obstacle)
         answer = trivial(problem)
