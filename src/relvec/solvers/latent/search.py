@@ -44,6 +44,13 @@ class BlockSearch(Walk):
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
         self._failed_at: dict[int, float] = {}
         self._seen: tuple[LatentState, list[Promise]] | None = None
+        # there are steps of which regressions of single blocks know nothing
+        is_plain = problem.n_blocks == 1 and problem.signs is None
+        self._needs_settling = problem.prior.is_penalised or not is_plain
+        if not problem.shared:
+            is_small = self.n_atoms <= tuning.first_atoms
+            atoms = np.arange(self.n_atoms * problem.n_blocks)
+            self.hold(atoms if is_small else self._first_atoms())
 
     def run(self) -> bool:
         """Search until no step brings a rise; False if cut short."""
@@ -51,8 +58,6 @@ class BlockSearch(Walk):
         try:
             if self.problem.shared:
                 return self._run_jointly()
-            atoms = np.arange(self.n_atoms * self.problem.n_blocks)
-            self.hold(atoms if self.n_atoms <= self.tuning.first_atoms else self._first_atoms())
             start = self.state.objective
             self._settle(settled_to, first_loose=not len(self.state.active))
             for _ in range(self.max_iter):
@@ -65,7 +70,7 @@ class BlockSearch(Walk):
                     self._settle(settled_to)
                     if self.state.objective - before >= tol or self._enter_one(promises):
                         continue
-                if self.problem.n_blocks == 1 or self._finish_jointly(start):
+                if self._is_finished(start):
                     return True
                 start, settled_to = self.state.objective, 0.02
                 self._settle(settled_to, first_loose=not len(self.state.active))
@@ -96,8 +101,10 @@ class BlockSearch(Walk):
                 return True
         return False
 
-    def _finish_jointly(self, start: float) -> bool:
+    def _is_finished(self, start: float) -> bool:
         """Move, remove and enter with all blocks at once; whether nothing rose since `start`."""
+        if self.problem.n_blocks == 1:
+            return True
         for _ in range(self.max_iter):
             self.settle_precisions(self.tol)
             if not enter_jointly(self, self.schedule.threshold):
@@ -143,14 +150,14 @@ class BlockSearch(Walk):
             for block, working in zip(blocks_of(problem, self.state), self.working, strict=True):
                 proposals.append(propose(block, working, self.columns(working), schedule))
             if problem.n_blocks == 1:
-                (active, log_precision, gain) = proposals[0]
-                rose = gain >= self.tuning.nothing * self.tol
-                rose = rose and self.step_towards(active, log_precision)
+                active, log_precision, gain = proposals[0]
+                is_worth_it = gain >= self.tuning.nothing * self.tol
+                rose = is_worth_it and self.step_towards(active, log_precision)
             else:
                 rose = self._take(proposals)
             if not rose or self.state.objective - before < tol:
                 break
-        if problem.prior.is_penalised or problem.n_blocks > 1 or problem.signs is not None:
+        if self._needs_settling:
             self.settle_precisions(tol)
 
     def _take(self, proposals: list[Proposal]) -> bool:
