@@ -116,19 +116,19 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
         if point is None:  # beyond rounding: nothing can be said of other atoms
             found.append(Proposal(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
             continue
-        seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point)
+        seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).known
         admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
         admissible[active] = False
         if problem.signs is not None:
             admissible &= ~has_wrong_sign(problem.signs, seen.q)
         index = np.flatnonzero(admissible)
-        s, q, norm = seen.s[index], seen.q[index], moments.column_norm[index]
+        known, norm = seen.take(index), moments.column_norm[index]
         if charged is not None:
             bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
-            gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
+            square = np.square(known.q)[:, None]
+            gain, log_unit = best_common_precision(known.s[:, None], square, bound)
         else:
-            w = None if seen.w is None else seen.w[index]
-            gain, lam = prior.take(index).best(s, q, w, point.quadratic, moments.n_effective, 1.0)
+            gain, lam = prior.take(index).best(known, moments.n_effective, 1.0)
             log_unit = np.log(np.maximum(lam, 1e-300))
         net = gain - np.maximum(problem.min_gain[index], threshold)
         order = np.argsort(-net, kind="stable")[:most]
