@@ -23,7 +23,8 @@ SCALE = np.array([0.8, 0.3, 0.1])
 class LabelProcess(label_process.LabelProcess):
     """With modes that are exact."""
 
-    settled = 1e-13
+    def __init__(self, *data):
+        super().__init__(*data, settled=1e-13)
 
 
 @pytest.mark.parametrize("signal", [0.5, 4.0, 100.0])
