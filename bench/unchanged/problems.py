@@ -9,6 +9,7 @@ versions; everywhere else an exception counts as a difference.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -51,7 +52,9 @@ from bench.unchanged.data import (
     with_gaps,
 )
 from bench.unchanged.quantities import (
+    OF_ALL_MODELS,
     Quantities,
+    attributes,
     classification,
     denoising,
     fitted,
@@ -209,6 +212,21 @@ def optima(prior: str) -> Quantities:
         "rank": np.array(report.rank),
         "active": np.concatenate(report.active_sets),
     }
+
+
+def as_published(name: str, data: Data, **options: Any) -> Quantities:
+    """Fit an estimator of a paper or thesis."""
+    try:
+        home = importlib.import_module("relvec.published")
+    except ModuleNotFoundError:
+        home = importlib.import_module("relvec.learning.reference")
+    model = getattr(home, name)(**options).fit(data.X, data.y)
+    told = ["feature_weights_", "feature_precision_", "input_scales_", "trace_", "n_iter_"]
+    found = attributes(model, (*OF_ALL_MODELS, "weight_precision_", "noise_variance_", *told))
+    if hasattr(model, "predict_proba"):
+        return found | {"probabilities": model.predict_proba(data.X, moderation="mackay")}
+    mean, std = model.predict(data.X, return_std=True)
+    return found | {"mean": mean, "std": std}
 
 
 def denoised(values: Array, **options: Any) -> Quantities:
@@ -576,6 +594,18 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     ),
     "drvm-noise": lambda: regression(drvm(), noise_target(friedman(60, n_features=6))),
     "drvm-as-transformer": chosen_inputs,
+    # -------- as published
+    "published-drvm": lambda: as_published("AlternatingDRVM", plane(60), max_iter=60),
+    "published-drvm-exact-printed": lambda: as_published(
+        "AlternatingDRVM", plane(60), truncation="exact", line_search="as_printed", max_iter=60
+    ),
+    "published-interleaved": lambda: as_published(
+        "InterleavedRVM", plane(60), columns="quadratic", max_iter=100
+    ),
+    "published-pfcvm": lambda: as_published("LiteralPFCVM", ring(60, 3), max_iter=20),
+    "published-pfcvm-exact": lambda: as_published(
+        "LiteralPFCVM", ring(60, 3), truncation="exact", curvature="diagonal", max_iter=20
+    ),
     # -------- local maxima
     "optima-flat": lambda: optima("flat"),
     "optima-bic": lambda: optima("bic"),

@@ -9,10 +9,10 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable
+from itertools import filterfalse
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import issparse
 
 __all__ = [
@@ -135,7 +135,7 @@ def check_integer(name: str, value: Any, *, minimum: int) -> int:
 
 def check_dense(X: Any, owner: str) -> None:
     """Raise if `X` is a sparse matrix, which `owner` cannot use."""
-    if sparse.issparse(X):
+    if issparse(X):
         raise TypeError(
             f"{owner} needs dense inputs; got a sparse matrix. "
             "Use LinearBasis, or pass X.toarray()."
@@ -168,32 +168,35 @@ def check_finite_input(values: Any, name: str) -> None:
 def _refuse_text(array: np.ndarray, what: str, names: list[str]) -> None:
     """Name the first column that is not made of numbers."""
     for column, column_name in zip(array.T, names, strict=True):
-        for value in column:
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"{what} must hold numbers; column {column_name} holds {value!r}. Leave it "
-                    "out, or encode it first, for example by scikit-learn's OneHotEncoder in a "
-                    "ColumnTransformer; the command `relvec fit` does so by itself."
-                ) from None
+        for value in filterfalse(_is_readable, column):
+            raise ValueError(
+                f"{what} must hold numbers; column {column_name} holds {value!r}. Leave it "
+                "out, or encode it first, for example by scikit-learn's OneHotEncoder in a "
+                "ColumnTransformer; the command `relvec fit` does so by itself."
+            ) from None
 
 
 def _refuse_words(array: np.ndarray) -> None:
     """Say what to do with inputs that hold text; other objects are left to scikit-learn."""
     for row, values in enumerate(array):
-        for value in np.ravel(values):
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                if not isinstance(value, str):
-                    return
-                raise ValueError(
-                    f"X must hold numbers for this model; row {row} holds the text {str(value)!r}. "
-                    "Use a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a "
-                    "function k(X, Z), or turn texts into numbers first, for example by "
-                    "scikit-learn's TfidfVectorizer or OneHotEncoder."
-                ) from None
+        for value in filterfalse(_is_readable, np.ravel(values)):
+            if not isinstance(value, str):
+                return
+            raise ValueError(
+                f"X must hold numbers for this model; row {row} holds the text {str(value)!r}. "
+                "Use a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a "
+                "function k(X, Z), or turn texts into numbers first, for example by "
+                "scikit-learn's TfidfVectorizer or OneHotEncoder."
+            ) from None
+
+
+def _is_readable(value: Any) -> bool:
+    """Whether NumPy can read a value as a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def as_objects(values: Any) -> np.ndarray | None:

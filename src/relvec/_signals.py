@@ -93,13 +93,10 @@ def _likely_channels(signal: Any, shape: tuple[int, ...]) -> int | None:
         return 2 if shape[2] in (3, 4) else None
     if len(shape) != 2:
         return None
-    is_long = shape[1] in (2, 3, 4) and shape[0] >= 32  # shorter ones may be small images
-    return 1 if _is_table(signal) or is_long else None
-
-
-def _is_table(signal: Any) -> bool:
     kind = type(signal)
-    return kind.__name__ == "DataFrame" and kind.__module__.startswith(("pandas", "polars"))
+    is_table = kind.__name__ == "DataFrame" and kind.__module__.startswith(("pandas", "polars"))
+    is_long = shape[1] in (2, 3, 4) and shape[0] >= 32  # shorter ones may be small images
+    return 1 if is_table or is_long else None
 
 
 def like(signal: Any) -> Callable[[NDArray[Any]], Any]:

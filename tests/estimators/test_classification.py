@@ -381,7 +381,7 @@ def test_no_vague_model_of_separable_classes():
 
 def test_probabilities_do_not_depend_on_the_size_of_blocks():
     X, y = load_iris(return_X_y=True)
-    machine = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).panel_.machine
+    machine = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).panel_.machines[0]
     whole = machine.predict(X).mean
     for entries in (1, 20_000):  # one row, then a few, at a time
         parts = machine.predict(X, block_entries=entries).mean

@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace import find_mode
-from relvec.laplace.hessian import SingleDesign
+from relvec.laplace.hessian import Design
 from relvec.laplace.pairs import PairDesign, PairPosterior
 from relvec.likelihoods import Bernoulli, Softmax
 from tests.helpers_labels import dense_softmax_evidence, softmax_effects
@@ -91,7 +91,7 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
     precision = np.exp(theta)
 
     def hessian(columns, precision):
-        design = SingleDesign(columns, has_intercept=intercept)
+        design = Design(columns, has_intercept=intercept)
         return design.hessian(design.reference(labels), np.append(precision, [0.0] * intercept))
 
     whole = hessian(atoms, precision)

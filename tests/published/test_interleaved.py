@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec._typing import Matrix, Vector
 from relvec.published import InterleavedRVM
-from relvec.published.interleaved_scales import _Problem, _State, quadratic_columns
+from relvec.published.interleaved_scales import _State, quadratic_columns
 
 
 def toy(n: int = 60, seed: int = 0) -> tuple[Matrix, Vector, Vector]:
@@ -21,12 +21,14 @@ def toy(n: int = 60, seed: int = 0) -> tuple[Matrix, Vector, Vector]:
     return X, truth + 0.1 * rng.standard_normal(n), truth
 
 
-def small_state(seed: int = 0) -> tuple[_Problem, _State]:
+def small_state(seed: int = 0) -> _State:
     X, y, _ = toy(25, seed)
     rng = np.random.default_rng(seed)
-    problem = _Problem(X, y, np.column_stack([np.ones(25), X]))
     kept = np.array([0, 2, 5, 9, 14, 20, 27])
-    return problem, _State(
+    return _State(
+        X=X,
+        y=y,
+        fixed=np.column_stack([np.ones(25), X]),
         kept=kept,
         alpha=rng.uniform(0.2, 3.0, len(kept)),
         noise=0.05,
@@ -35,40 +37,40 @@ def small_state(seed: int = 0) -> tuple[_Problem, _State]:
     )
 
 
-def dense_evidence(problem: _Problem, state: _State, log_eta: Vector) -> float:
+def dense_evidence(state: _State, log_eta: Vector) -> float:
     """Density of the targets under the covariance of equation 34."""
     columns = []
     for i in state.kept:
-        if i < problem.n_fixed:
-            columns.append(problem.fixed[:, i])
+        if i < 3:
+            columns.append(state.fixed[:, i])
         else:
-            apart = problem.X - problem.X[i - problem.n_fixed]
+            apart = state.X - state.X[i - 3]
             columns.append(np.exp(-(apart**2) @ np.exp(log_eta)))
     Phi = np.array(columns).T
-    C = state.noise * np.eye(len(problem.y)) + (Phi / state.alpha) @ Phi.T
-    return multivariate_normal(np.zeros(len(C)), C).logpdf(problem.y)
+    C = state.noise * np.eye(len(state.y)) + (Phi / state.alpha) @ Phi.T
+    return multivariate_normal(np.zeros(len(C)), C).logpdf(state.y)
 
 
 def test_gradient_in_the_scales_by_finite_differences_of_the_dense_evidence() -> None:
-    problem, state = small_state()
-    found, design = problem.at(state, state.log_eta)
-    assert found.log_evidence == pytest.approx(dense_evidence(problem, state, state.log_eta))
-    gradient = problem.gradient(state, state.log_eta, found, design)
+    state = small_state()
+    found, design = state.at(state.log_eta)
+    assert found.log_evidence == pytest.approx(dense_evidence(state, state.log_eta))
+    gradient = state.gradient(found, design)
     for k, e in enumerate(1e-5 * np.eye(2)):
-        up = dense_evidence(problem, state, state.log_eta + e)
-        down = dense_evidence(problem, state, state.log_eta - e)
+        up = dense_evidence(state, state.log_eta + e)
+        down = dense_evidence(state, state.log_eta - e)
         assert gradient[k] == pytest.approx((up - down) / 2e-5, rel=1e-5)
 
 
 @pytest.mark.parametrize("initial_step", [1e-3, 0.1, 50.0])
 def test_climbs_never_lower_the_evidence(initial_step) -> None:
-    problem, state = small_state()
+    state = small_state()
     state.step = initial_step
-    before = dense_evidence(problem, state, state.log_eta)
-    found, reported, moved = InterleavedRVM(max_shrinks=20)._climb(problem, state)
+    before = dense_evidence(state, state.log_eta)
+    found, reported, moved = InterleavedRVM(max_shrinks=20)._climb(state)
     assert reported == pytest.approx(before)
     assert found.log_evidence > before
-    assert found.log_evidence == pytest.approx(dense_evidence(problem, state, state.log_eta))
+    assert found.log_evidence == pytest.approx(dense_evidence(state, state.log_eta))
     assert moved > 0.0
 
 

@@ -77,9 +77,9 @@ class ClassificationPlan(Plan[ClassificationFit]):
                 dictionary, shift = near_zero(dictionary, data.weight)
             kind: type[Panel] = TwoClasses if n_classes == 2 else OneVersusRest
             recipe: Likelihood = Bernoulli()
-            targets = [data.groups == positive for positive in range(n_classes == 2, n_classes)]
+            targets = data.groups == np.arange(n_classes == 2, n_classes)[:, None]
             if jointly:
-                kind, recipe, targets = Softmax, SoftmaxLikelihood(n_classes), [data.groups]
+                kind, recipe, targets = Softmax, SoftmaxLikelihood(n_classes), data.groups[None]
             machines = []
             for target in targets:
                 problem, given = self.problem(

@@ -22,6 +22,7 @@ from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._plan import Data, monitor_of, resolve_shared
 from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_latent_solver
+from relvec.priors import InverseGamma
 from relvec.solvers import Monitor
 
 __all__ = ["BaseSparseBayesClassifier"]
@@ -36,6 +37,12 @@ class BaseSparseBayesClassifier(
         """Turn options into objects, once for a fit; say which are wrong."""
         options: Any = self
         shared = resolve_shared(options, monitor)
+        noise = shared["prior"].noise
+        if isinstance(noise, InverseGamma) and (noise.shape or noise.rate):
+            raise ValueError(
+                f"{type(self).__name__} has no noise variance, of which {shared['prior']!r} says "
+                "something; leave `noise` out. Regressors estimate it."
+            )
         is_auto = isinstance(options.fit_intercept, str)
         return ClassificationPlan(
             **shared,
@@ -73,7 +80,9 @@ class BaseSparseBayesClassifier(
         check_classification_targets(y)
         y = np.asarray(y)
         weight = None if sample_weight is None else read_weight(sample_weight, X)
-        weight = _with_class_weights(self, y, weight)
+        options: Any = self
+        if options.class_weight is not None:
+            weight = _with_class_weights(options.class_weight, y, weight)
         self.classes_ = np.unique(y if weight is None else y[weight > 0.0])
         n_classes = len(self.classes_)
         if n_classes < 2:
@@ -82,7 +91,6 @@ class BaseSparseBayesClassifier(
                 f"only one class: {self.classes_.tolist()[0]!r}."
             )
         if n_classes > 2 and plan.multi_class != "one_vs_rest":
-            options: Any = self
             keeps_all = plan.prior.keeps_all
             solver = resolve_latent_solver(
                 options.solver, needs_dense=keeps_all, n_latent=n_classes
@@ -121,22 +129,19 @@ class BaseSparseBayesClassifier(
         self.trace_ = np.array(panel.trace)
 
 
-def _with_class_weights(options: Any, y: np.ndarray, weight: Vector | None) -> Vector | None:
+def _with_class_weights(class_weight: Any, y: np.ndarray, weight: Vector | None) -> Vector | None:
     """Weight of each row times that of its class; rows of no weight count for no class."""
-    if options.class_weight is None:
-        return weight
     is_counted = np.ones(len(y), dtype=bool) if weight is None else weight > 0.0
     classes = np.unique(y[is_counted])
     values = compute_class_weight(
-        options.class_weight,
+        class_weight,
         classes=classes,
         y=y[is_counted],
         sample_weight=None if weight is None else weight[is_counted],
     )
     if not np.isfinite(values).all() or (values < 0.0).any():
         raise ValueError(
-            f"class_weight must hold finite numbers that are not negative; got "
-            f"{options.class_weight!r}."
+            f"class_weight must hold finite numbers that are not negative; got {class_weight!r}."
         )
     place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
     weights: Vector = np.asarray(values, dtype=np.float64)[place]

@@ -112,27 +112,12 @@ def finish_machine(
 ) -> FittedMachine:
     """Keep what predictions need of a solution.
 
-    Parameters
-    ----------
-    problem : LatentProblem
-        What was solved.
-    solution : LatentSolution
-        The answer.
-    bound : BoundBasis
-        All atoms, which the solver may have seen shifted.
-    X : array-like
-        Training inputs.
-    shift : ndarray of shape (n_atoms,)
-        By how much.
-    given : ndarray of shape (n_latent,) or None
-        The part of the offset that new rows have, too; offsets of training rows are their own.
-    error_bars : {"novelty", "plain"}
-        Whether the latent function is more uncertain away from the training inputs.
+    The solver may have seen the atoms shifted, by `shift`. The intercepts `given` are the part of
+    the offset that new rows have, too; offsets of training rows are their own.
     """
     state, likelihood = solution.state, problem.likelihood
     by_function = problem.split(state.active)
     active = np.unique(np.concatenate(by_function))
-    places = tuple(np.searchsorted(active, index) for index in by_function)
     posterior: Posterior | PairPosterior
     if problem.n_blocks == 1:
         posterior = _as_regression(problem, solution, bound)
@@ -144,12 +129,11 @@ def finish_machine(
         posterior = PairPosterior.of(mode.design, mode.hessian, mode.weights, given)
         coefficients, intercept = posterior.coefficients, posterior.intercepts
     coef = np.zeros((problem.n_blocks, len(active)))
-    precision = np.full(coef.shape, np.inf)
-    ends = np.cumsum([*map(len, places)])[:-1]
-    for row, (place, values) in enumerate(
-        zip(places, np.split(np.exp(state.log_precision), ends), strict=True)
-    ):
-        coef[row, place], precision[row, place] = coefficients[row], values
+    precision, places = np.full(coef.shape, np.inf), []
+    values = np.split(np.exp(state.log_precision), np.cumsum([*map(len, by_function)])[:-1])
+    for row, index in enumerate(by_function):
+        places.append(np.searchsorted(active, index))
+        coef[row, places[row]], precision[row, places[row]] = coefficients[row], values[row]
     if problem.n_blocks > 1:
         intercept = intercept - coef @ shift[active]
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
@@ -162,7 +146,7 @@ def finish_machine(
         active=active,
         atoms=bound.atoms.take(active),
         posterior=posterior,
-        places=places,
+        places=tuple(places),
         shift=shift[active],
         coef=coef,
         weight_precision=precision,

@@ -21,16 +21,8 @@ class Panel(ABC):
     """A fitted classifier without its labels: classes are numbered from zero.
 
     Attributes are those of its machines put together: atoms used by any of them, one row of
-    `coef` and `weight_precision` for each logit, evidences added up.
-
-    Parameters
-    ----------
-    machines : list of FittedMachine
-        Fitted models.
-    bound : BoundBasis
-        All atoms.
-    intercept_is_fitted : bool
-        Whether it was; else it is the logit of the class shares, or zero.
+    `coef` and `weight_precision` for each logit, evidences added up. An intercept that was not
+    fitted is the logit of the class shares, or zero.
     """
 
     def __init__(
@@ -54,14 +46,11 @@ class Panel(ABC):
         self.objective = sum(map(attrgetter("objective"), machines))
         self.n_iter = max(map(attrgetter("n_iter"), machines))
         self.converged = all(map(attrgetter("converged"), machines))
-        self.trace = _added_up([*map(attrgetter("trace"), machines)])
+        self.trace = machines[0].trace
+        if len(machines) > 1:
+            self.trace = _added_up([*map(attrgetter("trace"), machines)])
         gradients, gains = zip(*map(attrgetter("certificate"), machines), strict=True)
         self.certificate = (max(gradients), max(gains))
-
-    @property
-    def machine(self) -> FittedMachine:
-        """The one machine there is, or the first."""
-        return self.machines[0]
 
     def logit(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and standard deviation of every logit."""
@@ -89,11 +78,11 @@ class TwoClasses(Panel):
 
     def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
         """Log odds of class 1."""
-        return _log_odds(self.machine, X, moderated)
+        return _log_odds(self.machines[0], X, moderated)
 
     def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
         """Logarithm of the probability of each class."""
-        odds = _log_odds(self.machine, X, moderated)
+        odds = _log_odds(self.machines[0], X, moderated)
         return np.column_stack([log_expit(-odds), log_expit(odds)])
 
 
@@ -123,14 +112,14 @@ class Softmax(Panel):
         if moderated:
             probability = self.probability(X, moderated=True)
             return np.log(np.maximum(probability, np.finfo(np.float64).tiny))
-        logits = self.machine.mean(X)
+        logits = self.machines[0].mean(X)
         scaled: Matrix = logits - logsumexp(logits, axis=1, keepdims=True)
         return scaled
 
     def probability(self, X: Any, *, moderated: bool) -> Matrix:
         """Probability of each class."""
         if moderated:
-            return self.machine.predict(X).mean
+            return self.machines[0].predict(X).mean
         return np.exp(self.log_probability(X, moderated=False))
 
 
@@ -144,8 +133,6 @@ def _log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
 
 def _added_up(traces: list[tuple[float, ...]]) -> tuple[float, ...]:
     """Sum of the objectives of machines that are fitted one after the other."""
-    if len(traces) == 1:
-        return traces[0]
     total = sum(trace[0] for trace in traces)
     result = [total]
     for trace in traces:

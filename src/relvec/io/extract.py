@@ -61,9 +61,9 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     panel, classes = estimator.panel_, np.asarray(estimator.classes_)
     _check_classes(classes)
     if isinstance(panel, Softmax):
-        n_points = panel.machine.likelihood.get_params()["n_points"]
+        n_points = panel.machines[0].likelihood.get_params()["n_points"]
         points = normal_points(len(classes), n_points)[:, : n_points // 2]
-        block = writer.softmax(panel.machine)
+        block = writer.softmax(panel.machines[0])
         return writer.formula([block], link="softmax", classes=classes, points=points, **common)
     blocks = [writer.machine(machine) for machine in panel.machines]
     several = len(blocks) > 1

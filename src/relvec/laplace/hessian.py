@@ -7,7 +7,6 @@ function; several, with a weight for each pair of an atom and a class, are in `p
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -24,55 +23,10 @@ from relvec._typing import Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.likelihoods.base import BoundLikelihood
 
-__all__ = ["Design", "Hessian", "Penalty", "SingleDesign"]
+__all__ = ["Design", "Hessian", "Penalty"]
 
 Penalty: TypeAlias = float | Vector
 """Penalty per degree of freedom: one number for all weights, or one for each."""
-
-
-class Design(ABC):
-    """The linear map from weights to latent functions at the training rows."""
-
-    n_atoms: int
-    """Number of weights besides the intercepts, which come last."""
-    n_weights: int
-    n_latent: int
-
-    @abstractmethod
-    def latent(self, weights: Vector) -> Matrix:
-        """Latent functions, offsets left out."""
-
-    @abstractmethod
-    def pull(self, residual: Matrix) -> Vector:
-        """Inner product of every weight's effect on the latent functions with `residual`."""
-
-    @abstractmethod
-    def null_weights(self, likelihood: BoundLikelihood) -> Vector:
-        """Weights of the model without atoms."""
-
-    @abstractmethod
-    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Any]:
-        """Slope of the log likelihood in the latent functions, and its curvature ``B``."""
-
-    @abstractmethod
-    def reference(self, likelihood: BoundLikelihood) -> Any:
-        """Curvature ``B`` that a penalty on degrees of freedom counts with."""
-
-    @abstractmethod
-    def hessian(self, rows: Any, precision: Vector) -> Hessian:
-        """Curvature in the weights, given that of the rows."""
-
-    @abstractmethod
-    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
-        """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
-
-    @abstractmethod
-    def curve(self, rows: Any, change: Matrix) -> Matrix:
-        """Apply ``B`` to a change of the latent functions."""
-
-    @abstractmethod
-    def sides(self, rows: Any) -> list[tuple[Vector, Matrix]]:
-        """For each latent function, its own curvature and ``B`` times all effects, rows first."""
 
 
 class Hessian:
@@ -113,11 +67,9 @@ class Hessian:
 
     def degrees_slope(self, c: Penalty) -> Vector:
         """Minus the derivative of ``sum(c * degrees_of_atoms)`` in the log precisions."""
-        charged = np.zeros(len(self.precision))
-        charged[: self.n_atoms] = c
-        own = charged * self.precision * self.covariance.diagonal()
-        shrunk = (self.covariance * self.covariance) @ (charged * self.precision)
-        slope: Vector = own - self.precision * shrunk
+        charged = self._charged(c)
+        own = charged * self.covariance.diagonal()
+        slope: Vector = own - self.precision * ((self.covariance * self.covariance) @ charged)
         return slope[: self.n_atoms]
 
     def charged_covariance(self, c: Penalty) -> Matrix:
@@ -127,10 +79,7 @@ class Hessian:
         """
         if isinstance(c, float) and not c:
             return self.covariance
-        charged = np.zeros(len(self.precision))
-        charged[: self.n_atoms] = c
-        extra = (self.covariance * (charged * self.precision)) @ self.covariance
-        return self.covariance + 2.0 * extra
+        return self.covariance + 2.0 * (self.covariance * self._charged(c)) @ self.covariance
 
     def entry(
         self,
@@ -146,11 +95,7 @@ class Hessian:
         """
         sides = self.design.sides(self.rows)
         raw = np.column_stack([dictionary.sq_norms(own) for own, _ in sides])
-        s = raw.copy()
-        charged = np.zeros(len(self.precision))
-        if penalty is not None:
-            charged[: self.n_atoms] = penalty[1]
-        shrunk = np.zeros_like(s)
+        s, shrunk = raw.copy(), np.zeros_like(raw)
         for k, (_, effects) in enumerate(sides if len(self.scale) else []):
             # half of the inverse Hessian on this side of the product with all atoms
             root = solve_lower(self.factor, (effects * self.scale).T).T
@@ -158,32 +103,43 @@ class Hessian:
             s[:, k] -= np.einsum("ij,ij->i", products, products)
             if penalty is not None:
                 solved = solve_lower(self.factor, products.T, transposed=True).T * self.scale
-                shrunk[:, k] = np.square(solved) @ (charged * self.precision)
+                shrunk[:, k] = np.square(solved) @ self._charged(penalty[1])
         if penalty is None:
             return raw, s, None
         if not isinstance(penalty[0], np.ndarray):  # displacing others cannot pay
             return raw, s, np.maximum(penalty[0] * s - shrunk, 0.0)
         return raw, s, penalty[0][:, None] * s - shrunk
 
+    def _charged(self, c: Penalty) -> Vector:
+        """Prior precisions times the penalty; intercepts have none."""
+        charged = np.zeros(len(self.precision))
+        charged[: self.n_atoms] = c
+        result: Vector = charged * self.precision
+        return result
 
-class SingleDesign(Design):
-    """One latent function: the columns of the atoms, and ones if there is an intercept."""
+
+class Design:
+    """The linear map from weights to the latent functions at the training rows.
+
+    Here there is one: the columns of the atoms, and ones if there is an intercept, which is last.
+    """
 
     n_latent = 1
 
     def __init__(self, columns: Matrix, *, has_intercept: bool) -> None:
         self.n_atoms = columns.shape[1]
+        """Number of weights besides the intercepts."""
         self.columns = columns
         if has_intercept:
             self.columns = np.column_stack([columns, np.ones(len(columns))])
         self.n_weights = self.columns.shape[1]
 
-    def latent(self, weights: Vector) -> Vector:
-        """Latent function, the offset left out."""
+    def latent(self, weights: Vector) -> Matrix:
+        """Latent functions, offsets left out."""
         return self.columns @ weights
 
-    def pull(self, residual: Vector) -> Vector:
-        """Inner product of every weight's effect on the latent function with `residual`."""
+    def pull(self, residual: Matrix) -> Vector:
+        """Inner product of every weight's effect on the latent functions with `residual`."""
         result: Vector = residual @ self.columns
         return result
 
@@ -194,30 +150,34 @@ class SingleDesign(Design):
             weights[self.n_atoms :] = likelihood.null_latent()
         return weights
 
-    def quadratic(self, likelihood: BoundLikelihood, f: Vector) -> tuple[Vector, Vector]:
-        """Slope and curvature, the former as the residual of the working response has it."""
+    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Any]:
+        """Slope of the log likelihood in the latent functions, and its curvature ``B``.
+
+        The slope is what the residual of the working response has it.
+        """
         slope, curvature = likelihood.quadratic(f)
         rows = likelihood.weighted(curvature)
         return rows * (f + slope / curvature - f), rows
 
-    def reference(self, likelihood: BoundLikelihood) -> Vector:
-        """Curvature that a penalty on degrees of freedom counts with."""
+    def reference(self, likelihood: BoundLikelihood) -> Any:
+        """Curvature ``B`` that a penalty on degrees of freedom counts with."""
         return likelihood.weighted(likelihood.reference_curvature())
 
-    def hessian(self, rows: Vector, precision: Vector) -> Hessian:
+    def hessian(self, rows: Any, precision: Vector) -> Hessian:
         """Curvature in the weights, given that of the rows."""
         return Hessian(self, rows, self.columns.T @ (self.columns * rows[:, None]), precision)
 
-    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Vector, c: Penalty) -> Vector:
+    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
         """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
         spread = self.columns @ hessian.charged_covariance(c)
         variance = np.einsum("ij,ij->i", spread, self.columns)
         return likelihood.weighted(likelihood.curvature_slope(f)) * variance
 
-    def curve(self, rows: Vector, change: Vector) -> Vector:
-        """Apply the curvature of rows to a change of the latent function."""
-        return rows * change
+    def curve(self, rows: Any, change: Matrix) -> Matrix:
+        """Apply ``B`` to a change of the latent functions."""
+        result: Matrix = rows * change
+        return result
 
-    def sides(self, rows: Vector) -> list[tuple[Vector, Matrix]]:
-        """Return the curvature of rows, alone and times all effects."""
+    def sides(self, rows: Any) -> list[tuple[Vector, Matrix]]:
+        """For each latent function, its own curvature and ``B`` times all effects, rows first."""
         return [(rows, self.columns * rows[:, None])]

@@ -11,14 +11,12 @@ It is exact if the likelihood is conjugate.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.laplace.hessian import Design, Hessian, Penalty, SingleDesign
+from relvec.laplace.hessian import Design, Hessian, Penalty
 from relvec.laplace.pairs import PairDesign
 from relvec.likelihoods.base import BoundLikelihood
 
@@ -79,15 +77,6 @@ class Mode:
         return result
 
 
-class _Place(NamedTuple):
-    """A point on the way to the mode."""
-
-    weights: Vector
-    latent: Matrix
-    value: float
-    """Log posterior, up to a constant."""
-
-
 def find_mode(
     columns: Matrix,
     log_precision: Vector,
@@ -130,30 +119,29 @@ def find_mode(
     >>> np.exp(mode.weights).round(3)  # the intercept alone: the mean count
     array([2.])
     """
-    design: Design = SingleDesign(columns, has_intercept=has_intercept)
-    if likelihood.n_latent > 1:
-        assert sizes is not None
+    design = Design(columns, has_intercept=has_intercept)
+    if sizes is not None:
         design = PairDesign(columns, sizes, has_intercept=has_intercept)
     precision = np.zeros(design.n_weights)
     precision[: design.n_atoms] = np.exp(log_precision)
-    if start is None:
-        start = design.null_weights(likelihood)
 
     def log_posterior(weights: Vector, latent: Matrix) -> float:
         value = likelihood.total_log_density(latent) - 0.5 * float(precision @ (weights * weights))
         return value if math.isfinite(value) else -math.inf
 
     with np.errstate(over="ignore", invalid="ignore"):  # of steps that go too far
-        latent = design.latent(start) + likelihood.given
-        here, n_steps = _Place(start, latent, log_posterior(start, latent)), 0
-        if not math.isfinite(here.value):  # weights that were good with other atoms
-            start = design.null_weights(likelihood)
-            latent = design.latent(start) + likelihood.given
-            here = _Place(start, latent, log_posterior(start, latent))
+        here, n_steps, value = start, 0, -math.inf
+        if here is not None:
+            latent = design.latent(here) + likelihood.given
+            value = log_posterior(here, latent)
+        if here is None or not math.isfinite(value):  # weights that were good with other atoms
+            here = design.null_weights(likelihood)
+            latent = design.latent(here) + likelihood.given
+            value = log_posterior(here, latent)
         while True:
-            slope, rows = design.quadratic(likelihood, here.latent)
+            slope, rows = design.quadratic(likelihood, latent)
             hessian = design.hessian(rows, precision)
-            gradient = design.pull(slope) - precision * here.weights
+            gradient = design.pull(slope) - precision * here
             step = hessian.solve(gradient)
             rise, change = float(gradient @ step), design.latent(step)
             # Where all rows are saturated the posterior hardly rises any more, yet the curvature
@@ -161,32 +149,16 @@ def find_mode(
             is_settled = rise < tol and float(np.abs(change).max(initial=0.0)) < 1e-4
             if is_settled or n_steps >= max_steps:
                 break
-            there = _go_uphill(here, step, change, rise, log_posterior)
-            if there is None:
+            length, rounding = 1.0, 8.0 * float(np.finfo(np.float64).eps) * abs(value)
+            while length > 1e-10:
+                trial, there = here + length * step, latent + length * change
+                reached = log_posterior(trial, there)
+                if reached >= value + 1e-4 * length * rise - rounding:  # Armijo's condition
+                    break
+                length *= 0.5
+            else:  # a rise is beyond rounding
                 break
-            here, n_steps = there, n_steps + 1
-    evidence = here.value + 0.5 * float(log_precision.sum()) - 0.5 * hessian.log_det
+            here, latent, value, n_steps = trial, there, reached, n_steps + 1
+    evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * hessian.log_det
     evidence += 0.5 * (design.n_weights - design.n_atoms) * math.log(2.0 * math.pi)
-    return Mode(design, hessian, here.weights, here.latent, slope, evidence, n_steps)
-
-
-def _go_uphill(
-    here: _Place,
-    step: Vector,
-    change: Matrix,
-    rise: float,
-    log_posterior: Callable[[Vector, Matrix], float],
-) -> _Place | None:
-    """Take a Newton step, halved until the log posterior rises; None if that is beyond rounding.
-
-    `rise` is what the step would gain if the slope stayed as it is; `change` is the same step of
-    the latent functions.
-    """
-    length, rounding = 1.0, 8.0 * float(np.finfo(np.float64).eps) * abs(here.value)
-    while length > 1e-10:
-        weights, latent = here.weights + length * step, here.latent + length * change
-        value = log_posterior(weights, latent)
-        if value >= here.value + 1e-4 * length * rise - rounding:  # Armijo's condition
-            return _Place(weights, latent, value)
-        length *= 0.5
-    return None
+    return Mode(design, hessian, here, latent, slope, evidence, n_steps)

@@ -37,17 +37,12 @@ class Shares(NamedTuple):
 
 
 class PairDesign(Design):
-    """Columns of the pairs, class by class, and the contrasts of the intercepts.
+    """Columns of the pairs, classes in ascending order, and the contrasts of their intercepts.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_rows, n_pairs)
-        The atom of each pair at the rows, classes in ascending order.
-    sizes : tuple of int
-        Number of pairs of each class.
-    has_intercept : bool
-        Whether classes have intercepts.
+    Of each class there are as many pairs as `sizes` says.
     """
+
+    n_latent: int
 
     def __init__(self, columns: Matrix, sizes: tuple[int, ...], *, has_intercept: bool) -> None:
         self.columns, self.sizes = columns, sizes

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.published._algebra import scaled_kernel, updated_precision, variance_at, with_constant
-from relvec.published._inputs import at_least_one, per_feature, read_inputs
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.published._algebra import scaled_kernel, updated_precision, with_constant
+from relvec.published._inputs import at_least_one, per_feature
 from relvec.published._newton import NewtonRules, ascend
 from relvec.published._objectives import (
     FeatureObjective,
+    Objective,
     Target,
     Trial,
     TruncatedPrior,
-    WeightObjective,
 )
 
 
@@ -35,7 +35,6 @@ class State:
     """Precision of the intercept first, if it is in the model."""
     weight: Vector
     """In the order of `alpha`; those of kernels before the sign of their column."""
-    has_intercept: bool
     theta: Vector
     beta: Vector
     noise: float = np.nan
@@ -44,19 +43,19 @@ class State:
 
     @property
     def first(self) -> int:
-        """Place of the first kernel among the columns."""
-        return int(self.has_intercept)
+        """Place of the first kernel among the columns: one if the intercept is in the model."""
+        return len(self.weight) - len(self.rows)
 
     @property
     def intercept(self) -> float:
         """Weight of the constant; zero if it was pruned."""
-        return float(self.weight[0]) if self.has_intercept else 0.0
+        return float(self.weight[: self.first].sum())
 
     def design(self) -> Matrix:
         """Columns of the model at the training inputs."""
         used = self.X[:, self.features]
         kernel = scaled_kernel(used, used[self.rows], self.theta) * self.sign[self.rows]
-        return with_constant(kernel, self.has_intercept)
+        return with_constant(kernel, self.first > 0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,7 +95,6 @@ class AlternatingEstimator(BaseEstimator):
             features=np.arange(n_features),
             alpha=np.full(size, float(alpha)),
             weight=np.full(size, float(weight)),
-            has_intercept=bool(self.fit_intercept),
             theta=per_feature("initial_theta", theta, n_features),
             beta=per_feature("initial_beta", self.initial_beta, n_features, positive=True),
         )
@@ -108,13 +106,7 @@ class AlternatingEstimator(BaseEstimator):
         return TruncatedPrior(precision, truncated, scale)
 
     def _ascend(
-        self,
-        objective: FeatureObjective | WeightObjective,
-        start: Vector,
-        steps: int,
-        size: int,
-        *,
-        stale: bool = False,
+        self, objective: Objective, start: Vector, steps: int, size: int, *, stale: bool = False
     ) -> tuple[Trial, Vector]:
         """Newton steps, until the norm of the gradient over `size` is small; new precisions."""
         rules = NewtonRules(
@@ -129,7 +121,6 @@ class AlternatingEstimator(BaseEstimator):
         keep = alpha < self.alpha_max
         keep[first:] = at_least_one(keep[first:], alpha[first:])
         change = float(np.max(np.abs(weight - state.weight)[keep]))
-        state.has_intercept = bool(first and keep[0])
         state.rows, state.weight = state.rows[keep[first:]], weight[keep]
         state.alpha = np.minimum(alpha[keep], _LARGEST_PRECISION)
         return change
@@ -158,7 +149,7 @@ class AlternatingEstimator(BaseEstimator):
         state.beta = np.minimum(beta[keep], _LARGEST_PRECISION)
         return change, trial.value
 
-    def _expose(self, state: State, covariance: Matrix) -> None:
+    def _expose(self, state: State, weights: Vector, covariance: Matrix) -> None:
         n_features = state.X.shape[1]
         self.relevance_ = state.rows
         self.relevance_vectors_ = state.X[state.rows]
@@ -169,15 +160,11 @@ class AlternatingEstimator(BaseEstimator):
         self.feature_precision_[state.features] = state.beta
         self.weight_precision_ = state.alpha[state.first :]
         self.trace_ = np.array(state.trace)
-        self._covariance = covariance
+        self._weights, self._covariance = weights, covariance
 
-    def _kernel(self, X: ArrayLike) -> Matrix:
-        return scaled_kernel(read_inputs(self, X), self.relevance_vectors_, self.feature_weights_)
-
-    def _variance(self, kernel: Matrix) -> Vector:
-        """Variance of the output where the kernels have these values."""
-        has_intercept = len(self._covariance) > len(self.relevance_)
-        return variance_at(with_constant(kernel, has_intercept), self._covariance)
+    def _design(self, X: Matrix) -> Matrix:
+        kernel = scaled_kernel(X, self.relevance_vectors_, self.feature_weights_)
+        return with_constant(kernel, len(self._weights) > len(self.relevance_))
 
 
 _LARGEST_PRECISION = float(np.finfo(np.float64).max) ** 0.25

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relvec._checks import (
@@ -17,7 +19,8 @@ from relvec._checks import (
     check_positive,
 )
 from relvec._linalg import EPS
-from relvec._typing import BoolArray, Matrix, Vector
+from relvec._typing import ArrayLike, BoolArray, Matrix, Vector
+from relvec.published._algebra import variance_at
 
 
 def _check_threshold(name: str, value: Any) -> None:
@@ -122,3 +125,39 @@ def read_inputs(estimator: Any, X: Any) -> Matrix:
     check_finite_input(X, "X")
     read: Matrix = validate_data(estimator, X, dtype=np.float64, reset=False)
     return read
+
+
+class GaussianRegressor(RegressorMixin, BaseEstimator, ABC):
+    """Predicts from the posterior of the weights of given columns."""
+
+    noise_variance_: float
+    _weights: Vector
+    _covariance: Matrix
+
+    @abstractmethod
+    def _design(self, X: Matrix) -> Matrix:
+        """Columns that are kept, in the order of the weights."""
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
+        """Predict the target, with its standard deviation on request.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Also return standard deviations, noise included. The uncertainty of scales or weights
+            of features is left out, as in the publications.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only if `return_std` is True.
+        """
+        design = self._design(read_inputs(self, X))
+        mean: Vector = design @ self._weights
+        if not return_std:
+            return mean
+        variance = np.maximum(variance_at(design, self._covariance), 0.0)
+        return mean, np.sqrt(self.noise_variance_ + variance)

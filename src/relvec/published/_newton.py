@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._linalg import cholesky, inverse_from_cholesky
 from relvec._typing import BoolArray, Matrix, Vector
-from relvec.published._objectives import FeatureObjective, Trial, WeightObjective
+from relvec.published._objectives import Objective, Trial
 
 
 class NewtonRules(NamedTuple):
@@ -61,11 +61,7 @@ def _newton_step(gradient: Vector, curvature: Matrix, free: BoolArray) -> tuple[
 
 
 def _line_search(
-    objective: FeatureObjective | WeightObjective,
-    current: Trial,
-    step: Vector,
-    rules: NewtonRules,
-    best: float,
+    objective: Objective, current: Trial, step: Vector, rules: NewtonRules, best: float
 ) -> tuple[Trial, float] | None:
     """Halve the step until the objective rises; None if no fraction does."""
     fraction, bounded = rules.first, objective.prior.bounded
@@ -81,9 +77,7 @@ def _line_search(
     return None
 
 
-def ascend(
-    objective: FeatureObjective | WeightObjective, start: Vector, rules: NewtonRules
-) -> tuple[Trial, Vector]:
+def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Trial, Vector]:
     """Climb by damped Newton steps until the gradient is small or no fraction of a step helps.
 
     Coordinates at zero that may not be negative and whose gradient is negative are held, so that

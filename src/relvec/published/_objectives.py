@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -29,19 +29,6 @@ class Trial(NamedTuple):
     def value(self) -> float:
         """The objective."""
         return self.fit + self.prior
-
-
-class Target(Protocol):
-    """Log likelihood of the targets as a function of the output at each sample."""
-
-    def value(self, output: Vector) -> float:
-        """Log likelihood, up to constants."""
-
-    def score(self, output: Vector) -> Vector:
-        """Its derivative."""
-
-    def curvature(self, output: Vector) -> Vector:
-        """Minus its second derivative."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +71,10 @@ class BernoulliTarget:
         """Variance of the label."""
         result: Vector = expit(output) * expit(-output)
         return result
+
+
+Target = GaussianTarget | BernoulliTarget
+"""Log likelihood as a function of the output at each sample: value, score, and minus its slope."""
 
 
 @dataclass(frozen=True)
@@ -183,3 +174,7 @@ class WeightObjective:
         diagonal = self.prior.curvature(trial.x)
         curvature.flat[:: len(diagonal) + 1] += diagonal
         return self.design.T @ score + self.prior.gradient(trial.x), curvature
+
+
+Objective = FeatureObjective | WeightObjective
+"""Something to maximise."""

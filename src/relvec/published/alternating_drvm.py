@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from relvec._typing import ArrayLike, Vector
+from relvec._typing import ArrayLike
 from relvec.published._algebra import condition, updated_noise, updated_precision
 from relvec.published._alternating import AlternatingEstimator, State
-from relvec.published._inputs import initial_values, read_regression
+from relvec.published._inputs import GaussianRegressor, initial_values, read_regression
 from relvec.published._objectives import GaussianTarget
 
 __all__ = ["AlternatingDRVM"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AlternatingDRVM(RegressorMixin, AlternatingEstimator):
+class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
     """DRVM: sample weights and feature weights re-estimated in turn, as published.
 
     A reference to compare with, not a method to use. The kernel is
@@ -167,7 +166,7 @@ class AlternatingDRVM(RegressorMixin, AlternatingEstimator):
         found = condition(state.design(), state.alpha, state.noise, y)
         if not self.freeze or moves["weights"]:
             state.weight = found.mean
-        self._expose(state, found.covariance)
+        self._expose(state, state.weight, found.covariance)
         self.coef_ = state.weight[state.first :]
         self.intercept_ = state.intercept
         self.noise_variance_ = state.noise
@@ -190,27 +189,3 @@ class AlternatingDRVM(RegressorMixin, AlternatingEstimator):
         )
         state.trace.append(value)
         return change
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
-        """Predict the target, with its standard deviation on request.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        return_std : bool, default=False
-            Also return standard deviations, noise included. The uncertainty of the feature
-            weights is left out, as in the thesis.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
-            Only if `return_std` is True.
-        """
-        kernel = self._kernel(X)
-        mean: Vector = kernel @ self.coef_ + self.intercept_
-        if not return_std:
-            return mean
-        variance = self._variance(kernel)
-        return mean, np.sqrt(self.noise_variance_ + np.maximum(variance, 0.0))

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
@@ -19,10 +18,14 @@ from relvec.published._algebra import (
     scaled_kernel,
     updated_noise,
     updated_precision,
-    variance_at,
     with_constant,
 )
-from relvec.published._inputs import initial_values, per_feature, read_inputs, read_regression
+from relvec.published._inputs import (
+    GaussianRegressor,
+    initial_values,
+    per_feature,
+    read_regression,
+)
 
 __all__ = ["InterleavedRVM"]
 
@@ -48,8 +51,12 @@ COLUMNS: dict[str, Callable[[Matrix], Matrix]] = {
 
 @dataclass
 class _State:
-    """Everything that changes from one iteration to the next."""
+    """The data, and everything that changes from one iteration to the next."""
 
+    X: Matrix
+    y: Vector
+    fixed: Matrix
+    """Columns that do not depend on scales."""
     kept: IndexArray
     """Positions in the order: constant, explicit columns, kernels."""
     alpha: Vector
@@ -57,41 +64,32 @@ class _State:
     log_eta: Vector
     step: float
 
-
-class _Problem:
-    """Columns as functions of the scales, with the derivatives of the evidence."""
-
-    def __init__(self, X: Matrix, y: Vector, fixed: Matrix) -> None:
-        self.X, self.y, self.fixed = X, y, fixed
-        self.n_fixed = fixed.shape[1]
-
-    def split(self, kept: IndexArray) -> tuple[IndexArray, IndexArray]:
+    def split(self) -> tuple[IndexArray, IndexArray]:
         """Return the fixed columns that are kept, and the rows whose kernels are."""
-        return kept[kept < self.n_fixed], kept[kept >= self.n_fixed] - self.n_fixed
+        n_fixed = self.fixed.shape[1]
+        return self.kept[self.kept < n_fixed], self.kept[self.kept >= n_fixed] - n_fixed
 
-    def at(self, state: _State, log_eta: Vector) -> tuple[Conditioned, Matrix]:
-        """Posterior and design at other scales; columns of kernels are the last."""
-        fixed, rows = self.split(state.kept)
+    def at(self, log_eta: Vector) -> tuple[Conditioned, Matrix]:
+        """Posterior and design at these scales; columns of kernels are the last."""
+        fixed, rows = self.split()
         kernel = scaled_kernel(self.X, self.X[rows], np.exp(log_eta))
         design = np.column_stack([self.fixed[:, fixed], kernel])
-        return condition(design, state.alpha, state.noise, self.y), design
+        return condition(design, self.alpha, self.noise, self.y), design
 
-    def gradient(
-        self, state: _State, log_eta: Vector, found: Conditioned, design: Matrix
-    ) -> Vector:
+    def gradient(self, found: Conditioned, design: Matrix) -> Vector:
         """Derivative of the log evidence with respect to the log scales (eqs. 53-57)."""
-        fixed, rows = self.split(state.kept)
+        fixed, rows = self.split()
         first = len(fixed)
         slope = np.outer(found.residual, found.mean[first:])
         slope -= design @ found.covariance[:, first:]
-        slope *= design[:, first:] / state.noise
+        slope *= design[:, first:] / self.noise
         sums = squared_difference_sums(slope, self.X, self.X[rows])
-        result: Vector = -np.exp(log_eta) * sums
+        result: Vector = -np.exp(self.log_eta) * sums
         return result
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class InterleavedRVM(RegressorMixin, BaseEstimator):
+class InterleavedRVM(GaussianRegressor):
     """Relevance vector machine whose input scales climb the evidence between MacKay's updates.
 
     A reference to compare with, not a method to use. Columns are a constant, explicit ones on
@@ -220,8 +218,8 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
                 "step_shrink must be below 1 and step_growth at least 1; "
                 f"got {self.step_shrink!r} and {self.step_growth!r}."
             )
-        problem = _Problem(X, y, self._fixed(X))
-        n_columns = problem.n_fixed + len(y)
+        fixed = self._fixed(X)
+        n_columns = fixed.shape[1] + len(y)
         alpha, noise, floor = initial_values(self, y)
         eta = self.initial_scale
         if eta is None:
@@ -229,23 +227,26 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
             # the mean squared distance between rows is twice the total variance
             eta = 0.25 / total if total > 0.0 else 1.0
         state = _State(
+            X=X,
+            y=y,
+            fixed=fixed,
             kept=np.arange(n_columns),
             alpha=np.full(n_columns, alpha),
             noise=noise,
             log_eta=np.log(per_feature("initial_scale", eta, X.shape[1], positive=True)),
             step=min(self.initial_step, self.max_step),
         )
-        found, _ = problem.at(state, state.log_eta)
+        found, _ = state.at(state.log_eta)
         trace: list[tuple[float, float]] = []
         self.converged_, self.n_iter_ = False, 0
         while self.n_iter_ < self.max_iter and not self.converged_:
             self.n_iter_ += 1
             change = self._update_precisions(state, found, floor)
-            found, before, moved = self._climb(problem, state)
+            found, before, moved = self._climb(state)
             trace.append((before, found.log_evidence))
             # A climber out of short steps has not moved, but will when the precisions have.
             self.converged_ = max(change, moved) < self.tol
-        self._finish(problem, state, found)
+        self._finish(state, found)
         self.trace_ = np.array(trace)
         return self
 
@@ -276,19 +277,18 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         state.kept, state.alpha, state.noise = state.kept[keep], alpha[keep], noise
         return np.inf if pruned else change
 
-    def _climb(self, problem: _Problem, state: _State) -> tuple[Conditioned, float, float]:
+    def _climb(self, state: _State) -> tuple[Conditioned, float, float]:
         """Steps in the scales; return the posterior, the evidence before, and the way gone."""
-        found, design = problem.at(state, state.log_eta)
+        found, design = state.at(state.log_eta)
         before, start = found.log_evidence, state.log_eta
-        has_kernels = bool((state.kept >= problem.n_fixed).any())
-        for _ in range(self.scale_steps if has_kernels else 0):
-            gradient = problem.gradient(state, state.log_eta, found, design)
+        for _ in range(self.scale_steps):
+            gradient = state.gradient(found, design)
             steepest = float(np.max(np.abs(gradient)))
             if not 0.0 < steepest < np.inf:
                 break
             for _ in range(self.max_shrinks + 1):
                 log_eta = state.log_eta + state.step * gradient / steepest
-                trial, trial_design = problem.at(state, log_eta)
+                trial, trial_design = state.at(log_eta)
                 if trial.log_evidence > found.log_evidence:
                     state.log_eta, found, design = log_eta, trial, trial_design
                     state.step = min(state.step * self.step_growth, self.max_step)
@@ -300,13 +300,13 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
                 break
         return found, before, float(np.max(np.abs(state.log_eta - start)))
 
-    def _finish(self, problem: _Problem, state: _State, found: Conditioned) -> None:
-        fixed, rows = problem.split(state.kept)
+    def _finish(self, state: _State, found: Conditioned) -> None:
+        fixed, rows = state.split()
         first, n_fixed = int(self.fit_intercept), len(fixed)
-        weights = np.zeros(problem.n_fixed)
+        weights = np.zeros(state.fixed.shape[1])
         weights[fixed] = found.mean[:n_fixed]
         self.relevance_ = rows
-        self.relevance_vectors_ = problem.X[rows]
+        self.relevance_vectors_ = state.X[rows]
         self.columns_ = fixed[fixed >= first] - first
         self.input_scales_ = np.exp(state.log_eta)
         self.coef_ = found.mean[n_fixed:]
@@ -316,31 +316,8 @@ class InterleavedRVM(RegressorMixin, BaseEstimator):
         self.noise_variance_ = state.noise
         self.log_evidence_ = found.log_evidence
         self._fixed_kept = fixed
-        self._covariance = found.covariance
+        self._weights, self._covariance = found.mean, found.covariance
 
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
-        """Predict the target, with its standard deviation on request.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        return_std : bool, default=False
-            Also return standard deviations, noise included.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
-            Only if `return_std` is True.
-        """
-        X = read_inputs(self, X)
-        fixed = self._fixed(X)
+    def _design(self, X: Matrix) -> Matrix:
         kernel = scaled_kernel(X, self.relevance_vectors_, self.input_scales_)
-        mean: Vector = kernel @ self.coef_
-        mean = mean + fixed[:, int(self.fit_intercept) :] @ self.column_coef_ + self.intercept_
-        if not return_std:
-            return mean
-        design = np.column_stack([fixed[:, self._fixed_kept], kernel])
-        variance = variance_at(design, self._covariance)
-        return mean, np.sqrt(self.noise_variance_ + np.maximum(variance, 0.0))
+        return np.column_stack([self._fixed(X)[:, self._fixed_kept], kernel])

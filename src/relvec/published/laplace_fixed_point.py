@@ -216,7 +216,10 @@ class _Run(Walk):
         best = 0.0
         if self.deletable:
             block = blocks_of(self.problem, self.state)[0]
-            best = look(block, 1e-3, 1, self.problem.charged_entry(self.state)).best_net
+            charged = None
+            if self.problem.counts_at_reference:
+                charged = self.problem.charged_entry(self.state)
+            best = look(block, 1e-3, 1, charged).best_net
         return Certificate(self.steepest(exact=False), best)
 
     def _rates(self) -> _Rates:

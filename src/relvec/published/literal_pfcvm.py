@@ -14,8 +14,9 @@ from sklearn.utils.validation import validate_data
 from relvec._checks import check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.likelihoods import bernoulli
+from relvec.published._algebra import variance_at
 from relvec.published._alternating import AlternatingEstimator, State
-from relvec.published._inputs import check_constants
+from relvec.published._inputs import check_constants, read_inputs
 from relvec.published._newton import inverse_curvature
 from relvec.published._objectives import BernoulliTarget, WeightObjective
 
@@ -181,8 +182,9 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         objective = self._objective(state)
         _, curvature = objective.derivatives(objective.evaluate(state.weight))
         signs = np.concatenate([np.ones(state.first), sign[state.rows]])
-        self._expose(state, inverse_curvature(curvature) * np.outer(signs, signs))
-        self.coef_ = (state.weight * signs)[None, state.first :]
+        weights = state.weight * signs
+        self._expose(state, weights, inverse_curvature(curvature) * np.outer(signs, signs))
+        self.coef_ = weights[None, state.first :]
         self.intercept_ = np.array([state.intercept])
         return self
 
@@ -210,7 +212,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Log odds of the second class at the most probable weights, shape (n_samples,)."""
-        result: Vector = self._kernel(X) @ self.coef_[0] + self.intercept_[0]
+        result: Vector = self._design(read_inputs(self, X)) @ self._weights
         return result
 
     def predict(self, X: ArrayLike) -> Any:
@@ -231,12 +233,12 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
             "probit" by the normal distribution function of equation 3.30. Labels are the same.
         """
         check_choice("moderation", moderation, ("plug_in", "mackay", "probit"))
-        kernel = self._kernel(X)
-        mean = kernel @ self.coef_[0] + self.intercept_[0]
+        design = self._design(read_inputs(self, X))
+        mean = design @ self._weights
         if moderation == "plug_in":
             second = expit(mean)
         elif moderation == "mackay":
-            second = expit(bernoulli.moderate(mean, self._variance(kernel)))
+            second = expit(bernoulli.moderate(mean, variance_at(design, self._covariance)))
         else:
-            second = ndtr(mean / np.sqrt(8.0 / np.pi + self._variance(kernel)))
+            second = ndtr(mean / np.sqrt(8.0 / np.pi + variance_at(design, self._covariance)))
         return np.column_stack([1.0 - second, second])

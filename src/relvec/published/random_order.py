@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from relvec._checks import check_bool
 from relvec._typing import Vector
 from relvec.published._solver import Run
-from relvec.published.textbook import Moves, SingleSteps, TextbookSolver
+from relvec.published.textbook import SingleSteps, TextbookSolver
 from relvec.solvers.base import Monitor, Problem, Relay, Solution, WarmStart
 from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.ascent import Schedule, ascend
@@ -116,11 +116,11 @@ class _RandomSteps(SingleSteps):
         super().__init__(problem, solver)
         self.random = check_random_state(solver.random_state)
 
-    def choose(self, moves: Moves, change: Vector) -> int:
+    def choose(self, wanted: Vector, gain: Vector, change: Vector) -> int:
         """Draw one of the atoms that are in the model or should be."""
         if self.n_steps == 0 and not (change < np.inf).all():
-            return super().choose(moves, change)
-        eligible = np.flatnonzero(moves.should_be_in | (change > 0.0))
+            return super().choose(wanted, gain, change)
+        eligible = np.flatnonzero(np.isfinite(wanted) | (change > 0.0))
         return int(self.random.choice(eligible)) if len(eligible) else 0
 
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from relvec._checks import check_integer
-from relvec._typing import BoolArray, Vector
+from relvec._typing import Vector
 from relvec.published._solver import PublishedSolver, Run
 from relvec.solvers.base import Problem, WarmStart
 from relvec.solvers.gaussian import reference
@@ -72,14 +71,6 @@ class TextbookSolver(PublishedSolver):
         return SingleSteps(problem, self)
 
 
-class Moves(NamedTuple):
-    """For every atom: the best precision, the gain of moving there, where it should be."""
-
-    alpha: Vector
-    gain: Vector
-    should_be_in: BoolArray
-
-
 class SingleSteps(Run):
     """One run of the algorithm; steps are numbered as in section 4 of the paper."""
 
@@ -104,21 +95,20 @@ class SingleSteps(Run):
             return self.settle(warm_start.active, np.exp(warm_start.log_lam))
         problem, moments = self.problem, self.problem.moments
         empty = reference.condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
-        noise = 0.1 * moments.target_ss / moments.n_effective or reference.best_noise(
-            problem, empty
-        )
-        return reference.assess(problem, empty, reference.bounded_noise(problem, noise))
+        noise = reference.bounded_noise(problem, 0.1 * moments.target_ss / moments.n_effective)
+        return reference.assess(problem, empty, noise)
 
     def step(self, state: State) -> tuple[State, float]:
         """Move one atom, re-estimate the noise when it is due, and report what is left to do."""
         problem, n_atoms = self.problem, self.problem.moments.n_atoms
         alpha = np.full(n_atoms, np.inf)
         alpha[state.fit.active] = state.fit.lam / state.noise
-        moves = self.moves(state, alpha)
-        wanted = np.where(moves.should_be_in, moves.alpha, np.inf)
-        change = _log_change(alpha, wanted)
+        wanted, gain = self.moves(state, alpha)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.abs(np.log(wanted / alpha))  # infinite where an atom comes or goes
+        change[np.isnan(change)] = 0.0  # of those that stay outside
         remaining = float(change.max(initial=0.0))
-        chosen = self.choose(moves, change)
+        chosen = self.choose(wanted, gain, change)
         alpha[chosen] = wanted[chosen]
         active = np.flatnonzero(np.isfinite(alpha))
         fit = reference.condition(problem, active, alpha[active] * state.noise)
@@ -129,18 +119,21 @@ class SingleSteps(Run):
         remaining = max(remaining, abs(float(np.log(noise / state.noise))))
         return reference.assess(problem, fit, noise), remaining
 
-    def choose(self, moves: Moves, change: Vector) -> int:
+    def choose(self, wanted: Vector, gain: Vector, change: Vector) -> int:
         """Return the atom whose move is the most useful one."""
         # gains of the order of rounding are not compared: the atom that moves furthest goes first
-        return int(np.argmax(moves.gain if moves.gain.max() > 1e-10 else change))
+        return int(np.argmax(gain if gain.max() > 1e-10 else change))
 
-    def moves(self, state: State, alpha: Vector) -> Moves:
-        """Evaluate every atom's best move at the present noise (steps 4 to 8)."""
+    def moves(self, state: State, alpha: Vector) -> tuple[Vector, Vector]:
+        """Evaluate every atom's best move at the present noise (steps 4 to 8).
+
+        Returns the precision of each, infinite where it should be outside, and what that gains.
+        """
         problem, noise = self.problem, state.noise
         known = reference.statistics(problem, state.fit)
         n_effective, inside = problem.moments.n_effective, np.isfinite(alpha)
-        gain, lam = problem.prior.best(known.s, known.q, known.w, 0.0, n_effective, noise)
-        at_best, best = gain - problem.min_gain, np.where(np.isfinite(gain), lam / noise, np.inf)
+        gain, lam = problem.prior.best(known, n_effective, noise)
+        at_best = gain - problem.min_gain
         # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
         at_present = np.zeros(len(alpha))
         at_present[state.fit.active] = reference.worth(problem, state.fit, known, noise)
@@ -151,7 +144,7 @@ class SingleSteps(Run):
         if full:
             should_be_in &= inside
         gain = np.where(should_be_in, at_best, 0.0) - at_present
-        return Moves(best, gain, should_be_in)
+        return np.where(should_be_in, lam / noise, np.inf), gain
 
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
         """Re-estimate the noise from the residual (step 9), and condition on it."""
@@ -160,12 +153,3 @@ class SingleSteps(Run):
             return fit, reference.best_noise(self.problem, fit)
         noise = self.noise_of(fit)
         return reference.condition(self.problem, fit.active, alpha * noise), noise
-
-
-def _log_change(before: Vector, after: Vector) -> Vector:
-    """Absolute change of the log precisions; infinite where an atom comes or goes."""
-    inside, stays = np.isfinite(before), np.isfinite(after)
-    change = np.where(inside != stays, np.inf, 0.0)
-    both = inside & stays
-    change[both] = np.abs(np.log(after[both] / before[both]))
-    return change

@@ -74,7 +74,7 @@ def ascend(
     """
     climb = _Climb(problem, start, schedule, noise_variance, stage, monitor)
     while True:
-        active, is_brief = climb.active, climb.is_brief
+        active, (is_brief, charge) = climb.active, climb.options()
         maximum = maximise(
             problem.moments.gram(active),
             problem.moments.correlation[active],
@@ -82,12 +82,11 @@ def ascend(
             climb.objective.take(active),
             max_iter=(schedule.newton_steps, 3, 100)[climb.polishing],
             tol=schedule.gradient_tol,
-            charge=climb.charge,
+            charge=charge,
             brief=is_brief,
             tuning=schedule.tuning,
         )
-        climb.move_to(maximum)
-        if climb.told_to_stop():
+        if climb.move_to(maximum):
             return climb.state(None, is_full=False)
         found = climb.look()
         wants = bool((found.net > 0.0).any())
@@ -104,19 +103,18 @@ def ascend(
 
 def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
     """Maximise over the precisions of the atoms of a state; none may enter."""
-    objective, moments = objective_of(problem, noise_variance), problem.moments
+    moments, objective = problem.moments, objective_of(problem, noise_variance).take(state.active)
     maximum = maximise(
         moments.gram(state.active),
         moments.correlation[state.active],
         state.theta,
-        objective.take(state.active),
+        objective,
         max_iter=50,
         tol=1e-3,
     )
     active, point = state.active[maximum.kept], maximum.point
-    noise = point.quadratic / objective.n_effective if noise_variance is None else noise_variance
     value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise_variance)
-    return State(active, point.theta, value, noise)
+    return State(active, point.theta, value, objective.noise_at(point))
 
 
 class _Climb:
@@ -153,19 +151,15 @@ class _Climb:
         self.n_rounds = 0
         self.trace: list[float] = []
 
-    @property
-    def is_brief(self) -> bool:
-        """Whether a few steps will do, because atoms are still to come."""
-        return bool(len(self.active)) and self.polishing == 0 and not self.is_settling
+    def options(self) -> tuple[bool, Vector | None]:
+        """Whether a few Newton steps will do, and what atoms must be worth to stay, if anything."""
+        # Atoms are still to come at first, and only at the end are their prices charged.
+        is_brief = bool(len(self.active)) and self.polishing == 0 and not self.is_settling
+        is_charged = self.is_charged and self.polishing == 2
+        return is_brief, self.problem.min_gain[self.active] if is_charged else None
 
-    @property
-    def charge(self) -> Vector | None:
-        """What active atoms must be worth to stay; None if that is not asked yet."""
-        is_asked = self.is_charged and self.polishing == 2
-        return self.problem.min_gain[self.active] if is_asked else None
-
-    def move_to(self, maximum: Maximum) -> None:
-        """Go where Newton's method led, without the atoms it removed."""
+    def move_to(self, maximum: Maximum) -> bool:
+        """Go where Newton's method led, without the atoms it removed; say if a monitor stops."""
         self.n_rounds += 1
         self.maximum, self.theta = maximum, maximum.point.theta
         if len(maximum.kept) < len(self.active):
@@ -175,27 +169,17 @@ class _Climb:
         self.trace.append(
             value_of(self.problem, self.active, point.quadratic, point.log_det, point.prior, noise)
         )
-
-    def told_to_stop(self) -> bool:
-        """Tell the monitor, if any; it may have seen enough."""
-        if self.monitor is None:
-            return False
         progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
-        return self.monitor(progress)
+        return self.monitor is not None and self.monitor(progress)
 
     def look(self) -> Entrants:
         """Screen every atom."""
         seen = screen(self.problem, self.active, self.maximum.point)
-        admissible = self.moments.usable & (seen.s > self.moments.resolution) & ~self.waiting
+        admissible = self.moments.usable & (seen.known.s > self.moments.resolution) & ~self.waiting
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
         gain, lam = self.objective.prior.take(index).best(
-            seen.s[index],
-            seen.q[index],
-            None if seen.w is None else seen.w[index],
-            self.maximum.point.quadratic,
-            self.objective.n_effective,
-            self.noise_variance,
+            seen.known.take(index), self.objective.n_effective, self.noise_variance
         )
         return Entrants(index, gain, gain - self.price[index], lam, seen)
 
@@ -208,7 +192,12 @@ class _Climb:
         share = self.schedule.pool_share * best
         order = np.flatnonzero(entering & (gain >= share))
         self.polishing = 1 if best < 0.05 and self.schedule.polish else 0
-        if self._use_working_set(len(order)):
+        working_set = self.tuning.working_set
+        if (
+            self.schedule.working_sets
+            and len(order) <= working_set // 4
+            and len(self.active) + working_set < self.moments.n_atoms // 2
+        ):
             self._climb_in_working_set(found)
             return
         size = int(min(max(self.schedule.batch_min, len(self.active)), room, self.tuning.max_batch))
@@ -236,28 +225,14 @@ class _Climb:
         self.active = np.concatenate([self.active, new[~tired]])
         self.theta = np.concatenate([self.theta, theta[~tired]])
 
-    def _use_working_set(self, n_entering: int) -> bool:
-        return (
-            self.schedule.working_sets
-            and n_entering <= self.tuning.working_set // 4
-            and len(self.active) + self.tuning.working_set < self.moments.n_atoms // 2
-        )
-
     def _climb_in_working_set(self, found: Entrants) -> None:
         """Go on among the active and the most promising atoms until nothing moves there."""
-        seen, index = found.seen, found.atoms
-        noise = self.noise_variance
-        promise = self.objective.prior.entry_ratio(
-            seen.s[index],
-            seen.q[index],
-            None if seen.w is None else seen.w[index],
-            self.maximum.point.quadratic / self.objective.n_effective if noise is None else noise,
-        )
-        chosen = index
-        if len(index) > self.tuning.working_set:
-            chosen = index[
-                np.argpartition(-promise, self.tuning.working_set - 1)[: self.tuning.working_set]
-            ]
+        seen, chosen, size = found.seen, found.atoms, self.tuning.working_set
+        if len(chosen) > size:
+            promise = self.objective.prior.entry_ratio(
+                seen.known.take(chosen), self.objective.noise_at(self.maximum.point)
+            )
+            chosen = chosen[np.argpartition(-promise, size - 1)[:size]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
         order = np.argsort(self.active)
         inside = ascend(
@@ -290,11 +265,9 @@ class _Climb:
         covariance, c = self.maximum.covariance, prior.penalty
         assert covariance is not None
         shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
-        s, _, without, w = without_each(
-            point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk
-        )
+        known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk)
         density = prior.log_density(self.theta, noise) if prior.has_density else None
-        loss = removal_loss(s, point.lam, without, point.quadratic, w, n, noise, density)
+        loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
         self.was_cut = True
@@ -302,14 +275,16 @@ class _Climb:
 
     def is_settled(self, room: int) -> bool:
         """Whether to stop now that no atom enters; otherwise polish, then look again."""
-        if not self.schedule.polish or not len(self.active):
-            return True
-        if self.n_rounds >= 2 * self.schedule.max_rounds:
+        is_late = self.n_rounds >= 2 * self.schedule.max_rounds
+        if is_late or not self.schedule.polish or not len(self.active):
             return True
         if self.polishing < 2:
             self.polishing = 2
             return False
-        if self._is_on_a_ridge():
+        # A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
+        # that are alike follows a ridge of tiny curvature, which takes many steps.
+        is_rising = bool((np.diff(self.trace[-2:]) > self.tuning.rising).all())
+        if self.objective.prior.has_density and not self.maximum.converged and is_rising:
             return False
         if self.waiting.any() and room > 0:
             self.waiting[:] = False
@@ -321,16 +296,6 @@ class _Climb:
         )
         return len(self.active) == n_before
 
-    def _is_on_a_ridge(self) -> bool:
-        """Whether Newton's method ran out of steps while the objective still rose.
-
-        A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
-        that are alike then follows a ridge of tiny curvature, which takes many steps.
-        """
-        if not self.objective.prior.has_density or self.maximum.converged:
-            return False
-        return len(self.trace) < 2 or self.trace[-1] - self.trace[-2] > self.tuning.rising
-
     def state(self, found: Entrants | None, *, is_full: bool) -> State:
         """Return the end state; nothing was `found` if a monitor ended the ascent."""
         saturated = found is not None and (self.was_cut or is_full)
@@ -340,25 +305,20 @@ class _Climb:
         if found is not None:
             best_net = max(0.0, float(found.net.max(initial=0.0)))
             certificate = Certificate(0.5 * maximum.gradient, best_net)
-        noise = self.noise_variance
+        is_over = found is not None and self.n_rounds < self.schedule.max_rounds
         return State(
             active=self.active[order],
             theta=self.theta[order],
             objective=self.trace[-1],
-            noise_variance=self.maximum.point.quadratic / self.objective.n_effective
-            if noise is None
-            else noise,
+            noise_variance=self.objective.noise_at(maximum.point),
             n_rounds=self.n_rounds,
-            converged=found is not None
-            and polish
-            and not saturated
-            and maximum.converged
-            and self.n_rounds < self.schedule.max_rounds,
+            converged=is_over and polish and not saturated and maximum.converged,
             saturated=saturated,
             polished=polish,
             stopped=found is None,
             certificate=certificate,
             trace=tuple(self.trace),
+            stage=self.stage,
         )
 
 

@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
-from relvec.solvers.gaussian.shifts import shifts
+from relvec.solvers.gaussian.shifts import pairs_with, shifts
 from relvec.solvers.gaussian.state import State, objective_of
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
@@ -137,115 +138,87 @@ def proposals(
     tuning: SearchTuning = DEFAULT,
 ) -> list[Move]:
     """List swaps and merges worth trying, the most valuable first."""
-    objective = objective_of(problem, noise_variance)
-    active = state.active
+    moments, active = problem.moments, state.active
     if not len(active):
         return []
-    moments = problem.moments
-    point = evaluate(
-        moments.gram(active), moments.correlation[active], state.theta, objective.take(active)
-    )
+    objective, gram = objective_of(problem, noise_variance), moments.gram(active)
+    point = evaluate(gram, moments.correlation[active], state.theta, objective.take(active))
     if point is None:
         return []
-    known = _Landscape(problem, objective, active, point)
-    sets = [np.array([j]) for j in range(len(active))]
-    sets += [np.array(pair) for pair in _neighbours(known.gram, tuning.partners)]
-    gain, lam, loss = known.without(sets)
-    moves = []
-    for number, leaving in enumerate(sets):
-        best = int(np.argmax(gain[number]))
-        value = float(gain[number, best]) - loss[number]
-        if value > tuning.hopeless:
-            theta = min(max(float(np.log(lam[number, best])), THETA_MIN), THETA_MAX)
-            moves.append(Move(active[leaving], best, theta, value))
-    return sorted(moves, key=lambda move: -move.value)
-
-
-def _neighbours(gram: Matrix, count: int) -> list[tuple[int, int]]:
-    """Pairs of active atoms that are most alike."""
     alike = np.abs(gram)
     np.fill_diagonal(alike, -1.0)
-    nearest = np.argsort(-alike, axis=1, kind="stable")[:, : min(count, len(gram) - 1)]
-    return sorted({(min(i, int(j)), max(i, int(j))) for i, row in enumerate(nearest) for j in row})
+    count = min(tuning.partners, len(active) - 1)
+    nearest = np.argsort(-alike, axis=1, kind="stable")[:, :count]
+    sets = [*np.arange(len(active))[:, None], *pairs_with(nearest)]
+    gain, lam, loss = _without(problem, objective, active, point, sets)
+    best = np.argmax(gain, axis=1)
+    value = gain[np.arange(len(sets)), best] - loss
+    moves = []
+    for number in np.argsort(-value, kind="stable"):
+        if value[number] > tuning.hopeless:
+            entering = int(best[number])
+            theta = min(max(float(np.log(lam[number, entering])), THETA_MIN), THETA_MAX)
+            moves.append(Move(active[sets[number]], entering, theta, float(value[number])))
+    return moves
 
 
-class _Landscape:
-    """What every atom would bring to a model from which some of its atoms are taken out."""
+def _without(
+    problem: Problem,
+    objective: Objective,
+    active: IndexArray,
+    point: Point,
+    sets: list[IndexArray],
+) -> tuple[Matrix, Matrix, Vector]:
+    """Best gain of every atom without each set of active ones, its ``lam``, and the set's loss.
 
-    def __init__(
-        self, problem: Problem, objective: Objective, active: IndexArray, point: Point
-    ) -> None:
-        moments = problem.moments
-        self.problem, self.objective, self.active = problem, objective, active
-        self.gram = moments.gram(active)
-        self.lam = point.lam
-        self.quadratic = point.quadratic
-        rows = moments.rows(active)
-        self.covariance = point.covariance
-        self.mean = self.covariance @ moments.correlation[active]
-        self.weights = self.covariance @ rows
-        self.s = 1.0 - np.einsum("ij,ij->j", rows, self.weights)
-        self.q = moments.correlation - self.mean @ rows
-        c = objective.prior.penalty
-        self.penalty = None
-        if objective.prior.is_penalised:
-            # one penalty of all atoms multiplies sums, not their terms
-            self.common, relative = (c, 1.0) if isinstance(c, float) else (1.0, c)
-            self.penalty = np.broadcast_to(relative, self.s.shape)
-            self.charged = self.penalty[active] * self.lam
-            self.shrinking = self.covariance * self.charged
-            self.weighted = self.shrinking @ self.weights
-            self.taken_up = self.charged @ self.weights**2
+    Spec: with ``S`` the covariance, ``B`` the set, ``T = S_BB^-1``, ``y = T S_B G``::
 
-    def without(self, sets: list[IndexArray]) -> tuple[Matrix, Matrix, Vector]:
-        """Best gain of every atom without each set of atoms, its ``lam``, and the set's loss.
-
-        Spec: with ``S`` the covariance, ``B`` the set, ``T = S_BB^-1``, ``y = T S_B G``::
-
-            s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
-            log|K'| = log|K| + log|S_BB| + sum log lam_B
-        """
-        n, _, prior, noise = self.objective
-        density, of_active = None, prior.take(self.active)
-        if prior.has_density:
-            density = of_active.log_density(np.log(self.lam), noise)
-        n_atoms = len(self.s)
-        s, q, w = (np.empty((len(sets), n_atoms)) for _ in range(3))
-        quadratic = np.empty((len(sets), 1))
-        loss = np.empty(len(sets))
-        price = self.problem.min_gain
-        for number, out in enumerate(sets):
-            block = self.covariance[np.ix_(out, out)]
-            inverse = np.linalg.inv(block)
-            here, mean = self.weights[out], self.mean[out]
-            y = inverse @ here
-            s[number] = self.s + np.einsum("ij,ij->j", here, y)
-            q[number] = self.q + mean @ y
-            quadratic[number] = self.quadratic + mean @ inverse @ mean
-            log_det = np.linalg.slogdet(block)[1] + np.log(self.lam[out]).sum()
-            if noise is None:
-                fit = n * np.log(quadratic[number, 0] / self.quadratic)
-            else:
-                fit = (quadratic[number, 0] - self.quadratic) / noise
-            loss[number] = 0.5 * (fit + log_det) - price[self.active[out]].sum()
-            if density is not None:
-                loss[number] += density[out].sum()
-            if self.penalty is not None:
-                rest = self.shrinking[out] @ self.covariance[:, out]
-                w[number] = self.penalty * s[number] - (
-                    self.taken_up
-                    - 2.0 * np.einsum("ij,ij->j", self.weighted[out], y)
-                    + np.einsum("ij,ik,kj->j", y, rest, y)
-                )
-                # the penalty on degrees of freedom the set takes with it: those it has, and
-                # those it takes from the others
-                half = 0.5 * np.add.outer(
-                    self.penalty[self.active[out]], self.penalty[self.active[out]]
-                )
-                loss[number] -= self.common * np.trace(inverse @ (half * block - rest))
-        charge = None if self.penalty is None else self.common * w
-        gain, lam = prior.best(s, q, charge, quadratic, n, noise)
-        usable = self.problem.moments.usable & (s > self.problem.moments.resolution)
-        gain = np.where(usable, gain - price, -np.inf)
-        gain[:, self.active] = -np.inf
-        return gain, lam, loss
+        s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
+        log|K'| = log|K| + log|S_BB| + sum log lam_B
+    """
+    (n, _, prior, noise), moments, price = objective, problem.moments, problem.min_gain
+    lam, rows, covariance = point.lam, moments.rows(active), point.covariance
+    mean, weights = covariance @ moments.correlation[active], covariance @ rows
+    s_with = 1.0 - np.einsum("ij,ij->j", rows, weights)
+    q_with = moments.correlation - mean @ rows
+    s, q, w = np.empty((3, len(sets), len(s_with)))
+    quadratic, loss = np.empty((len(sets), 1)), np.empty(len(sets))
+    density = prior.take(active).log_density(np.log(lam), noise) if prior.has_density else None
+    # one penalty of all atoms multiplies sums, not their terms
+    c = prior.penalty
+    common, penalty = (c, np.ones(len(s_with))) if isinstance(c, float) else (1.0, c)
+    shrinking = covariance * (penalty[active] * lam)
+    if prior.is_penalised:
+        weighted, taken_up = shrinking @ weights, (penalty[active] * lam) @ weights**2
+    for number, out in enumerate(sets):
+        block = covariance[np.ix_(out, out)]
+        inverse = np.linalg.inv(block)
+        y = inverse @ weights[out]
+        s[number] = s_with + np.einsum("ij,ij->j", weights[out], y)
+        q[number] = q_with + mean[out] @ y
+        quadratic[number] = point.quadratic + mean[out] @ inverse @ mean[out]
+        log_det = np.linalg.slogdet(block)[1] + np.log(lam[out]).sum()
+        if noise is None:
+            fit = n * np.log(quadratic[number, 0] / point.quadratic)
+        else:
+            fit = (quadratic[number, 0] - point.quadratic) / noise
+        loss[number] = 0.5 * (fit + log_det) - price[active[out]].sum()
+        if density is not None:
+            loss[number] += density[out].sum()
+        if prior.is_penalised:
+            rest = shrinking[out] @ covariance[:, out]
+            w[number] = penalty * s[number] - (
+                taken_up
+                - 2.0 * np.einsum("ij,ij->j", weighted[out], y)
+                + np.einsum("ij,ik,kj->j", y, rest, y)
+            )
+            # the penalty on degrees of freedom the set takes with it: those it has, and those it
+            # takes from the others
+            half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
+            loss[number] -= common * np.trace(inverse @ (half * block - rest))
+    charge = common * w if prior.is_penalised else None
+    gain, best = prior.best(Statistics(s, q, charge, quadratic), n, noise)
+    usable = moments.usable & (s > moments.resolution)
+    gain = np.where(usable, gain - price, -np.inf)
+    gain[:, active] = -np.inf
+    return gain, best, loss

@@ -22,7 +22,14 @@ from relvec._linalg import (
     solve_lower,
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.evidence import gradient_and_hessian, penalised_shrinkage, removal_loss, without_each
+from relvec.evidence import (
+    downdated_shrinkage,
+    factorise,
+    gradient_and_hessian,
+    penalised_shrinkage,
+    removal_loss,
+    without_each,
+)
 from relvec.priors import BoundPrior
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
@@ -43,6 +50,11 @@ class Objective(NamedTuple):
     def take(self, atoms: IndexArray) -> Objective:
         """Return the objective of some of the atoms."""
         return self._replace(prior=self.prior.take(atoms))
+
+    def noise_at(self, point: Point) -> float:
+        """Return the noise variance: held, or the best at a point."""
+        noise = self.noise_variance
+        return point.quadratic / self.n_effective if noise is None else noise
 
 
 class Point(NamedTuple):
@@ -113,82 +125,91 @@ def evaluate(
     return Point(theta, lam, cost, factor, whitened, quadratic, log_det, added, covariance)
 
 
-class _Model:
-    """An active set on its way to the maximum.
+def raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objective) -> Point:
+    """Evaluate the objective where it is not defined, with small precisions raised until it is.
 
-    Parameters
-    ----------
-    gram, correlation, objective
-        Of its atoms.
-    charge
-        Price of each atom, if those worth less are to go.
-    kept
-        Which of the atoms that were given these are.
+    The rescue is that of `relvec.evidence.factorise`, continued until ``R`` is positive as well.
     """
-
-    def __init__(
-        self,
-        gram: Matrix,
-        correlation: Vector,
-        objective: Objective,
-        charge: Vector | None,
-        kept: IndexArray,
-    ) -> None:
-        self.gram, self.correlation, self.objective = gram, correlation, objective
-        self.charge, self.kept = charge, kept
-
-    def move_to(self, point: Point) -> _Model:
-        """Change the precisions, in place."""
-        self.point, known = point, point.known_covariance
-        self.covariance = inverse_from_cholesky(point.factor) if known is None else known
-        self.mean = self.covariance @ self.correlation
-        self.shrunk, prior = None, self.objective.prior
-        if prior.is_penalised:
-            self.shrunk = penalised_shrinkage(prior.penalty, self.covariance, point.lam)
-        return self
-
-
-def _raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objective) -> Point:
-    """Evaluate with all precisions raised until the objective is numerically defined."""
-    point = None
+    lam, point = np.exp(theta), None
     while point is None:
-        theta = np.maximum(theta, THETA_MIN) + 1.0
-        point = evaluate(gram, correlation, theta, objective)
+        lam = factorise(gram, lam).lam
+        point = evaluate(gram, correlation, np.log(lam), objective)
+        lam = np.maximum(lam, 10.0 * lam.min())
     return point
 
 
-def _rounding(model: _Model) -> float:
-    """Size of the rounding error of the cost.
+class _Model(NamedTuple):
+    """An active set on its way to the maximum."""
 
-    ``R`` is a difference of larger numbers, and an error of one unit in the last place of the
-    Gram matrix moves ``R`` by ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
-    """
-    n, target_ss, _, noise = model.objective
-    mean, size = model.mean, len(model.mean)
-    precision = n / model.point.quadratic if noise is None else 1.0 / noise
-    data = precision * (target_ss + size * float(mean @ mean))
-    return 4.0 * EPS * (abs(model.point.cost) + data + size * float(model.covariance.trace()))
+    gram: Matrix
+    correlation: Vector
+    objective: Objective
+    charge: Vector | None
+    """Price of each atom, if those worth less are to go."""
+    kept: IndexArray
+    """Which of the atoms that were given these are."""
+    point: Point
+    covariance: Matrix
+    mean: Vector
+    shrunk: Matrix | None
+    """See `penalised_shrinkage`; None without a penalty."""
+    density: Vector | None
+    """Log density of the log precisions; None if flat."""
 
 
-def _hopeless(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
-    """Find atoms to take out, exactly, one after the other by rank-one downdates.
+def _model_at(
+    theta: Vector,
+    point: Point | None,
+    gram: Matrix,
+    correlation: Vector,
+    objective: Objective,
+    charge: Vector | None,
+    kept: IndexArray,
+) -> _Model:
+    """Return the model at a point, with its posterior moments; None is a point to be raised."""
+    point = point or raised(gram, correlation, theta, objective)
+    _, _, prior, noise = objective
+    covariance, shrunk, density = point.known_covariance, None, None
+    if covariance is None:
+        covariance = inverse_from_cholesky(point.factor)
+    if prior.is_penalised:
+        shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
+    if prior.has_density:
+        density = prior.log_density(point.theta, noise)
+    mean, given = covariance @ correlation, (gram, correlation, objective, charge, kept)
+    return _Model(*given, point, covariance, mean, shrunk, density)
+
+
+def _restricted(model: _Model, alive: BoolArray) -> _Model:
+    """Return the model of some of the atoms, their precisions unchanged."""
+    gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
+    objective = model.objective.take(np.flatnonzero(alive))
+    charge = None if model.charge is None else model.charge[alive]
+    theta, kept = model.point.theta[alive], model.kept[alive]
+    point = evaluate(gram, correlation, theta, objective)
+    return _model_at(theta, point, gram, correlation, objective, charge, kept)
+
+
+def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
+    """Find the atoms that stay when others go, exactly, one after the other.
 
     An atom goes when its best precision is infinite or, if there is a charge, when the
-    model without it loses less than the charge. Returns the survivors, and whether many
-    went at once, in which case nothing says that the objective rose: the caller checks.
+    model without it loses less than the charge; the others are then updated by rank-one
+    downdates. If more than `bulk` of many atoms go, the clearest half goes at once. Returns the
+    survivors, and whether that was so, in which case nothing says that the objective rose: the
+    caller checks.
     """
     n, _, prior, noise = model.objective
-    lam, quadratic, mean, charge = model.point.lam, model.point.quadratic, model.mean, model.charge
-    covariance, shrunk = model.covariance, model.shrunk
-    density = prior.log_density(model.point.theta, noise) if prior.has_density else None
+    lam, quadratic, charge = model.point.lam, model.point.quadratic, model.charge
+    covariance, mean, shrunk = model.covariance, model.mean, model.shrunk
     alive = np.ones(len(mean), dtype=bool)
     while alive.any():
         variance = np.where(alive, covariance.diagonal(), 1.0)
-        s, q, without, w = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
-        goes = prior.is_hopeless(s, q, w, without, n, noise) & alive
+        known = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
+        goes = prior.is_hopeless(known, n, noise) & alive
         if charge is None and not goes.any():
             break
-        loss = removal_loss(s, lam, without, quadratic, w, n, noise, density)
+        loss = removal_loss(known, lam, quadratic, n, noise, model.density)
         if charge is not None:
             loss = loss - charge
             goes |= (loss < 0.0) & alive
@@ -196,82 +217,19 @@ def _hopeless(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
         if not n_going:
             break
         loss = np.where(goes, loss, np.inf)
-        if n_going > bulk and alive.all():
+        if n_going > bulk and len(alive) > 40 and alive.all():
             alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
             return alive, True
         worst = int(np.argmin(loss))
-        quadratic, alive[worst] = float(without[worst]), False
-        covariance, mean, shrunk = _downdate(worst, covariance, mean, shrunk, lam, prior.penalty)
+        quadratic, alive[worst] = float(np.asarray(known.quadratic)[worst]), False
+        root = math.sqrt(covariance[worst, worst])
+        a = covariance[:, worst] / root
+        if shrunk is not None:
+            shrunk = downdated_shrinkage(prior.penalty, shrunk, covariance, lam, a)
+        mean = mean - a * (mean[worst] / root)
+        mean[worst] = 0.0
+        covariance = covariance - np.multiply.outer(a, a)
     return alive, False
-
-
-def _downdate(
-    atom: int,
-    covariance: Matrix,
-    mean: Vector,
-    shrunk: Matrix | None,
-    lam: Vector,
-    penalty: float | Vector,
-) -> tuple[Matrix, Vector, Matrix | None]:
-    """Return the covariance, the mean and ``Q`` without an atom."""
-    root = math.sqrt(covariance[atom, atom])
-    a = covariance[:, atom] / root
-    if shrunk is not None:
-        penalty = 1.0 if isinstance(penalty, float) else penalty
-        la = penalty * lam * a
-        change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
-        shrunk = shrunk + change + change.T
-    mean = mean - a * (mean[atom] / root)
-    mean[atom] = 0.0
-    return covariance - np.multiply.outer(a, a), mean, shrunk
-
-
-def _without_hopeless(given: _Model, model: _Model, bulk: int) -> tuple[_Model, int]:
-    """Take out atoms the model is better without; `given` is the model before any went.
-
-    With more than `bulk` of them the clearest half goes at once, unless that was wrong once.
-    """
-    while True:
-        size = len(model.kept)
-        alive, many = _hopeless(model, bulk if model.charge is None and size > 40 else size)
-        if alive.all():
-            return model, bulk
-        kept, theta = model.kept[alive], model.point.theta[alive]
-        gram, correlation = given.gram[np.ix_(kept, kept)], given.correlation[kept]
-        objective = given.objective.take(kept)
-        point = evaluate(gram, correlation, theta, objective)
-        point = point or _raised(gram, correlation, theta, objective)
-        if many and point.cost > model.point.cost:
-            bulk = len(given.kept)
-            continue
-        charge = None if given.charge is None else given.charge[kept]
-        model = _Model(gram, correlation, objective, charge, kept).move_to(point)
-        if not many:
-            return model, bulk
-
-
-def _derivatives(model: _Model) -> tuple[Vector, Matrix]:
-    """Gradient and Hessian of the cost, those at their bounds held there."""
-    n, _, prior, noise = model.objective
-    point, theta = model.point, model.point.theta
-    gradient, hessian = gradient_and_hessian(
-        model.covariance,
-        model.mean,
-        point.lam,
-        model.shrunk,
-        point.quadratic,
-        n,
-        noise,
-        prior.slopes(theta, noise) if prior.has_density else None,
-        prior.penalty,
-    )
-    # A precision at its bound is stationary when the objective wants it further out.
-    held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
-    if held.any():
-        gradient[held] = 0.0
-        hessian[held] = hessian[:, held] = 0.0
-        hessian[held, held] = 1.0
-    return gradient, hessian
 
 
 def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
@@ -298,6 +256,63 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
     step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
     return step * (max_step / largest) if largest > max_step else step
+
+
+class _Step(NamedTuple):
+    """A step of Newton's method."""
+
+    point: Point | None
+    """Where it leads; None if the model stays where it is."""
+    steepest: float
+    """Largest entry of the gradient before it."""
+    converged: bool
+
+
+def _newton_step(model: _Model, tol: float, tuning: SearchTuning, *, is_last: bool) -> _Step:
+    """Take one step, shortened until the cost falls as its slope promises.
+
+    None is taken at the maximum, nor after the one that `is_last`. The maximum is where the
+    gradient is below `tol`, or what is left to gain below rounding: ``R`` is a difference of larger
+    numbers, and an error of one unit in the last place of the Gram matrix moves ``R`` by
+    ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
+    """
+    (n, target_ss, prior, noise), mean = model.objective, model.mean
+    theta, cost, quadratic = model.point.theta, model.point.cost, model.point.quadratic
+    slopes = prior.slopes(theta, noise) if prior.has_density else None
+    gradient, hessian = gradient_and_hessian(
+        model.covariance,
+        mean,
+        model.point.lam,
+        model.shrunk,
+        quadratic,
+        n,
+        noise,
+        slopes,
+        prior.penalty,
+    )
+    # A precision at its bound is stationary when the objective wants it further out.
+    held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
+    if held.any():
+        gradient[held] = 0.0
+        hessian[held] = hessian[:, held] = 0.0
+        hessian[held, held] = 1.0
+    steepest = float(np.abs(gradient).max(initial=0.0))
+    if steepest < tol or is_last:
+        return _Step(None, steepest, steepest < tol)
+    step, length = _direction(gradient, hessian, tuning.max_step), 1.0
+    precision = n / quadratic if noise is None else 1.0 / noise
+    data = precision * (target_ss + len(mean) * float(mean @ mean))
+    rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(model.covariance.trace()))
+    slope = float(gradient @ step)
+    if -slope < rounding:
+        return _Step(None, steepest, True)
+    for _ in range(tuning.max_backtracks):
+        trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
+        trial = evaluate(model.gram, model.correlation, trial_theta, model.objective)
+        if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + rounding:
+            return _Step(trial, steepest, False)
+        length *= tuning.backtrack
+    return _Step(None, steepest, False)
 
 
 def maximise(
@@ -333,44 +348,25 @@ def maximise(
         Lengths of steps.
     """
     point = evaluate(gram, correlation, theta, objective)
-    point = point or _raised(gram, correlation, theta, objective)
-    given = _Model(gram, correlation, objective, charge, np.arange(len(theta)))
-    model, bulk = given.move_to(point), tuning.bulk_removal
-    n_iter, converged, steepest = 0, False, np.inf
+    kept = np.arange(len(theta))
+    model = _model_at(theta, point, gram, correlation, objective, charge, kept)
+    n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
     while True:
-        model, bulk = _without_hopeless(given, model, bulk)
-        if not len(model.kept):
-            converged, steepest = True, 0.0
-            break
-        gradient, hessian = _derivatives(model)
-        steepest = float(np.abs(gradient).max())
-        converged = steepest < tol
-        if converged or n_iter >= max_iter:
-            break
-        step = _direction(gradient, hessian, tuning.max_step)
-        slope, slack = float(gradient @ step), _rounding(model)
-        converged = -slope < slack  # what is left to gain is below rounding
-        trial = None if converged else _line_search(model, step, slope, slack, tuning)
-        if trial is None:
+        alive, many = _find_survivors(model, bulk)
+        if not alive.all():
+            smaller = _restricted(model, alive)
+            if many and smaller.point.cost > model.point.cost:
+                bulk = len(theta)  # too many: one by one from now on
+                continue
+            model = smaller
+            if many:
+                continue
+        step = _newton_step(model, tol, tuning, is_last=n_iter >= max_iter)
+        if step.point is None:
             break
         n_iter += 1
         if brief and n_iter >= max_iter:
-            return Maximum(model.kept, trial, None, None, n_iter, False, np.inf)
-        model.move_to(trial)
-    return Maximum(
-        model.kept, model.point, model.covariance, model.mean, n_iter, converged, steepest
-    )
-
-
-def _line_search(
-    model: _Model, step: Vector, slope: float, slack: float, tuning: SearchTuning
-) -> Point | None:
-    """Shorten a step until the cost falls as its slope promises; None if it never does."""
-    theta, cost, length = model.point.theta, model.point.cost, 1.0
-    for _ in range(tuning.max_backtracks):
-        trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
-        trial = evaluate(model.gram, model.correlation, trial_theta, model.objective)
-        if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + slack:
-            return trial
-        length *= tuning.backtrack
-    return None
+            return Maximum(model.kept, step.point, None, None, n_iter, False, np.inf)
+        model = _model_at(step.point.theta, step.point, *model[:5])
+    end = model.kept, model.point, model.covariance, model.mean
+    return Maximum(*end, n_iter, step.converged, step.steepest)

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Vector
+from relvec.priors import Statistics
 from relvec.solvers.base import (
     Candidate,
     Certificate,
@@ -230,14 +231,14 @@ class _Answer:
         outside[active] = False
         z = moments.correlation[outside]
         quadratic = moments.target_ss - float(mean @ moments.correlation[active])
-        held = problem.noise_variance
-        entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
+        known = Statistics(
             np.ones_like(z),
             z,
             self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
-            moments.n_effective + 2.0 * noise_prior.shape,
-            held,
+        )
+        entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
+            known, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
         )
         return Certificate(
             float(np.abs(gradient).max(initial=0.0)),

@@ -98,9 +98,17 @@ class SequentialSolver(BaseEstimator):
             return empty_state(problem, problem.noise_variance).solution(0, problem)
         search = _Search(problem, self, monitor)
         try:
-            return search.run(warm_start)
+            if warm_start is None:
+                start = ridge(problem, search.tuning)
+                search.plan(start)
+                best = search.finish(start)
+            else:
+                best = search.climb("warm start", State(*warm_start), search.polish)
         except _Stopped as stop:
-            return search.stopped(stop.state)
+            best = search.stopped(stop.state)
+        ends = sorted(search.ends, key=_rank, reverse=True)
+        candidates = tuple([Candidate(end.stage, end.objective, len(end.active)) for end in ends])
+        return best.solution(search.relay.n_iter, problem, candidates=candidates)
 
 
 class _Stopped(Exception):
@@ -118,7 +126,8 @@ class _Search:
         self.problem, self.solver, self.effort = problem, solver, solver.effort
         self.tuning = DEFAULT if solver.tuning is None else solver.tuning
         self.relay = Relay(monitor)
-        self.ends: list[tuple[str, State]] = []
+        self.ends: list[State] = []
+        """End states to be compared."""
         self.visited: Visited = set()
         self.held = problem.noise_variance
         usable = problem.moments.usable
@@ -136,6 +145,9 @@ class _Search:
         )
         self.loose = self.polish._replace(threshold=0.01 if self.is_small else 0.05, polish=False)
         self.hold = self.loose._replace(threshold=0.5)
+        self.plan = self._search_small if self.is_small else self._search_large
+        if self.is_charged:
+            self.plan = self._search_columns
 
     # ------------------------------------------------------------------ moves
 
@@ -165,15 +177,18 @@ class _Search:
         self.relay.n_iter += state.n_rounds
         state = _continued(parent, state)
         if noise is None and is_end:
-            self.ends.append((label, state))
+            self.ends.append(state)
         if state.stopped:
             raise _Stopped(state)
         return state
 
-    def forward(self, share: float, noise: float, end: Schedule, hold: Schedule) -> State:
+    def forward(
+        self, share: float, start: Ridge, end: Schedule, hold: Schedule | None = None
+    ) -> State:
         """From the empty model with the noise held at a share of its estimate, then freed."""
         label = f"forward, noise held at {share:g}"
-        return self.climb(label, self.climb(label, EMPTY, hold, noise=share * noise), end)
+        noise = share * (start.noise_variance if self.held is None else self.held)
+        return self.climb(label, self.climb(label, EMPTY, hold or self.hold, noise=noise), end)
 
     def dense(self, start: Ridge, shift: float, end: Schedule) -> State:
         """From every atom (of the ridge regression) at `shift` from its log precision."""
@@ -204,7 +219,7 @@ class _Search:
                 continue
             end = improve(self.problem, state, again, self.visited, self.tuning)
             moved.append(end if end is state else _continued(state, end))
-            self.ends.append((label, moved[-1]))
+            self.ends.append(moved[-1])
         return moved
 
     def reheat(self, start: Ridge, state: State, share: float) -> State:
@@ -215,42 +230,31 @@ class _Search:
 
     # ------------------------------------------------------------------ plans
 
-    def run(self, warm_start: WarmStart | None) -> Solution:
-        """Search among all atoms, then among the parts of a union; or from a warm start only."""
-        problem, moments = self.problem, self.problem.moments
-        if warm_start is not None:
-            return self._solution(self.climb("warm start", State(*warm_start), self.polish))
-        start = ridge(problem, self.tuning)
-        noise = start.noise_variance if self.held is None else self.held
-        if self.is_charged:
-            self._search_columns(noise)
-        else:
-            best = (self._search_small if self.is_small else self._search_large)(start, noise)
-            if best.objective + float(problem.min_gain[best.active].sum()) < start.objective:
-                # One precision for all atoms explains more: single atoms gain too little to be
-                # found one by one (wide kernels), so begin with all of them.
-                self.dense(start, 0.0, self.polish)
-        if moments.parts:
+    def finish(self, start: Ridge) -> State:
+        """Search where the plan did not, and take the best end state to its maximum."""
+        best = max(self.ends, key=_rank)
+        worth = best.objective + float(self.problem.min_gain[best.active].sum())
+        if not self.is_charged and worth < start.objective:
+            # One precision for all atoms explains more: single atoms gain too little to be found
+            # one by one (wide kernels), so begin with all of them.
+            self.dense(start, 0.0, self.polish)
+        if self.problem.moments.parts:
             self._search_union()
-        best = self._best()
-        return self._solution(
-            best if best.polished else self.climb("final", best, self.polish, best)
-        )
+        best = max(self.ends, key=_rank)
+        return best if best.polished else self.climb("final", best, self.polish, best)
 
-    def stopped(self, state: State) -> Solution:
-        """Answer with the best state so far; `state` is the one at which a monitor said stop."""
+    def stopped(self, state: State) -> State:
+        """Return the best state so far; `state` is the one at which a monitor said stop."""
         if not self.ends:  # the noise was still held: evaluate the state without that
             glance = self.loose._replace(max_rounds=0)
-            end = ascend(self.problem, state, glance, noise_variance=self.held)
-            self.ends.append(("stopped", end))
-        return self._solution(self._best()._replace(converged=False))
-
-    def _best(self) -> State:
-        return max((end for _, end in self.ends), key=_rank)
+            self.ends.append(
+                ascend(self.problem, state, glance, noise_variance=self.held, stage="stopped")
+            )
+        return max(self.ends, key=_rank)._replace(converged=False)
 
     def _search_union(self) -> None:
         """Search among the parts of a union, and let them hand over to each other."""
-        pool = [self._best(), *self._search_parts()]
+        pool = [max(self.ends, key=_rank), *self._search_parts()]
         if self.effort == "fast":
             return
         best = self._recombine_pairs(pool, 4)
@@ -316,64 +320,61 @@ class _Search:
             raise _Stopped(state)
         return state
 
-    def _search_columns(self, noise: float) -> None:
+    def _search_columns(self, start: Ridge) -> None:
         """Explicit columns at a price: forward selection, which rarely needs help."""
         pool = [self.climb("forward", EMPTY, self.polish)]
         if self.effort != "fast":
-            pool.append(self.forward(0.45, noise, self.polish, self.hold))
+            pool.append(self.forward(0.45, start, self.polish))
             self.merge(pool, self.polish)
 
-    def _search_small(self, start: Ridge, noise: float) -> State:
+    def _search_small(self, start: Ridge) -> None:
+        first = self.dense(start, 0.0, self.polish)  # balanced is never below the fast search
         if self.effort == "fast":
-            return self.dense(start, 0.0, self.polish)
-        pool = [self.dense(start, 0.0, self.polish)]  # never below the fast search
-        pool += [self.forward(share, noise, self.loose, self.hold) for share in (0.3, 0.1)]
-        is_sparse = len(max(pool, key=_rank).active) <= self.tuning.few_atoms
+            return
+        few, loose = self.tuning.few_atoms, self.loose
+        pool = [first, self.forward(0.3, start, loose), self.forward(0.1, start, loose)]
         # Ends of very different sizes: a rugged landscape, where further starts tell more.
-        is_sparse &= all(len(state.active) <= 2 * self.tuning.few_atoms for state in pool)
+        largest = max(len(first.active), len(pool[1].active), len(pool[2].active))
+        is_sparse = len(max(pool, key=_rank).active) <= few and largest <= 2 * few
         if is_sparse:
             pool += self.rearrange(pool, 3)
             pool.append(self._recombine_pairs(pool, 3))
-        if self.effort == "balanced" and is_sparse:
-            return max(pool, key=_rank)
-        pool += [self.dense(start, shift, self.loose) for shift in (1.0, -1.0, 2.0, -2.0)]
-        if self.effort == "balanced":
-            pool.append(self.merge(pool, self.loose))
-            best = self._recombine_pairs(pool, 8)
-            return max([best, *self.rearrange([best], 1)], key=_rank)
-        return self._search_thoroughly(pool, start, noise)
+            if self.effort == "balanced":
+                return
+        pool += [self.dense(start, shift, loose) for shift in (1.0, -1.0, 2.0, -2.0)]
+        if self.effort == "thorough":
+            self._search_thoroughly(pool, start)
+            return
+        pool.append(self.merge(pool, loose))
+        self.rearrange([self._recombine_pairs(pool, 8)], 1)
 
-    def _search_thoroughly(self, pool: list[State], start: Ridge, noise: float) -> State:
+    def _search_thoroughly(self, pool: list[State], start: Ridge) -> None:
         """Further starts, from the end states of the balanced search and besides."""
-        pool.append(self.forward(1.0, noise, self.loose, self.hold))
+        pool.append(self.forward(1.0, start, self.loose))
         pool.append(self.merge(pool, self.loose))
         pool.append(self.climb("forward", EMPTY, self.loose))
         best = max(pool, key=_rank)
         pool += [self.breathe(best, share, self.loose) for share in (0.5, 0.2)]
         best = self._recombine_pairs(pool, 8)
         pool = [best, *(self.reheat(start, best, share) for share in (0.5, 0.1, 0.02))]
-        best = self._recombine_pairs(pool, 8)
-        return max([best, *self.rearrange([end for _, end in self.ends], 8)], key=_rank)
+        self._recombine_pairs(pool, 8)
+        self.rearrange(self.ends, 8)
 
-    def _search_large(self, start: Ridge, noise: float) -> State:
+    def _search_large(self, start: Ridge) -> None:
+        pool = [self.forward(0.45, start, self.polish)]  # never below the fast search
         if self.effort == "fast":
-            return self.forward(0.45, noise, self.polish, self.hold)
-        pool = [
-            self.forward(0.45, noise, self.polish, self.hold),  # never below the fast search
-            self.dense(start, 0.0, self.loose),
-        ]
+            return
+        pool.append(self.dense(start, 0.0, self.loose))
         if self.effort == "thorough":
             deep = self.hold._replace(threshold=2.0, pool_share=0.005)
-            pool.append(self.forward(0.2, noise, self.loose, deep))
+            pool.append(self.forward(0.2, start, self.loose, deep))
             pool.append(self.dense(start, 1.5, self.loose))
         parent = max(pool, key=_rank)
         merged = self.merge(pool, self.loose)
         again = self.merge([merged, parent], self.loose)
-        best = max(parent, merged, again, key=_rank)
         if self.effort == "thorough":
-            pressed = self.breathe(best, 0.5, self.loose)
-            best = max(best, self.merge([best, pressed], self.loose), key=_rank)
-        return best
+            best = max(parent, merged, again, key=_rank)
+            self.merge([best, self.breathe(best, 0.5, self.loose)], self.loose)
 
     def _recombine_pairs(self, pool: list[State], attempts: int) -> State:
         """Merge the best with the next best as long as that helps."""
@@ -391,18 +392,14 @@ class _Search:
                 best = child
         return best
 
-    def _solution(self, state: State) -> Solution:
-        ends = sorted(self.ends, key=lambda end: _rank(end[1]), reverse=True)
-        candidates = tuple(Candidate(name, end.objective, len(end.active)) for name, end in ends)
-        return state.solution(self.relay.n_iter, self.problem, candidates=candidates)
-
 
 def _continued(parent: State, child: State) -> State:
     """The child, with the trace of its parent before the part of its own that leads higher."""
     if not child.objective > parent.objective:
         return child
-    higher = tuple(value for value in child.trace if value > parent.objective)
-    return child._replace(trace=parent.trace + higher)
+    trace = np.array(child.trace)
+    higher = trace[trace > parent.objective].tolist()
+    return child._replace(trace=(*parent.trace, *higher))
 
 
 def _rank(state: State) -> tuple[bool, float]:

@@ -104,21 +104,27 @@ def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> I
     among = alike[:, active].copy()
     np.fill_diagonal(among, -1.0)
     alike[:, active] = -1.0
-    near = [row[alike[i, row] >= 0.0] for i, row in enumerate(_largest(alike, tuning.neighbours))]
-    partners = _largest(among, min(tuning.shift_partners, size - 1))
-    pairs = {(min(i, int(j)), max(i, int(j))) for i in range(size) for j in partners[i]}
+    near: list[IndexArray] = []
     sets = []
-    for i in range(size):
+    for i, row in enumerate(_largest(alike, tuning.neighbours)):
+        near.append(row[alike[i, row] >= 0.0])
         for new in near[i]:
             sets.append(active.copy())
             sets[-1][i] = new
-    for i, j in sorted(pairs):
+    for i, j in pairs_with(_largest(among, min(tuning.shift_partners, size - 1))):
         for first in near[i]:
             for second in near[j]:
                 if first != second:
                     sets.append(active.copy())
                     sets[-1][[i, j]] = first, second
     return np.array(sets, dtype=np.intp).reshape(-1, size)
+
+
+def pairs_with(partners: IndexArray) -> IndexArray:
+    """Pairs of every number ``i`` with those in the row ``i`` of `partners`, each pair once."""
+    first = np.repeat(np.arange(len(partners)), partners.shape[1])
+    pairs = np.sort(np.column_stack([first, partners.ravel()]), axis=1)
+    return np.unique(pairs, axis=0) if len(pairs) else pairs
 
 
 def _largest(values: Matrix, count: int) -> IndexArray:
@@ -132,6 +138,8 @@ def _evaluate(
     gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective, stiffening: float = 0.05
 ) -> tuple[Vector, Matrix, Matrix]:
     """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
+    # `newton.evaluate` for dozens of models of a few atoms each: one call of LAPACK for the whole
+    # stack, which takes a fraction of the time of one for each.
     n, target_ss, prior, noise = objective
     c = prior.penalty
     lam = np.exp(theta)

@@ -20,7 +20,7 @@ from relvec._linalg import (
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective, mackay_update
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate, raised
 from relvec.solvers.gaussian.state import State, objective_of
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
@@ -80,11 +80,8 @@ def dense_start(
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
     for _ in range(tuning.sweeps):
-        point = evaluate(gram, correlation, theta, objective.take(active))
-        if point is None:
-            theta = theta + 0.5
-            continue
-        update = _sorted_out(point, objective.take(active))
+        at = gram, correlation, theta, objective.take(active)
+        update = _sorted_out(evaluate(*at) or raised(*at), at[-1])
         kept = update < np.log(tuning.prune_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
@@ -100,7 +97,7 @@ def dense_start(
 
 def _sorted_out(point: Point, objective: Objective) -> Vector:
     """One of MacKay's updates of ``log lam``."""
-    n, _, prior, noise = objective
+    prior = objective.prior
     shrunk: Vector | float = 0.0
     if prior.is_penalised:
         covariance = point.covariance
@@ -111,7 +108,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
     gamma = np.clip(1.0 - point.lam * variance, 1e-15, 1.0)
-    noise = point.quadratic / n if noise is None else noise
+    noise = objective.noise_at(point)
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point(point.theta, noise)
     with np.errstate(divide="ignore"):

@@ -30,6 +30,8 @@ class State(NamedTuple):
     """Whether a monitor ended the ascent."""
     certificate: Certificate = Certificate(np.inf, np.inf)
     trace: tuple[float, ...] = ()
+    stage: str = ""
+    """Name of the ascent that ended here."""
 
     def solution(
         self,

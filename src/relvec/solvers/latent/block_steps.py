@@ -72,18 +72,10 @@ class Promise(NamedTuple):
 
 
 def propose(block: Block, working: IndexArray, atoms: Matrix, schedule: Schedule) -> Proposal:
-    """Ascend the evidence of the regression within a working set, to weights of the signs required.
+    """Ascend the evidence of the regression to weights of the signs required.
 
-    Parameters
-    ----------
-    block : Block
-        The model now.
-    working : ndarray of shape (n_working,)
-        Atoms that may be in the model, ascending; those that are, among them.
-    atoms : ndarray of shape (n_samples, n_working)
-        Their columns.
-    schedule : Schedule
-        How far to go.
+    Only the `working` atoms, ascending and the active ones among them, may be in the model;
+    `atoms` are their columns.
     """
     latent = block.problem
     statistics = SufficientStatistics(len(working))
@@ -122,46 +114,33 @@ def look(
 ) -> Promise:
     """Screen every atom of the dictionary; a slope of the wrong sign promises nothing.
 
-    Parameters
-    ----------
-    block : Block
-        The model now.
-    threshold : float
-        Least gain that counts.
-    most : int
-        Length of the list of promising atoms.
-    charged : tuple of two ndarrays, optional
-        If the penalty on degrees of freedom is a prior: `LatentProblem.charged_entry`.
+    A gain of less than `threshold` does not count, and of the rest the `most` promising are
+    listed. `charged` is `LatentProblem.charged_entry`, if the penalty is a prior.
     """
     problem, k = block.problem, block.first // max(block.problem.dictionary.shape[1], 1)
     curvature, response = block.regression
-    moments = WeightedMoments(
-        problem.dictionary,
-        response,
-        curvature,
-        centre=problem.has_intercept,
-        active=block.active,
-    )
     active, prior = block.active, problem.regression_prior
+    moments = WeightedMoments(
+        problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
+    )
     theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
     objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
     point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
     if point is None:  # beyond rounding: nothing can be said of other atoms
         return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
-    seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point)
+    seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).known
     admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
     admissible[active] = False
     if problem.signs is not None:
         admissible &= ~has_wrong_sign(problem.signs, seen.q)
     index = np.flatnonzero(admissible)
-    s, q = seen.s[index], seen.q[index]
+    known = seen.take(index)
     if charged is not None:
         norm = moments.column_norm[index]
         bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
-        gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
+        gain, log_unit = best_common_precision(known.s[:, None], np.square(known.q)[:, None], bound)
     else:
-        w = None if seen.w is None else seen.w[index]
-        gain, lam = prior.take(index).best(s, q, w, point.quadratic, moments.n_effective, 1.0)
+        gain, lam = prior.take(index).best(known, moments.n_effective, 1.0)
         log_unit = np.log(np.maximum(lam, 1e-300))
     net = gain - np.maximum(problem.min_gain[index], threshold)
     order = np.argsort(-net, kind="stable")[:most]

@@ -23,23 +23,10 @@ def best_common_precision(
     Maximises ``sum_k [log(a / (a + s_k)) + q_k^2 / (a + s_k)] / 2 - sum_k r_k / (a + t_k)``, which
     may have several maxima, on a grid of ``log a`` that is refined around the best point.
 
-    Parameters
-    ----------
-    s, square : ndarray of shape (n_rows, n_weights)
-        Curvature and squared slope of the evidence in each weight, all else integrated out.
-    penalty : tuple of two ndarrays of shape (n_rows, n_weights), optional
-        ``t`` and ``r``: degrees of freedom, times the penalty on them.
-    reach : float, default=14.0
-        Log precisions are looked for so far from the mean curvature of the weights.
-    n_points : int, default=29
-        Of the first grid.
-    refinements : int, default=3
-        Further grids, each four times as fine.
-
-    Returns
-    -------
-    gain, log_precision : ndarray of shape (n_rows,)
-        The gain is zero at infinite precision, of which the grid may be short by a trifle.
+    ``s`` and ``q^2`` (`square`) are curvature and squared slope of the evidence in each weight, all
+    else integrated out, of shape (n_rows, n_weights); `penalty` is ``t`` and ``r``. The grid has
+    `n_points` within `reach` of the mean curvature, and is made four times as fine at each of the
+    `refinements`. At infinite precision, of which it may be short by a trifle, the gain is zero.
     """
 
     def value(log_precision: Vector) -> Vector:

@@ -34,14 +34,9 @@ class Entrants(NamedTuple):
 
 
 class ExactAscent:
-    """Climb from where a walk is until derivatives vanish and no unit would gain.
+    """Move a walk until derivatives vanish and no unit would gain.
 
-    Parameters
-    ----------
-    walk : Walk
-        Where to start; it is moved.
-    max_iter : int
-        Rounds of joint ascent, removal and entry.
+    At most `max_iter` rounds of joint ascent, removal and entry.
     """
 
     def __init__(self, walk: Walk, max_iter: int) -> None:

@@ -82,15 +82,15 @@ class LaplaceSolver(BaseEstimator):
             free = replace(problem, prior=BoundFlat())
             flat = BlockSearch(free, 10.0 * tol, max_iter, monitor, None, tuning)
             flat.run()
-            warm_start = flat.walk.state.active, flat.walk.state.log_precision
+            warm_start = flat.state.active, flat.state.log_precision
             is_stopped = flat.is_stopped
         search = BlockSearch(problem, tol, max_iter, monitor, warm_start, tuning)
         converged = not is_stopped and search.run()
-        walk, certificate = search.walk, search.certificate()
+        certificate = search.certificate()
         if exact and not (is_stopped or search.is_stopped):
             # one atom at a time: more rounds than working sets
-            ascent = ExactAscent(walk, 4 * max_iter)
+            ascent = ExactAscent(search, 4 * max_iter)
             converged = ascent.run()
             certificate = ascent.certificate()
-        n_iter = max(1, len(walk.trace) - 1)
-        return LatentSolution(walk.state, n_iter, converged, certificate, tuple(walk.trace))
+        n_iter = max(1, len(search.trace) - 1)
+        return LatentSolution(search.state, n_iter, converged, certificate, tuple(search.trace))

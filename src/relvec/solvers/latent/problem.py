@@ -14,7 +14,7 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.laplace.hessian import Hessian
+from relvec.laplace.hessian import Hessian, Penalty
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
@@ -94,7 +94,8 @@ class LatentProblem:
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
     prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
     """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
-    atoms or each, or a density of log precisions."""
+    atoms or each, or a density of log precisions. A density of the noise variance adds nothing:
+    there is none to estimate."""
     is_prior: bool = True
     """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
     makes the penalty a prior, or at the curvature of the model itself."""
@@ -112,6 +113,8 @@ class LatentProblem:
 
     n_blocks: int = field(init=False)
     """Number of latent functions that atoms may enter."""
+    counts_at_reference: bool = field(init=False)
+    """Whether there is a penalty on degrees of freedom, and it is a prior."""
     tied: int = field(init=False)
     """Number of weights that share a precision: a unit, which enters and leaves as one."""
     regression_prior: BoundSmoothness = field(init=False)
@@ -120,12 +123,13 @@ class LatentProblem:
     def __post_init__(self) -> None:
         """Check the parts, give every atom its price, and count."""
         self._check()
-        n_atoms, n_blocks = self.dictionary.shape[1], self.likelihood.n_latent
+        n_atoms, n_blocks = self.dictionary.shape[1], self.likelihood.recipe.n_latent
         signs = None if self.signs is None else check_signs(self.signs, n_atoms)
         completed = {
             "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
             "signs": signs if signs is not None and signs.any() else None,
             "n_blocks": n_blocks,
+            "counts_at_reference": self.prior.is_penalised and self.is_prior,
             "tied": n_blocks if self.shared else 1,
             "regression_prior": BoundSmoothness(self.prior.penalty),
         }
@@ -150,12 +154,6 @@ class LatentProblem:
                     f"{name} must be a number, or one for each of {n_atoms} atoms, and not NaN; "
                     f"got shape {np.shape(value)}."
                 )
-        if self.prior.noise.shape or self.prior.noise.rate:
-            raise ValueError(
-                "A prior on the noise needs a noise variance that is estimated, which only "
-                f"regressors do (SequentialSolver); {self.likelihood.recipe!r} has none. Leave "
-                "`noise` of the prior out."
-            )
         if self.signs is not None and self.likelihood.n_latent > 1:
             raise ValueError("signs of weights need a likelihood of one latent function.")
 
@@ -236,7 +234,7 @@ class LatentProblem:
 
     def charged(self, mode: Mode) -> Hessian:
         """Return the curvature at which degrees of freedom are counted."""
-        if not self.is_prior:
+        if not self.counts_at_reference:
             return mode.hessian
         return mode.design.hessian(mode.design.reference(self.likelihood), mode.hessian.precision)
 
@@ -246,26 +244,23 @@ class LatentProblem:
         The last are ``t`` and ``r``, as of `charged_entry`, or None.
         """
         penalty = None
-        if self.prior.is_penalised and not self.is_prior:
+        if self.prior.is_penalised and not self.counts_at_reference:
             penalty = self.prior.penalty, self.penalty_of(state.active)
         raw, s, r = state.mode.hessian.entry(self.dictionary, penalty)
         admissible: BoolArray = s > 1e-9 * raw  # less is rounding: the model explains the atom
         s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
-        return admissible, s, self.charged_entry(state) if r is None else (s, r)
+        if self.counts_at_reference:
+            return admissible, s, self.charged_entry(state)
+        return admissible, s, None if r is None else (s, r)
 
-    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix] | None:
-        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``.
-
-        None unless there is a penalty on degrees of freedom, and it is a prior.
-        """
-        if not (self.prior.is_penalised and self.is_prior):
-            return None
+    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
+        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
         penalty = self.prior.penalty, self.penalty_of(state.active)
         _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
         assert r is not None
         return np.maximum(s, 0.0), r
 
-    def penalty_of(self, active: IndexArray) -> float | Vector:
+    def penalty_of(self, active: IndexArray) -> Penalty:
         """Penalty per degree of freedom of active atoms: one number for all, or one for each."""
         penalty = self.prior.penalty
         if isinstance(penalty, np.ndarray):
@@ -274,9 +269,11 @@ class LatentProblem:
 
     def gradient(self, state: LatentState, *, exact: bool) -> Vector:
         """Derivative of the objective in the log precision of every weight."""
-        mode, c = state.mode, self.penalty_of(state.active)
-        result = mode.gradient(self.likelihood, 0.0 if self.is_prior else c, exact=exact)
-        if self.prior.is_penalised and self.is_prior:
+        mode = state.mode
+        c = self.penalty_of(state.active) if self.prior.is_penalised else 0.0
+        own = 0.0 if self.counts_at_reference else c
+        result = mode.gradient(self.likelihood, own, exact=exact)
+        if self.counts_at_reference:
             result = result + self.charged(mode).degrees_slope(c)
         if self.prior.has_density:
             result = result + self.prior.slopes(state.log_precision, 1.0)[0] / self.tied

@@ -25,24 +25,8 @@ from relvec.solvers.latent.walk import Stopped, Walk
 __all__ = ["BlockSearch"]
 
 
-class BlockSearch:
-    """The search at fixed curvature, for one or several blocks.
-
-    Parameters
-    ----------
-    problem : LatentProblem
-        What to maximise.
-    tol : float
-        Rise of the objective, in nats, at which to stop.
-    max_iter : int
-        Working sets to go through.
-    monitor : callable or None
-        Told of every step; returning True ends the search where it is.
-    warm_start : (ndarray, ndarray) or None
-        Active atoms, ascending, and their log precisions to start from.
-    tuning : LatentTuning
-        Numbers of the search.
-    """
+class BlockSearch(Walk):
+    """The search at fixed curvature, for one or several blocks, through `max_iter` working sets."""
 
     def __init__(
         self,
@@ -53,9 +37,8 @@ class BlockSearch:
         warm_start: tuple[IndexArray, Vector] | None,
         tuning: LatentTuning,
     ) -> None:
-        self.problem, self.tol, self.max_iter, self.tuning = problem, tol, max_iter, tuning
-        self.walk = Walk(problem, tol, monitor, warm_start, tuning)
-        self.is_stopped = False
+        super().__init__(problem, tol, monitor, warm_start, tuning)
+        self.max_iter, self.is_stopped = max_iter, False
         threshold = max(float(problem.min_gain.min(initial=1e-3)), 1e-4)
         self.schedule = Schedule(threshold=threshold, gradient_tol=1e-3, max_rounds=50)
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
@@ -64,27 +47,28 @@ class BlockSearch:
 
     def run(self) -> bool:
         """Search until no step brings a rise; False if cut short."""
-        walk, tol, settled_to = self.walk, self.tol, 0.02
+        tol, settled_to = self.tol, 0.02
         try:
             if self.problem.shared:
                 return self._run_jointly()
-            walk.hold(self._first_atoms())
-            start = walk.state.objective
-            self._settle(settled_to, first_loose=not len(walk.state.active))
+            atoms = np.arange(self.n_atoms * self.problem.n_blocks)
+            self.hold(atoms if self.n_atoms <= self.tuning.first_atoms else self._first_atoms())
+            start = self.state.objective
+            self._settle(settled_to, first_loose=not len(self.state.active))
             for _ in range(self.max_iter):
-                before, promises = walk.state.objective, self._look()
+                before, promises = self.state.objective, self._look()
                 best_net = max(promises, key=attrgetter("best_net")).best_net
                 if best_net > 0.0 or settled_to > tol:
                     if best_net > 0.0:
-                        walk.hold(np.concatenate([*map(attrgetter("atoms"), promises)]))
+                        self.hold(np.concatenate([*map(attrgetter("atoms"), promises)]))
                     settled_to = 10.0 * tol if best_net > 0.1 else tol
                     self._settle(settled_to)
-                    if walk.state.objective - before >= tol or self._enter_one(promises):
+                    if self.state.objective - before >= tol or self._enter_one(promises):
                         continue
-                if self._is_finished(start):
+                if self.problem.n_blocks == 1 or self._finish_jointly(start):
                     return True
-                start, settled_to = walk.state.objective, 0.02
-                self._settle(settled_to, first_loose=not len(walk.state.active))
+                start, settled_to = self.state.objective, 0.02
+                self._settle(settled_to, first_loose=not len(self.state.active))
         except Stopped:
             self.is_stopped = True
         return False
@@ -94,34 +78,31 @@ class BlockSearch:
         if self.problem.n_blocks == 1:
             best = self._look()[0].best_net
         else:
-            best = promising_units(self.walk, self.schedule.threshold).best_net
-        return Certificate(self.walk.steepest(exact=False), best)
+            best = promising_units(self, self.schedule.threshold).best_net
+        return Certificate(self.steepest(exact=False), best)
 
     # ------------------------------------------------------------------ all blocks at once
 
     def _run_jointly(self) -> bool:
         """Alternate entries, precisions and removals until nothing rises."""
-        walk = self.walk
         for _ in range(self.max_iter):
-            before = walk.state.objective
-            entered = enter_jointly(walk, self.schedule.threshold)
+            before = self.state.objective
+            entered = enter_jointly(self, self.schedule.threshold)
             # far from the end, precisions need not be exact
-            walk.settle_precisions(max(self.tol, 0.1 * (walk.state.objective - before)))
+            self.settle_precisions(max(self.tol, 0.1 * (self.state.objective - before)))
             if not entered:
-                walk.settle_precisions(self.tol)
-            if walk.state.objective - before < self.tol:
+                self.settle_precisions(self.tol)
+            if self.state.objective - before < self.tol:
                 return True
         return False
 
-    def _is_finished(self, start: float) -> bool:
+    def _finish_jointly(self, start: float) -> bool:
         """Move, remove and enter with all blocks at once; whether nothing rose since `start`."""
-        if self.problem.n_blocks == 1:
-            return True
         for _ in range(self.max_iter):
-            self.walk.settle_precisions(self.tol)
-            if not enter_jointly(self.walk, self.schedule.threshold):
+            self.settle_precisions(self.tol)
+            if not enter_jointly(self, self.schedule.threshold):
                 break
-        return self.walk.state.objective - start < self.tol
+        return self.state.objective - start < self.tol
 
     # ------------------------------------------------------------------ block by block
 
@@ -131,87 +112,83 @@ class BlockSearch:
         The same in all blocks: neither their place in the dictionary nor the order of the classes
         must matter.
         """
-        problem, n_atoms = self.problem, self.walk.n_atoms
-        if n_atoms <= self.tuning.first_atoms:
-            return np.arange(n_atoms * problem.n_blocks)
-        pulls = self.walk.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
+        problem = self.problem
+        pulls = self.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
         slopes = problem.dictionary.rmatmat(pulls)
         order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
         order = order[np.isfinite(problem.min_gain[order])]
         places = np.linspace(0, len(order) - 1, self.tuning.first_atoms).astype(np.intp)
-        starts = np.arange(problem.n_blocks) * n_atoms
+        starts = np.arange(problem.n_blocks) * self.n_atoms
         return np.add.outer(starts, np.unique(order[places])).ravel()
 
     def _look(self) -> list[Promise]:
         """Screen every atom of every block at the curvature of the mode."""
-        problem, state = self.problem, self.walk.state
-        if self._seen is not None and self._seen[0] is state:
-            return self._seen[1]
-        promises: list[Promise] = []
-        charged = problem.charged_entry(state)
-        for block in blocks_of(problem, state):
-            promises.append(look(block, self.schedule.threshold, self.tuning.promising, charged))
-        self._seen = state, promises
-        return promises
+        problem, state = self.problem, self.state
+        if self._seen is None or self._seen[0] is not state:
+            promises: list[Promise] = []
+            charged = problem.charged_entry(state) if problem.counts_at_reference else None
+            for block in blocks_of(problem, state):
+                promises.append(
+                    look(block, self.schedule.threshold, self.tuning.promising, charged)
+                )
+            self._seen = state, promises
+        return self._seen[1]
 
     def _settle(self, tol: float, *, first_loose: bool = False) -> None:
         """Take regression steps in the working set until they bring less than `tol`."""
-        problem, walk = self.problem, self.walk
+        problem = self.problem
         for number in range(self.tuning.rounds):
-            before, proposals = walk.state.objective, []
+            before, proposals = self.state.objective, []
             schedule = self.loose if first_loose and number < 2 else self.schedule
-            for block, working in zip(blocks_of(problem, walk.state), walk.working, strict=True):
-                proposals.append(propose(block, working, walk.columns(working), schedule))
-            if not self._take(proposals) or walk.state.objective - before < tol:
+            for block, working in zip(blocks_of(problem, self.state), self.working, strict=True):
+                proposals.append(propose(block, working, self.columns(working), schedule))
+            if problem.n_blocks == 1:
+                (active, log_precision, gain) = proposals[0]
+                rose = gain >= self.tuning.nothing * self.tol
+                rose = rose and self.step_towards(active, log_precision)
+            else:
+                rose = self._take(proposals)
+            if not rose or self.state.objective - before < tol:
                 break
         if problem.prior.is_penalised or problem.n_blocks > 1 or problem.signs is not None:
-            walk.settle_precisions(tol)
+            self.settle_precisions(tol)
 
     def _take(self, proposals: list[Proposal]) -> bool:
         """Step towards the proposals of all blocks or, if that fails, of one after the other."""
-        walk, first = self.walk, proposals[0]
-        if len(proposals) == 1:
-            is_worth_it = first.gain >= self.tuning.nothing * self.tol
-            return is_worth_it and walk.step_towards(first.active, first.log_precision)
         if sum(proposal.gain for proposal in proposals) < self.tol:
             return False
         if len(proposals) > 2:  # two blocks say the same twice: both steps together go too far
             active = np.concatenate([proposal.active for proposal in proposals])
             value = np.concatenate([proposal.log_precision for proposal in proposals])
-            if walk.step_towards(active, value):
+            if self.step_towards(active, value):
                 return True
         rose = False
         for block in sorted(range(len(proposals)), key=lambda b: -proposals[b].gain):
             if proposals[block].gain < self.tol:
                 break
-            objective = walk.state.objective
-            if objective < self._failed_at.get(block, -np.inf) + self.tuning.patience:
+            state = self.state
+            if state.objective < self._failed_at.get(block, -np.inf) + self.tuning.patience:
                 continue
-            if self._take_one(block, proposals[block]):
+            others = (state.active // self.n_atoms) != block
+            active = np.concatenate([state.active[others], proposals[block].active])
+            value = np.concatenate([state.log_precision[others], proposals[block].log_precision])
+            order = np.argsort(active)
+            if self.step_towards(active[order], value[order]):
                 rose = True
             else:
-                self._failed_at[block] = walk.state.objective
+                self._failed_at[block] = state.objective
         return rose
-
-    def _take_one(self, block: int, proposal: Proposal) -> bool:
-        """Step towards the proposal of one block, the others left as they are."""
-        state = self.walk.state
-        others = (state.active // self.walk.n_atoms) != block
-        active = np.concatenate([state.active[others], proposal.active])
-        value = np.concatenate([state.log_precision[others], proposal.log_precision])
-        order = np.argsort(active)
-        return self.walk.step_towards(active[order], value[order])
 
     def _enter_one(self, promises: list[Promise]) -> bool:
         """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
-        walk, tried = self.walk, self.tuning.tried
+        tried = self.tuning.tried
         for atoms, log_precision, _ in promises:
             for atom, wanted in zip(atoms[:tried], log_precision[:tried], strict=True):
                 entering = np.array([atom])
-                least = walk.bounds(entering)[0]
-                if least[0] > wanted or np.isin(entering, walk.state.active).any():
+                least = self.bounds(entering)[0]
+                if least[0] > wanted or np.isin(entering, self.state.active).any():
                     continue  # one that wants more than it may have would be followed by many
                 for weaker in range(self.tuning.weaker):
-                    if walk.accept(*walk.enter(entering, wanted + weaker * np.log(8.0))):
+                    if self.accept(*self.enter(entering, wanted + weaker * np.log(8.0))):
                         return True
         return False

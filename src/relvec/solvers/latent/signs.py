@@ -45,25 +45,8 @@ def ascend_signed(
     """Ascend the evidence of a regression with unit noise to a model of the given signs.
 
     An ascent that knows of no signs is repeated without the atoms whose mean came out wrong,
-    from what is left; after some repeats those that are wrong just go.
-
-    Parameters
-    ----------
-    problem : Problem
-        The regression.
-    start : State
-        Active atoms, ascending, and their log precisions.
-    schedule : Schedule
-        How far to go.
-    signs : ndarray of shape (n_atoms,)
-        -1, 0 or 1.
-    repeats : int, default=4
-        Ascents, each without the atoms that had the wrong sign in the one before.
-
-    Returns
-    -------
-    state : State
-        Atoms, ascending, and their log precisions; the rest is not filled in.
+    from what is left; after some repeats those that are wrong just go. Of the state returned,
+    only the atoms, ascending, and their log precisions are filled in.
     """
     moments = problem.moments
     allowed = np.arange(moments.n_atoms)

@@ -19,18 +19,8 @@ class Stopped(Exception):
 class Walk:
     """A state, the way to it, and the columns of the atoms that moves are made with.
 
-    Parameters
-    ----------
-    problem : LatentProblem
-        What to maximise.
-    tol : float
-        Rise of the objective, in nats, that counts.
-    monitor : callable or None
-        Told of every step; returning True ends the search where it is.
-    warm_start : (ndarray, ndarray) or None
-        Active atoms, ascending, and their log precisions to start from.
-    tuning : LatentTuning
-        Numbers of the search.
+    A rise of the objective by `tol` nats counts. The monitor is called after every step and may
+    end the search there. A warm start is of active atoms, ascending, and their log precisions.
     """
 
     def __init__(
