@@ -9,7 +9,14 @@ import numpy as np
 from relvec import evidence
 from relvec._typing import Matrix, Vector
 from relvec.moments.base import Moments
-from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness, GammaPrior, InverseGamma
+from relvec.priors import (
+    BoundFlat,
+    BoundPrior,
+    BoundSmoothness,
+    GammaPrior,
+    InverseGamma,
+    Statistics,
+)
 from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian.newton import Objective
@@ -67,7 +74,7 @@ def best_precision(
 ) -> tuple[Vector, Vector]:
     """Return the best precision of one atom; `p` is ``phi' K^-2 phi``."""
     w = c * p if c and p is not None else None
-    return prior_of(c, None, rate).best(s, q, w, quadratic, n, noise)
+    return prior_of(c, None, rate).best(Statistics(s, q, w, quadratic), n, noise)
 
 
 def removal_loss(
@@ -84,7 +91,8 @@ def removal_loss(
     """Return what taking out an atom costs; `p` is ``phi' K^-2 phi``."""
     w = c * p if c and p is not None else None
     density = prior_of(0.0, None, rate).log_density(np.log(lam), noise)
-    return evidence.removal_loss(s, lam, without, quadratic, w, n, noise, density)
+    known = Statistics(s, np.sqrt(s), w, without)
+    return evidence.removal_loss(known, lam, quadratic, n, noise, density)
 
 
 def gradient_and_hessian(

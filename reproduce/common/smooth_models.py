@@ -9,7 +9,8 @@ import numpy as np
 from relvec import RVMRegressor
 from relvec.dictionaries import WaveletDictionary
 from relvec.priors import resolve_prior
-from relvec.solvers.gaussian.orthonormal import profile_noise, shrink
+from relvec.solvers.gaussian.noise_profile import profile_noise
+from relvec.solvers.gaussian.shrinkage import shrink
 
 __all__ = [
     "INTERVAL",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
 from relvec.priors import resolve_prior
-from relvec.solvers.gaussian.orthonormal import entry_threshold, shrinkage
+from relvec.solvers.gaussian.shrinkage import entry_threshold, shrinkage
 from reproduce.common.pictures import COLOURS, GREY, sheet
 from reproduce.common.smooth_models import PRIORS, denoise
 from reproduce.engine import Cell, Experiment, Results, Settings, Task

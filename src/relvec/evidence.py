@@ -21,7 +21,7 @@ import numpy as np
 
 from relvec._linalg import EPS, log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.priors.base import FixedPoint
+from relvec.priors.base import FixedPoint, Statistics
 
 NOISE_FLOOR = 1e-10
 """The estimated noise never explains less than this share of the target's variance: in the search a
@@ -128,8 +128,8 @@ def without_each(
     quadratic: float,
     penalty: float | Vector,
     shrunk: Matrix | None,
-) -> tuple[Vector, Vector, Vector, Vector | None]:
-    """Statistics (s, q, R, w) of each active atom in the model without it.
+) -> Statistics:
+    """Statistics of each active atom in the model without it.
 
     Parameters
     ----------
@@ -147,28 +147,36 @@ def without_each(
         w = penalty * (np.maximum(shrunk.diagonal(), 0.0) / variance**2)
     elif shrunk is not None:  # only several penalties can make it negative
         w = shrunk.diagonal() / variance**2
-    return s, q, quadratic + mean * q, w
+    return Statistics(s, q, w, quadratic + mean * q)
 
 
 def removal_loss(
-    s: Vector,
+    known: Statistics,
     lam: Vector,
-    quadratic_without: Vector,
     quadratic: float,
-    w: Vector | None,
     n_effective: float,
     noise_variance: float | None,
     density: Vector | None = None,
 ) -> Vector:
     """How much ``J`` falls when an active atom is taken out (negative: it rises).
 
-    `w` is as in `entry_penalty`, `density` the log density of the log precision.
+    Parameters
+    ----------
+    known
+        Statistics of the atom in the model without it.
+    lam
+        Its precision.
+    quadratic, n_effective, noise_variance
+        ``R`` of the model with it, ``N`` and the held noise.
+    density
+        Log density of the log precision.
     """
+    s, _, w, quadratic_without = known
     x = lam + s
     if noise_variance is None:
         fit = n_effective * np.log(quadratic_without / quadratic)
     else:
-        fit = (quadratic_without - quadratic) / noise_variance
+        fit = np.asarray(quadratic_without - quadratic) / noise_variance
     loss = 0.5 * (fit - np.log(x / lam))
     if w is not None:
         loss = loss - w / x

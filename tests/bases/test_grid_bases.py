@@ -9,7 +9,7 @@ from relvec import SparseBayesRegressor
 from relvec.bases import CosineBasis, KernelBasis, WaveletBasis
 from relvec.bases.grid import regular_grid
 from relvec.dictionaries import WaveletDictionary
-from relvec.solvers.gaussian.orthonormal import shrink
+from relvec.solvers.gaussian.shrinkage import shrink
 from relvec.testing import check_basis
 
 pytest.importorskip("pywt")

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 from relvec.denoising import DenoisingTuning
 from relvec.denoising.frame import Band
 from relvec.denoising.rule import group_price, shrink_band
-from relvec.solvers.gaussian.orthonormal import shrinkage
+from relvec.solvers.gaussian.shrinkage import shrinkage
 
 
 def band(axes, wraps=True, share=0.5):

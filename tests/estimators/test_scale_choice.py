@@ -17,7 +17,7 @@ def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_var
         is_shared=kind == "isotropic",
         n_scales=n_scales,
         price=price,
-        n_varying=n_varying,
+        spread=np.ones(n_varying),
     )
     return SimpleNamespace(learnt=scales, basis=group)
 

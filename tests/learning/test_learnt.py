@@ -19,8 +19,8 @@ def learn(target, kind="ard"):
 
 def test_a_width_that_is_no_longer_common_is_a_scale_for_each():
     [learnt] = learn(FIRST, "isotropic")
-    assert learnt.moved(2.0 * learnt.relevance, RBF()).kind == "isotropic"
-    moved = learnt.moved(learnt.relevance * np.array([1.0, 2.0, 1.0]), RBF())
+    assert learnt.moved(2.0 * learnt.relevance).kind == "isotropic"
+    moved = learnt.moved(learnt.relevance * np.array([1.0, 2.0, 1.0]))
     assert (moved.kind, moved.n_scales) == ("ard", 3)
 
 

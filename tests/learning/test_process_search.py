@@ -14,7 +14,7 @@ from relvec.learning.label_process import LabelProcess
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
 from relvec.learning.scales import entry_price
-from relvec.learning.screening import screen_inputs, single_scores
+from relvec.learning.screening import single_scores
 from relvec.learning.tuning import ScaleTuning
 
 SMALLEST_SCALE, TIE = 2e-6, 0.2
@@ -206,9 +206,9 @@ def test_largest_scales_belong_to_the_median_gap():
 # ------------------------------------------------------------------ screening
 
 
-def screened(process, most, varies=None, **options):
-    varies = np.ones(process.X.shape[1], dtype=bool) if varies is None else varies
-    return screen_inputs(single_scores(process, varies, **options), most)
+def screened(process, most, varies=None):
+    largest = np.ones(process.X.shape[1]) if varies is None else varies.astype(float)
+    return ProcessSearch(process, RBF(), largest).screened(most)
 
 
 @pytest.mark.slow
@@ -225,10 +225,10 @@ def test_screening_ranks_lines_and_parabolas_on_top(seed, weighted):
 
 
 def test_screening_is_the_same_in_blocks():
-    process = Process(X, T)
-    whole = screened(process, 3)
-    np.testing.assert_array_equal(screened(process, 3, block_values=1), whole)
-    assert whole[[1, 4]].all()
+    process, varies = Process(X, T), np.ones(P, dtype=bool)
+    whole = single_scores(process, varies)
+    np.testing.assert_allclose(single_scores(process, varies, block_values=1), whole)
+    assert screened(process, 3)[[1, 4]].all()
 
 
 def test_screening_heeds_what_varies():

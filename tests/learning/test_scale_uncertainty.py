@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from relvec.bases import KernelAtoms
 from relvec.kernels import Laplacian, ScaledInputs
 from relvec.learning.learnt import LearntScales
-from relvec.learning.scale_uncertainty import ScaledFit, _follow, measure_scales
+from relvec.learning.scale_uncertainty import _follow, measure_scales
 from relvec.moments import SufficientStatistics
 from relvec.posterior import condition
 from tests.learning.test_sparse_evidence import (
@@ -38,12 +39,16 @@ def fit_at(kernel, scale, theta, weight=None, *, centre=True, noise=None, target
     posterior = condition(
         moments, np.arange(len(CENTERS)), theta, has_intercept=centre, noise_variance=noise
     )
-    return ScaledFit(atoms, posterior, weight)
+    return SimpleNamespace(atoms=atoms, posterior=posterior, weight=weight)
+
+
+def follow(fit, changes):
+    return _follow(fit.atoms, fit.posterior, X, fit.weight, changes)
 
 
 def information(fit, changes=None):
     kept = np.count_nonzero(fit.atoms.kernel.scale)
-    return _follow(fit, X, np.eye(kept) if changes is None else changes)[1]
+    return follow(fit, np.eye(kept) if changes is None else changes)[1]
 
 
 def test_information_is_that_of_the_evidence():
@@ -99,21 +104,21 @@ def test_uncertainty_is_that_of_the_joint_gaussian(centre, weight, noise):
     plain = np.einsum("ij,jk,ik->i", rows[:, :n_weights], inner, rows[:, :n_weights])
 
     fit = fit_at(kernel, SCALE, theta, weight, centre=centre, noise=options["noise"])
-    follow, known = _follow(fit, X, np.eye(P))
+    uncertainty, known = follow(fit, np.eye(P))
     covariance = np.linalg.inv(known + np.diag(scale_precision))
     np.testing.assert_allclose(covariance, joint[n_weights:, n_weights:], rtol=1e-4)
     root = np.linalg.cholesky(covariance)
-    extra = np.square(follow.directions(new) @ root).sum(axis=1)
+    extra = np.square(uncertainty.directions(new) @ root).sum(axis=1)
     np.testing.assert_allclose(extra, total - plain, rtol=1e-4, atol=1e-9)
 
 
 def test_uncertainty_of_inputs_that_are_in_the_model():
     scale = np.array([0.6, 0.0, 0.05])
-    follow, _ = _follow(fit_at(RBF(0.9), scale, np.zeros(4)), X, np.diag([0.1, 0.01]))
+    uncertainty, _ = follow(fit_at(RBF(0.9), scale, np.zeros(4)), np.diag([0.1, 0.01]))
     other = X.copy()
     other[:, 1] = 77.0
-    np.testing.assert_allclose(follow.directions(other), follow.directions(X))
-    assert follow.directions(X).shape == (N, 2)
+    np.testing.assert_allclose(uncertainty.directions(other), uncertainty.directions(X))
+    assert uncertainty.directions(X).shape == (N, 2)
 
 
 def learnt_scales(kind="ard"):
@@ -135,16 +140,16 @@ def learnt_scales(kind="ard"):
 def test_directions_of_a_model_are_independent_changes_of_its_scales(kind):
     fit = fit_at(RBF(0.9), SCALE, np.array([-1.0, 0.5, -2.0, 0.2]))
     learnt = learnt_scales(kind)
-    std, [follow] = measure_scales(learnt, X, [fit])
+    std, [uncertainty] = measure_scales(learnt, X, [fit], [None])
     assert (std > 0.0).all()
-    assert follow.directions(X).shape == (N, P if kind == "ard" else 1)
-    variance = np.square(follow.changes).sum(axis=1) * learnt.spread**4
+    assert uncertainty.directions(X).shape == (N, P if kind == "ard" else 1)
+    variance = np.square(uncertainty.changes).sum(axis=1) * learnt.spread**4
     np.testing.assert_allclose(np.sqrt(variance), std, rtol=1e-9)
 
 
 def test_what_was_not_learnt_is_not_known():
     fit = fit_at(RBF(0.9), SCALE, np.zeros(4))
-    std, follows = measure_scales(learnt_scales("none"), X, [fit])
+    std, follows = measure_scales(learnt_scales("none"), X, [fit], [None])
     assert np.isinf(std).all()
     assert follows == [None]
 
@@ -159,7 +164,8 @@ def latent_fit(kernel, weights, precision, curvature, has_intercept):
     norm = norm.column_norm
     log_lam = np.log(precision) - 2.0 * np.log(norm)
     fit = fit_at(kernel, SCALE, log_lam, curvature, centre=has_intercept, noise=1.0)
-    return fit._replace(posterior=replace(fit.posterior, unit_mean=weights * norm))
+    fit.posterior = replace(fit.posterior, unit_mean=weights * norm)
+    return fit
 
 
 @pytest.mark.parametrize("has_intercept", [True, False])

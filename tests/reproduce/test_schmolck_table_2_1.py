@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 pytest.importorskip("pywt")
 
 from relvec.datasets import make_noisy_signal
-from relvec.solvers.gaussian.orthonormal import profile_objective
+from relvec.solvers.gaussian.noise_profile import profile_objective
 from reproduce.common.smooth_models import (
     NOISE_PRIOR,
     WAVELAB,

@@ -20,7 +20,7 @@ from relvec.denoising.plain import make_dictionary
 from relvec.denoising.recipes import default_recipes
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 from relvec.noise import METHODS, NoiseLevel, NoiseLevelWarning, mad, noise_level
-from relvec.solvers.gaussian.orthonormal import profile_noise
+from relvec.solvers.gaussian.noise_profile import profile_noise
 
 __all__ = ["given_variance", "have_equal_noise", "resolve_noise"]
 

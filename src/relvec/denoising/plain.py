@@ -12,7 +12,8 @@ from relvec._typing import IndexArray, Vector
 from relvec.denoising.frame import Array, Bands
 from relvec.denoising.shifted_wavelets import WaveletFrame
 from relvec.dictionaries.transform import CosineDictionary, TransformDictionary, WaveletDictionary
-from relvec.solvers.gaussian.orthonormal import profile_objective, shrink, shrinkage
+from relvec.solvers.gaussian.noise_profile import profile_objective
+from relvec.solvers.gaussian.shrinkage import shrink, shrinkage
 
 __all__ = ["PlainModel", "fit_plain", "make_dictionary"]
 

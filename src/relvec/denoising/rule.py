@@ -17,7 +17,7 @@ from scipy.stats import chi2
 from relvec._typing import Vector
 from relvec.denoising.frame import Array, Band
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
-from relvec.solvers.gaussian.orthonormal import shrinkage
+from relvec.solvers.gaussian.shrinkage import shrinkage
 
 __all__ = ["Shrunk", "group_price", "shrink_band"]
 

@@ -16,7 +16,7 @@ from relvec.describing.models import predictor, seen_by
 from relvec.describing.names import names_of
 from relvec.estimators.fitted import fitted_problem
 from relvec.evidence import removal_loss
-from relvec.priors import BoundPrior, BoundSmoothness
+from relvec.priors import BoundPrior, BoundSmoothness, Statistics
 from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
@@ -122,12 +122,16 @@ class AtomEvidence:
         """
         lam = np.asarray(precision, dtype=np.float64)
         explained = self.quality**2 / (lam + self.sparsity)
-        return removal_loss(
+        known = Statistics(
             np.asarray(self.sparsity),
-            lam,
-            explained,
-            0.0,
+            np.asarray(self.quality),
             np.asarray(self.price * self.spent) if priced else None,
+            explained,
+        )
+        return removal_loss(
+            known,
+            lam,
+            0.0,
             1.0,
             1.0,
             -0.5 * self.rate / lam if priced else None,
@@ -138,7 +142,7 @@ class AtomEvidence:
         prior: BoundPrior = BoundLaplace(self.rate)
         if self.price:
             prior = BoundSmoothness(self.price)
-        (gain,), (best,) = prior.best(s, q, w, 0.0, 1.0, 1.0)
+        (gain,), (best,) = prior.best(Statistics(s, q, w), 1.0, 1.0)
         return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
 
 
@@ -243,14 +247,14 @@ def _conditioned(
     return problem, fit
 
 
-def _chosen(problem: Problem, fit: reference.Fit, known: reference.Statistics) -> IndexArray:
+def _chosen(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArray:
     """The best and the weakest of those kept, and the nearest of those left out."""
     worth = reference.worth(problem, fit, known)
     kept = fit.active[[int(worth.argmax()), int(worth.argmin())]] if len(worth) else fit.active
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)
     is_out[fit.active] = False
     assert problem.noise_variance is not None
-    ratio = problem.prior.entry_ratio(known.s, known.q, known.w, problem.noise_variance)
+    ratio = problem.prior.entry_ratio(known, problem.noise_variance)
     nearest = np.where(is_out, ratio, -np.inf).argmax()
     found = [*kept, nearest] if is_out.any() else [*kept]
     if not found:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from relvec._linalg import fitting_threads
 from relvec._typing import Vector
@@ -18,11 +19,10 @@ from relvec.estimators._machine import finish_machine
 from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._scales import ScaledBasis
-from relvec.learning.scale_uncertainty import ScaledFit, measure_scales
+from relvec.learning.scale_uncertainty import measure_scales
 from relvec.likelihoods import Bernoulli, Likelihood
 from relvec.likelihoods import Softmax as SoftmaxLikelihood
 from relvec.moments import Storage
-from relvec.posterior import Posterior
 from relvec.solvers import LatentProblem, LatentSolver
 
 __all__ = ["ClassificationFit", "ClassificationPlan"]
@@ -64,7 +64,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
 
     def fit(self, basis: Basis, data: Data) -> ClassificationFit:
         """Fit one model for two classes or for all, or one for each class against the rest."""
-        bound = self.bind(basis, data.X, data.weight)
+        random_state = check_random_state(self.random_state)
+        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
         n_classes = max(2, data.targets.shape[1])
         jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
@@ -160,10 +161,9 @@ class ClassificationPlan(Plan[ClassificationFit]):
         fit = replace(fit, scaled=scaled)
         if not self.measures_scales:
             return fit
-        fits = []
+        curvatures = []
         for machine in fit.panel.machines:
             rows = machine.likelihood.bind(np.zeros(len(data.groups)), data.weight)
-            curvature = rows.weighted(rows.curvature(machine.mean(data.X)))
-            assert isinstance(machine.posterior, Posterior)  # of one function
-            fits.append(ScaledFit(machine.atoms, machine.posterior, curvature))
-        return replace(fit, relevance_std=measure_scales(scaled.learnt, data.X, fits)[0])
+            curvatures.append(rows.weighted(rows.curvature(machine.mean(data.X))))
+        std, _ = measure_scales(scaled.learnt, data.X, fit.panel.machines, curvatures)
+        return replace(fit, relevance_std=std)

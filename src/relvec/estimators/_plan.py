@@ -26,7 +26,7 @@ from relvec.estimators._refine import refine_scales
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, find_kernel, other_columns
 from relvec.learning import ScaleLearner
-from relvec.learning.scale_uncertainty import ScaledFit, measure_scales
+from relvec.learning.scale_uncertainty import measure_scales
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import Prior, resolve_prior
 from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
@@ -135,11 +135,6 @@ class Plan(ABC, Generic[AnyFit]):
     def finish_scales(self, scaled: ScaledBasis, fit: AnyFit, data: Data) -> AnyFit:
         """Say with a fit which scales it has."""
 
-    def bind(self, basis: Basis, X: Any, weight: Vector | None) -> BoundBasis:
-        """Return the dictionary of a basis at some rows."""
-        random_state = check_random_state(self.random_state)
-        return basis.bind(X, sample_weight=weight, random_state=random_state)
-
     def inclusion_penalties(self, bound: BoundBasis, is_penalised: bool) -> Vector:
         """Log-evidence each atom must bring: `min_gain`, or a default by kind of atom.
 
@@ -173,7 +168,8 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit every target on the shared dictionary."""
-        bound = self.bind(basis, data.X, data.weight)
+        random_state = check_random_state(self.random_state)
+        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
         outputs, problems = [], []
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.moments(bound, data)
@@ -254,8 +250,8 @@ class RegressionPlan(Plan[RegressionFit]):
         if self.propagate is None:
             return fit
         assert fit.scaled is not None
-        fits = [ScaledFit(output.atoms, output.posterior, data.weight) for output in fit.outputs]
-        std, uncertain = measure_scales(fit.scaled.learnt, data.X, fits)
+        weights = [data.weight] * len(fit.outputs)
+        std, uncertain = measure_scales(fit.scaled.learnt, data.X, fit.outputs, weights)
         if self.propagate:
             pairs = zip(fit.outputs, uncertain, strict=True)
             outputs = tuple(replace(output, scale_uncertainty=each) for output, each in pairs)

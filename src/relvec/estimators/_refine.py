@@ -86,7 +86,7 @@ def _trials(
     """
     learnt = scaled.learnt
     relevance = scale * learnt.spread**2
-    moved = learnt.moved(relevance, scaled.kernel)
+    moved = learnt.moved(relevance)
     if not learnt.is_choice or len(scale) > tuning.weighed_inputs:
         return [moved]
     information, point = model.information(theta, scale), model.at(theta, scale)
@@ -103,5 +103,5 @@ def _trials(
     entering = kept & (relevance == 0.0)
     weighed = np.where(kept, np.where(entering, mean, relevance), 0.0)
     changed = kept != (relevance > 0.0)
-    other = learnt.moved(weighed, scaled.kernel)
+    other = learnt.moved(weighed)
     return [replace(other, gain=np.where(changed, gain, learnt.gain)), moved]

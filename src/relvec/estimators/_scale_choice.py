@@ -37,7 +37,7 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
         shown = np.linspace(0, len(order) - 1, plan.tuning.compared_rows).astype(np.intp)
         order = order[shown]
     several = proposals[0].learnt.group != proposals[-1].learnt.group
-    if several and proposals[0].learnt.n_varying > ScaleTuning.many_inputs:
+    if several and np.count_nonzero(proposals[0].learnt.spread) > ScaleTuning.many_inputs:
         best = _best_predicting(plan, proposals, data, order)
         return best, plan.fit(best.basis, data)
     best, model, highest = proposals[0], None, -np.inf

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from relvec._typing import ArrayLike
 from relvec.bases import BoundBasis
@@ -77,7 +78,8 @@ def fitted_problem(
     """
     inputs, plan = np.asarray(X, dtype=np.float64), model._resolve()
     weight = None if sample_weight is None else read_weight(sample_weight, inputs)
-    bound = plan.bind(fitted_basis(model), inputs, weight)
+    random_state = check_random_state(plan.random_state)
+    bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
     (moments,) = plan.moments(bound, Data(inputs, target, weight, np.zeros(len(target), int)))
     return plan.problem(moments, bound), bound

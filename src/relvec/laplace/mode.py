@@ -130,11 +130,10 @@ def find_mode(
         return value if math.isfinite(value) else -math.inf
 
     with np.errstate(over="ignore", invalid="ignore"):  # of steps that go too far
-        here, n_steps, value = start, 0, -math.inf
-        if here is not None:
-            latent = design.latent(here) + likelihood.given
-            value = log_posterior(here, latent)
-        if here is None or not math.isfinite(value):  # weights that were good with other atoms
+        here, n_steps = design.null_weights(likelihood) if start is None else start, 0
+        latent = design.latent(here) + likelihood.given
+        value = log_posterior(here, latent)
+        if not math.isfinite(value):  # weights that were good with other atoms
             here = design.null_weights(likelihood)
             latent = design.latent(here) + likelihood.given
             value = log_posterior(here, latent)

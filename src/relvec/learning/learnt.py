@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -11,7 +12,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import ScaledInputs
 
-__all__ = ["LearntScales", "in_own_units", "merged", "nothing_learnt"]
+__all__ = ["LearntScales", "by_relevance", "merged", "nothing_learnt"]
 
 
 @dataclass(frozen=True)
@@ -67,46 +68,36 @@ class LearntScales:
         return self.group.startswith("ard")
 
     @property
-    def n_varying(self) -> int:
-        """Number of inputs that are not constant."""
-        return int(np.count_nonzero(self.spread))
-
-    @property
     def n_scales(self) -> int:
         """Number of scales that were learnt."""
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
-    def moved(self, relevance: Vector, kernel: Kernel) -> LearntScales:
+    def moved(self, relevance: Vector) -> LearntScales:
         """Return other scales found from these; those that differ are no longer shared."""
-        scale = in_own_units(relevance, self.spread)
         kept = relevance[relevance > 0.0]
         differ = len(kept) > 1 and not np.allclose(kept, kept[0], rtol=1e-9, atol=0.0)
         return replace(
             self,
+            **by_relevance(self.kernel.kernel, relevance, self.spread),
             kind="ard" if differ else self.kind,
-            kernel=ScaledInputs(kernel, scale),
-            scale=scale,
-            relevance=relevance,
             path=np.vstack([self.path, relevance]),
             path_objective=np.append(self.path_objective, np.nan),
         )
 
 
-def in_own_units(relevance: Vector, spread: Vector) -> Vector:
-    """Scales of inputs from those in units of their standard deviations; zero for constants."""
-    return np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
+    """Return what relevances say of the scales of a kernel: zero for inputs that are constant."""
+    scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
+    kernel = ScaledInputs(kernel, scale)
+    return {"kernel": kernel, "scale": scale, "relevance": relevance, "spread": spread}
 
 
 def nothing_learnt(kernel: Kernel, spread: Vector, price: float) -> LearntScales:
     """Where inputs say nothing of the targets, all that vary are alike."""
     varies = spread > 0.0
     relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
-    scale = in_own_units(relevance, spread)
     return LearntScales(
-        kernel=ScaledInputs(kernel, scale),
-        scale=scale,
-        relevance=relevance,
-        spread=spread,
+        **by_relevance(kernel, relevance, spread),
         gain=np.zeros(len(spread)),
         price=price,
         kind="none",
@@ -141,7 +132,7 @@ def _joined(parts: list[LearntScales]) -> LearntScales:
     best = max(parts, key=lambda part: part.log_evidence)
     relevance = np.max([part.relevance for part in parts], axis=0)
     return replace(
-        best.moved(relevance, best.kernel.kernel),
+        best.moved(relevance),
         gain=np.max([part.gain for part in parts], axis=0),
         log_evidence=float(sum(part.log_evidence for part in parts)),
     )

@@ -18,7 +18,7 @@ import numpy as np
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.learning.ascent import ascend
 from relvec.learning.process import Process, ProcessPoint
-from relvec.learning.screening import screen_inputs, single_scores
+from relvec.learning.screening import single_scores
 from relvec.learning.tuning import ScaleTuning
 
 __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
@@ -104,8 +104,10 @@ class ProcessSearch:
         return single_scores(self.process, self.varies)
 
     def screened(self, most: int) -> BoolArray:
-        """Return the inputs that matter most by themselves."""
-        return screen_inputs(self.scores, most)
+        """Return the inputs that matter most by themselves, of those that vary."""
+        chosen = np.zeros(len(self.scores), dtype=bool)
+        chosen[np.argsort(-self.scores, kind="stable")[:most]] = True
+        return chosen & self.varies
 
     # ------------------------------------------------------------------ climbs
 

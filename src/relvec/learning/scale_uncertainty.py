@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,17 +20,7 @@ from relvec.kernels import scale_jacobian
 from relvec.learning.learnt import LearntScales
 from relvec.posterior import Posterior
 
-__all__ = ["ScaleUncertainty", "ScaledFit", "integrated_information", "measure_scales"]
-
-
-class ScaledFit(NamedTuple):
-    """A fitted function."""
-
-    atoms: Any
-    """Kernels of scaled inputs."""
-    posterior: Posterior
-    weight: Vector | None
-    """Weight of each training row: how often it counts, or the curvature of its likelihood."""
+__all__ = ["ScaleUncertainty", "integrated_information", "measure_scales"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +49,7 @@ class ScaleUncertainty:
 
 
 def measure_scales(
-    learnt: LearntScales, X: Matrix, fits: Sequence[ScaledFit]
+    learnt: LearntScales, X: Matrix, fits: Sequence[Any], weights: Sequence[Vector | None]
 ) -> tuple[Vector, list[ScaleUncertainty | None]]:
     """Return the standard deviations of relevances, and what they leave open of each function.
 
@@ -69,8 +59,11 @@ def measure_scales(
         The scales; if all inputs share a width, it is what is uncertain.
     X : ndarray of shape (n_samples, n_features)
         Training inputs.
-    fits : sequence of ScaledFit
-        Functions that have these scales. One without atoms says nothing of them.
+    fits : sequence
+        Fitted functions on kernels of these scales: each has `atoms` and a `posterior`. One
+        without atoms says nothing of the scales.
+    weights : sequence of ndarray of shape (n_samples,) or None
+        How often rows count for each, or the curvature of its likelihood there.
     """
     relevance = learnt.relevance
     kept = relevance > 0.0
@@ -78,10 +71,10 @@ def measure_scales(
     changes = learnt.scale[kept, None] if is_shared else np.diag(1.0 / learnt.spread[kept] ** 2)
     curvature = np.zeros((changes.shape[1], changes.shape[1]))
     follows: list[ScaleUncertainty | None] = []
-    for fit in fits:
+    for fit, weight in zip(fits, weights, strict=True):
         follows.append(None)
-        if len(fit.atoms):
-            follows[-1], information = _follow(fit, X, changes)
+        if len(fit.posterior.lam):
+            follows[-1], information = _follow(fit.atoms, fit.posterior, X, weight, changes)
             curvature += information
     value = np.ones(1) if is_shared else relevance[kept]
     deviation, covariance = scale_deviations(curvature, value)
@@ -104,9 +97,10 @@ def measure_scales(
     return std, follows
 
 
-def _follow(fit: ScaledFit, X: Matrix, changes: Matrix) -> tuple[ScaleUncertainty, Matrix]:
+def _follow(
+    atoms: Any, posterior: Posterior, X: Matrix, weight: Vector | None, changes: Matrix
+) -> tuple[ScaleUncertainty, Matrix]:
     """Return how a function follows changes of its scales, and what the data say of them."""
-    atoms, posterior, weight = fit
     weight = np.ones(len(X)) if weight is None else weight
     slopes = _slopes(atoms, posterior, X, changes)
     middle = np.zeros(slopes.shape[1])

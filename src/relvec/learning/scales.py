@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec._typing import BoolArray, IndexArray, Matrix, Vector
-from relvec.kernels import ScaledInputs, Warped
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.kernels import Warped
 from relvec.kernels.resolve import is_made_of
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.learnt import LearntScales, in_own_units, merged, nothing_learnt
+from relvec.learning.learnt import LearntScales, by_relevance, merged, nothing_learnt
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
 from relvec.learning.rows import input_moments, learning_rows
@@ -238,14 +238,9 @@ class ScaleLearner(BaseEstimator):
                     continue
                 gain, (path, objectives) = search.gains(fit), search.history(fit)
                 for width in widths:
-                    relevance = width * fit.scale
-                    scale = in_own_units(relevance, spread)
                     proposals.append(
                         LearntScales(
-                            kernel=ScaledInputs(search.kernel, scale),
-                            scale=scale,
-                            relevance=relevance,
-                            spread=spread,
+                            **by_relevance(search.kernel, width * fit.scale, spread),
                             gain=gain,
                             price=price,
                             log_evidence=fit.log_evidence,
@@ -274,15 +269,21 @@ class ScaleLearner(BaseEstimator):
 
         Climb from several widths, then take inputs out and in until nothing changes.
         """
-        first_steps, best, highest = search.tuning.first_steps, isotropic, -math.inf
-        for inputs in _first_inputs(search):
+        tuning, n_inputs = search.tuning, int(search.varies.sum())
+        first = [search.varies] if n_inputs <= tuning.many_inputs else []
+        if n_inputs > max(tuning.many_inputs, tuning.large_start):
+            first.append(search.screened(tuning.large_start))
+        if n_inputs > tuning.small_start:
+            first.append(search.screened(tuning.small_start))
+        best, highest = isotropic, -math.inf
+        for inputs in first:
             common = isotropic
             if inputs is not search.varies:
                 common = search.climb(search.best_start(inputs), self.max_iter, "common")
-            fit = search.climb(search.best_start(inputs), first_steps)
-            other = search.climb(common, first_steps)
+            fit = search.climb(search.best_start(inputs), tuning.first_steps)
+            other = search.climb(common, tuning.first_steps)
             fit = search.climb(fit if fit.objective >= other.objective else other, self.max_iter)
-            for _ in range(search.tuning.rounds):
+            for _ in range(tuning.rounds):
                 before = fit.inputs
                 fit = search.prune(fit, price)
                 allowed = search.varies.copy()
@@ -294,19 +295,6 @@ class ScaleLearner(BaseEstimator):
             if worth > highest:
                 best, highest = fit, worth
         return search.climb(best, self.max_iter)
-
-
-def _first_inputs(search: ProcessSearch) -> list[BoolArray]:
-    """Return the sets of inputs from which others are taken out."""
-    tuning, n_inputs = search.tuning, int(search.varies.sum())
-    sets = []
-    if n_inputs <= tuning.many_inputs:
-        sets.append(search.varies)
-    if n_inputs > max(tuning.many_inputs, tuning.large_start):
-        sets.append(search.screened(tuning.large_start))
-    if n_inputs > tuning.small_start:
-        sets.append(search.screened(tuning.small_start))
-    return sets
 
 
 def entry_price(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:

@@ -7,14 +7,7 @@ import numpy as np
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.learning.process import Process
 
-__all__ = ["screen_inputs", "single_scores"]
-
-
-def screen_inputs(score: Vector, most: int) -> BoolArray:
-    """Return the inputs of the highest scores; those that are minus infinity do not count."""
-    chosen = np.zeros(len(score), dtype=bool)
-    chosen[np.argsort(-score, kind="stable")[:most]] = True
-    return chosen & (score > -np.inf)
+__all__ = ["single_scores"]
 
 
 def single_scores(process: Process, varies: BoolArray, *, block_values: int = 1 << 18) -> Vector:

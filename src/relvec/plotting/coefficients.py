@@ -17,7 +17,7 @@ from relvec.dictionaries import WaveletDictionary
 from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import finish, legend_above, take_axes, tone
 from relvec.plotting._style import DATA, MODEL, STYLE
-from relvec.solvers.gaussian.orthonormal import entry_threshold
+from relvec.solvers.gaussian.shrinkage import entry_threshold
 
 __all__ = ["CoefficientDisplay", "CoefficientRow"]
 

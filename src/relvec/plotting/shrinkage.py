@@ -17,7 +17,7 @@ from relvec.plotting._axes import finish, take_axes, tone
 from relvec.plotting._checks import check_line
 from relvec.plotting._style import DATA, INK, MODEL
 from relvec.priors import Prior, resolve_prior
-from relvec.solvers.gaussian.orthonormal import entry_threshold, shrinkage
+from relvec.solvers.gaussian.shrinkage import entry_threshold, shrinkage
 
 __all__ = ["ShrinkageDisplay"]
 

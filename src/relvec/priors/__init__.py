@@ -14,7 +14,7 @@ from __future__ import annotations
 from sklearn.base import clone
 
 from relvec._checks import check_choice
-from relvec.priors.base import BoundPrior, InverseGamma, Prior, RateHyperprior
+from relvec.priors.base import BoundPrior, InverseGamma, Prior, RateHyperprior, Statistics
 from relvec.priors.flat import BoundFlat, FlatPrior
 from relvec.priors.gamma import GammaPrior
 from relvec.priors.laplace import LaplacePrior
@@ -96,5 +96,6 @@ __all__ = [
     "RateHyperprior",
     "SeparablePrior",
     "SmoothnessPrior",
+    "Statistics",
     "resolve_prior",
 ]

@@ -96,6 +96,40 @@ class FixedPoint(NamedTuple):
     inverse: Vector | float = 0.0
 
 
+class Statistics(NamedTuple):
+    """What the model without an atom says of that atom, for some atoms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.priors import BoundFlat, Statistics
+    >>> gain, lam = BoundFlat().best(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
+    >>> lam
+    array([0.125])
+    """
+
+    s: Vector
+    """Sparsity ``phi' K^-1 phi``."""
+    q: Vector
+    """Quality ``phi' K^-1 t``."""
+    w: Vector | None = None
+    """An atom of precision ``lam`` adds ``w / (lam + s)`` to the penalty; ``c phi' K^-2 phi`` for
+    one number ``c``. Negative where an atom displaces others with larger penalties. None without
+    penalties."""
+    quadratic: Vector | float = 0.0
+    """``R = t' K^-1 t``; not asked for if the noise is held."""
+
+    def take(self, atoms: IndexArray) -> Statistics:
+        """Return those of some of the atoms, ``R`` being the same for all."""
+        w = None if self.w is None else self.w[atoms]
+        return Statistics(self.s[atoms], self.q[atoms], w, self.quadratic)
+
+    @property
+    def explained(self) -> Vector:
+        """``u = q^2 / R``, less than ``s`` always: rounding must not make an atom explain more."""
+        return np.minimum(self.q * self.q / self.quadratic, self.s * (1.0 - 1e-14))
+
+
 class BoundPrior(ABC):
     """The prior of particular atoms: what solvers ask.
 
@@ -104,11 +138,12 @@ class BoundPrior(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.priors import SmoothnessPrior
+    >>> from relvec.priors import SmoothnessPrior, Statistics
     >>> bound = SmoothnessPrior("bic").bind(n_samples=100)
     >>> round(bound.penalty, 2)
     2.3
-    >>> gain, lam = bound.best(np.ones(1), np.full(1, 9.0), np.full(1, 2.3), 100.0, 100.0, 1.0)
+    >>> atom = Statistics(np.ones(1), np.full(1, 9.0), np.full(1, 2.3), 100.0)
+    >>> gain, lam = bound.best(atom, 100.0, 1.0)
     >>> gain.round(1)
     array([35.5])
     """
@@ -156,26 +191,14 @@ class BoundPrior(ABC):
 
     @abstractmethod
     def best(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best ``lam`` of one atom, all others fixed, and what it gains over leaving it out.
 
         Parameters
         ----------
-        s, q : ndarray
-            ``phi' K^-1 phi`` and ``phi' K^-1 t`` of the model without the atom.
-        w : ndarray or None
-            An atom of precision ``lam`` adds ``w / (lam + s)`` to the penalty; ``c phi' K^-2 phi``
-            for one number ``c``. Negative where an atom displaces others with larger penalties.
-            None without penalties.
-        quadratic : float or ndarray
-            ``R = t' K^-1 t`` of the model without the atom.
+        known : Statistics
+            Of the atom in the model without it.
         n_effective, noise_variance
             ``N`` and the held noise; None when the noise is profiled out, in which case the optimum
             is joint with the noise.
@@ -189,26 +212,20 @@ class BoundPrior(ABC):
         """
 
     def is_hopeless(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> BoolArray:
         """Tell which atoms the model is better without, whatever their precision."""
-        hopeless: BoolArray = ~(self.best(s, q, w, quadratic, n_effective, noise_variance)[0] > 0.0)
+        hopeless: BoolArray = ~(self.best(known, n_effective, noise_variance)[0] > 0.0)
         return hopeless
 
-    def entry_ratio(self, s: Vector, q: Vector, w: Vector | None, noise_variance: float) -> Vector:
+    def entry_ratio(self, known: Statistics, noise_variance: float) -> Vector:
         """Rank absent atoms, also those that would not gain.
 
         With the noise held an atom gains where this exceeds one, except under a density that has
         to be looked at in more detail.
         """
-        ratio = q * q / noise_variance
-        return (ratio if w is None else ratio - 2.0 * w) / s
+        ratio = known.q * known.q / noise_variance
+        return (ratio if known.w is None else ratio - 2.0 * known.w) / known.s
 
     def noise_counts(self, lam: Vector) -> tuple[float, float]:
         """What the prior says of the noise: as so many observations with that sum of squares."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import BoolArray, Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior
+from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
 
 
 class BoundFlat(BoundPrior):
@@ -19,28 +19,23 @@ class BoundFlat(BoundPrior):
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.priors import BoundFlat
-    >>> gain, lam = BoundFlat().best(np.ones(1), np.full(1, 3.0), None, 20.0, 50.0, 1.0)
+    >>> from relvec.priors import BoundFlat, Statistics
+    >>> gain, lam = BoundFlat().best(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
     >>> lam  # s^2 / (q^2 - s), in units of the noise
     array([0.125])
     """
 
     def best(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision and gain of one atom (Tipping and Faul's, or joint with the noise)."""
+        s, q, _, _ = known
         with np.errstate(all="ignore"):
             if noise_variance is not None:
                 ratio = q * q / (noise_variance * s)
                 gain = 0.5 * (ratio - 1.0 - np.log(ratio))
                 return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
-            u = explained(s, q, quadratic)
+            u = known.explained
             excess = n_effective * u - s
             lam = s * (s - u) / excess
             x = s * u * (n_effective - 1.0) / excess
@@ -48,28 +43,15 @@ class BoundFlat(BoundPrior):
             return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), lam
 
     def is_hopeless(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> BoolArray:
         """Tell which atoms the model is better without."""
+        s, q, _, quadratic = known
         if noise_variance is None:
             hopeless: BoolArray = n_effective * q * q <= (s + self.rate) * quadratic
         else:
             hopeless = q * q <= (s + self.rate) * noise_variance
         return hopeless
-
-
-def explained(s: Vector, q: Vector, quadratic: Vector | float) -> Vector:
-    """Return ``u = q^2 / R``, which is less than ``s`` always.
-
-    Rounding must not make an atom explain more than there is.
-    """
-    return np.minimum(q * q / quadratic, s * (1.0 - 1e-14))
 
 
 class FlatPrior(Prior):

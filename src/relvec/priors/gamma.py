@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._checks import check_choice, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.priors.base import BoundPrior, FixedPoint, Groups, InverseGamma, Prior
+from relvec.priors.base import BoundPrior, FixedPoint, Groups, InverseGamma, Prior, Statistics
 from relvec.priors.flat import BoundFlat
 from relvec.priors.separable import best_by_search
 
@@ -71,18 +71,12 @@ class BoundGamma(BoundPrior):
         return self.exponent - pull, -pull
 
     def best(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision of one atom; the gain has an arbitrary constant, as none can be absent."""
         if noise_variance is None:
             raise ValueError("a Gamma prior on raw precisions needs a given noise.")
-        return best_by_search(self, s, q, w, quadratic, n_effective, noise_variance)
+        return best_by_search(self, known, n_effective, noise_variance)
 
     def noise_counts(self, lam: Vector) -> tuple[float, float]:
         """What the prior says of the noise, precisions ``lam`` in its units held."""

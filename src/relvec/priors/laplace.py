@@ -8,8 +8,8 @@ import numpy as np
 
 from relvec._checks import check_positive
 from relvec._typing import Vector
-from relvec.priors.base import FixedPoint, Groups, InverseGamma, Prior, RateHyperprior
-from relvec.priors.flat import BoundFlat, explained
+from relvec.priors.base import FixedPoint, Groups, InverseGamma, Prior, RateHyperprior, Statistics
+from relvec.priors.flat import BoundFlat
 
 
 class BoundLaplace(BoundFlat):
@@ -50,13 +50,7 @@ class BoundLaplace(BoundFlat):
         return slope, -slope
 
     def best(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision and gain of one atom; see `BoundPrior.best`.
 
@@ -76,9 +70,9 @@ class BoundLaplace(BoundFlat):
         and it is a minimum. All coefficients are positive as soon as the excess is, so nothing
         cancels, and ``rate = 0`` gives the formulas of the flat prior.
         """
-        rate = self.rate
+        (s, q, _, _), rate = known, self.rate
         if not rate:
-            return super().best(s, q, w, quadratic, n_effective, noise_variance)
+            return super().best(known, n_effective, noise_variance)
         with np.errstate(all="ignore"):
             if noise_variance is not None:
                 quality = q * q / noise_variance
@@ -86,7 +80,7 @@ class BoundLaplace(BoundFlat):
                 excess = quality - s - rate
                 a, b = np.full(np.shape(s), rate), s
             else:
-                u = explained(s, q, quadratic)
+                u = known.explained
                 share = u / s
                 excess = n_effective * u - s - rate
                 a, b = rate * (s - u) / s, s - u + rate * share
@@ -97,9 +91,9 @@ class BoundLaplace(BoundFlat):
             gain = -0.5 * (fit + np.log1p(z) + rate * z / s)
             return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), s / z
 
-    def entry_ratio(self, s: Vector, q: Vector, w: Vector | None, noise_variance: float) -> Vector:
+    def entry_ratio(self, known: Statistics, noise_variance: float) -> Vector:
         """Rank absent atoms: above one they gain with the noise held."""
-        return (q * q / noise_variance - self.rate) / s
+        return (known.q * known.q / noise_variance - self.rate) / known.s
 
     def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
         """Return the rate, which keeps the fixed point a root of a quadratic."""

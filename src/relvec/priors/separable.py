@@ -7,8 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior
-from relvec.priors.flat import explained
+from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
 
 
 class SeparablePrior(Prior):
@@ -103,35 +102,23 @@ class BoundSeparable(BoundPrior):
         return self.prior.slope(log_lam), self.prior.curvature(log_lam)
 
     def best(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision of one atom, by a search."""
-        return best_by_search(self, s, q, w, quadratic, n_effective, noise_variance)
+        return best_by_search(self, known, n_effective, noise_variance)
 
 
 def best_by_search(
-    prior: BoundPrior,
-    s: Vector,
-    q: Vector,
-    w: Vector | None,
-    quadratic: Vector | float,
-    n_effective: float,
-    noise_variance: float | None,
+    prior: BoundPrior, known: Statistics, n_effective: float, noise_variance: float | None
 ) -> tuple[Vector, Vector]:
     """Best precision and gain of one atom under any density: a grid, then bisection of the slope.
 
     See `BoundPrior.best`. The grid has three points per decade, which every density that is
     smooth on that scale is resolved by; bisection is exact to rounding.
     """
-    shape = np.broadcast_shapes(np.shape(s), np.shape(quadratic))
-    s, q, quadratic = (np.broadcast_to(each, shape) for each in (s, q, quadratic))
-    w = np.zeros(shape) if w is None else np.broadcast_to(w, shape)
+    shape = np.broadcast_shapes(np.shape(known.s), np.shape(known.quadratic))
+    s, q = np.broadcast_to(known.s, shape), np.broadcast_to(known.q, shape)
+    w = np.broadcast_to(0.0 if known.w is None else known.w, shape)
     grid = np.linspace(-30.0, 30.0, 81)
     with np.errstate(all="ignore"):
 
@@ -139,7 +126,7 @@ def best_by_search(
             lam = np.exp(theta)
             x = lam + s
             if noise_variance is None:
-                fit = n_effective * np.log1p(-explained(s, q, quadratic) / x)
+                fit = n_effective * np.log1p(-known.explained / x)
             else:
                 fit = -q * q / (noise_variance * x)
             value: Vector = -0.5 * (fit + np.log1p(s / lam)) - w / x
@@ -149,7 +136,7 @@ def best_by_search(
             lam = np.exp(theta)
             x = lam + s
             if noise_variance is None:
-                u = explained(s, q, quadratic)
+                u = known.explained
                 fit = n_effective * u * lam / (x * (x - u))
             else:
                 fit = q * q * lam / (noise_variance * x * x)

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_choice, check_positive
-from relvec._typing import BoolArray, IndexArray, Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior
-from relvec.priors.flat import BoundFlat, explained
+from relvec._typing import IndexArray, Vector
+from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.flat import BoundFlat
 
 CRITERIA = ("aic", "bic", "ric")
 """Information criteria that name a penalty."""
@@ -47,13 +47,7 @@ class BoundSmoothness(BoundFlat):
         return type(self)(self.penalty[atoms], self.noise)
 
     def best(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
+        self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision and gain of one atom; see `BoundPrior.best`.
 
@@ -63,14 +57,15 @@ class BoundSmoothness(BoundFlat):
         noise profiled out, stationary points in ``x = lam + s`` are the roots of a quadratic, of
         which both are looked at: `w` may have either sign.
         """
+        s, q, w, _ = known
         if w is None:
-            return super().best(s, q, w, quadratic, n_effective, noise_variance)
+            return super().best(known, n_effective, noise_variance)
         with np.errstate(all="ignore"):
             if noise_variance is not None:
                 ratio = q * q / (noise_variance * s) - 2.0 * w / s
                 gain = 0.5 * (ratio - 1.0 - np.log(ratio))
                 return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
-            u = explained(s, q, quadratic)
+            u = known.explained
             price = 2.0 * w
             a2 = price + s - n_effective * u
             a1 = n_effective * u * s - s * u - price * (u + s)
@@ -88,18 +83,7 @@ class BoundSmoothness(BoundFlat):
                 best_lam = np.where(better, lam, best_lam)
             return best_gain, best_lam
 
-    def is_hopeless(
-        self,
-        s: Vector,
-        q: Vector,
-        w: Vector | None,
-        quadratic: Vector | float,
-        n_effective: float,
-        noise_variance: float | None,
-    ) -> BoolArray:
-        """Tell which atoms the model is better without, whatever their precision."""
-        hopeless: BoolArray = ~(self.best(s, q, w, quadratic, n_effective, noise_variance)[0] > 0.0)
-        return hopeless
+    is_hopeless = BoundPrior.is_hopeless
 
 
 class SmoothnessPrior(Prior):

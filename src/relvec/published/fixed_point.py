@@ -11,6 +11,7 @@ from relvec._checks import check_choice, check_positive
 from relvec._linalg import EPS
 from relvec._typing import BoolArray, Vector
 from relvec.evidence import mackay_update
+from relvec.priors import Statistics
 from relvec.published._solver import PublishedSolver, Run
 from relvec.solvers.base import Problem, WarmStart
 from relvec.solvers.gaussian import reference
@@ -204,6 +205,5 @@ def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     variance = fit.covariance.diagonal()
     w = fit.shrunk / variance**2 if problem.prior.is_penalised else None
     prior = problem.prior.take(fit.active)
-    return prior.is_hopeless(
-        fit.gamma / variance, fit.mean / variance, w, 0.0, problem.moments.n_effective, noise
-    )
+    known = Statistics(fit.gamma / variance, fit.mean / variance, w)
+    return prior.is_hopeless(known, problem.moments.n_effective, noise)

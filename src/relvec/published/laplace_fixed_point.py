@@ -11,7 +11,7 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.priors.gamma import BoundGamma
 from relvec.solvers.base import Certificate, Monitor, Progress
-from relvec.solvers.latent.block_steps import blocks_of, look
+from relvec.solvers.latent.block_steps import look
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Walk
@@ -215,11 +215,7 @@ class _Run(Walk):
         """Derivatives at fixed curvature where the sweeps ended."""
         best = 0.0
         if self.deletable:
-            block = blocks_of(self.problem, self.state)[0]
-            charged = None
-            if self.problem.counts_at_reference:
-                charged = self.problem.charged_entry(self.state)
-            best = look(block, 1e-3, 1, charged).best_net
+            best = look(self.problem, self.state, 1e-3, 1)[0].gain
         return Certificate(self.steepest(exact=False), best)
 
     def _rates(self) -> _Rates:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import clone
 from relvec._typing import Vector
 from relvec.bases import LinearBasis
 from relvec.estimators import SparseBayesRegressor
-from relvec.priors import BoundPrior, InverseGamma, Prior, resolve_prior
+from relvec.priors import BoundPrior, InverseGamma, Prior, Statistics, resolve_prior
 from relvec.testing._claims import require
 
 SIZES = (1.0, 2.0, 10.0, 99.5, 1e3, 1e6)
@@ -208,8 +207,8 @@ def _check_best(bound: BoundPrior, noise: float | None, name: str) -> None:
     quadratic = rng.uniform(5.0, 40.0, shape)
     q = np.sqrt(s * quadratic * rng.uniform(0.0, 0.95, shape) ** 3)
     w = bound.penalty * s * rng.uniform(-0.3 if np.ndim(bound.penalty) else 0.1, 1.0, shape)
-    given = w if bound.is_penalised else None
-    gain, lam = bound.best(s, q, given, quadratic, n, noise)
+    known = Statistics(s, q, w if bound.is_penalised else None, quadratic)
+    gain, lam = bound.best(known, n, noise)
 
     def value(log_lam: Vector) -> Vector:
         x = np.exp(log_lam) + s
@@ -239,14 +238,9 @@ def _check_best(bound: BoundPrior, noise: float | None, name: str) -> None:
         bool((gain[enters] >= best[enters] - 1e-7 * (1.0 + np.abs(best[enters]))).all()),
         f"{name}.best is not the best precision, the noise {how}",
     )
-    if bound.is_removable:
-        _check_hopeless(bound, (s, q, given, quadratic, n, noise), enters, name)
-
-
-def _check_hopeless(bound: BoundPrior, given: tuple[Any, ...], enters: Any, name: str) -> None:
-    hopeless: Callable[..., Any] = bound.is_hopeless
+    hopeless = bound.is_hopeless(known, n, noise) & enters
     require(
-        not (hopeless(*given) & enters).any(),
+        not bound.is_removable or not hopeless.any(),
         f"{name}.is_hopeless tells an atom is better left out that `best` lets in",
     )
 

@@ -13,17 +13,16 @@ from relvec.estimators._solvers import resolve_solver
 from relvec.evidence import NOISE_FLOOR
 from relvec.moments import moments_of
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
-from relvec.solvers.gaussian.noise_profile import Curve, Group, Inert
-from relvec.solvers.gaussian.orthonormal import (
-    entry_threshold,
-    gain,
+from relvec.solvers.gaussian.noise_profile import (
+    Curve,
+    Group,
+    Inert,
     iterate_noise,
     profile_noise,
     profile_objective,
-    shrink,
-    shrinkage,
 )
 from relvec.solvers.gaussian.reference import assess, condition
+from relvec.solvers.gaussian.shrinkage import entry_threshold, gain, shrink, shrinkage
 from tests.helpers_priors import gamma_prior, posed
 
 prices = st.floats(0.0, 8.0)

@@ -15,7 +15,7 @@ from relvec.bases import CosineBasis, KernelBasis, LinearBasis, WaveletBasis
 from relvec.dictionaries import CosineDictionary
 from relvec.evidence import entry_penalty, gradient_and_hessian, penalised_shrinkage
 from relvec.moments import LazyMoments
-from relvec.priors import BoundSmoothness, FlatPrior, InverseGamma, SmoothnessPrior
+from relvec.priors import BoundSmoothness, FlatPrior, InverseGamma, SmoothnessPrior, Statistics
 from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver
 from tests.helpers_dense import DenseMoments
 
@@ -55,7 +55,7 @@ def test_the_best_precision_of_an_atom_is_found_by_brute_force_too(noise: float 
         s = np.einsum("ij,ij->j", Phi, np.linalg.solve(K, Phi))
         q, R = Phi.T @ np.linalg.solve(K, t), float(t @ np.linalg.solve(K, t))
         w = entry_penalty(c, rest, s, lam[1:], back)
-        gain, best = BoundSmoothness(c).best(s[:1], q[:1], w[:1], R, len(t), noise)
+        gain, best = BoundSmoothness(c).best(Statistics(s[:1], q[:1], w[:1], R), len(t), noise)
         without = dense(Phi[:, 1:], t, lam[1:], c[1:], noise)
 
         def value(theta: float, data=(Phi, t, lam, c)) -> float:

@@ -175,16 +175,11 @@ class _Climb:
     def look(self) -> Entrants:
         """Screen every atom."""
         seen = screen(self.problem, self.active, self.maximum.point)
-        admissible = self.moments.usable & (seen.s > self.moments.resolution) & ~self.waiting
+        admissible = self.moments.usable & (seen.known.s > self.moments.resolution) & ~self.waiting
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
         gain, lam = self.objective.prior.take(index).best(
-            seen.s[index],
-            seen.q[index],
-            None if seen.w is None else seen.w[index],
-            self.maximum.point.quadratic,
-            self.objective.n_effective,
-            self.noise_variance,
+            seen.known.take(index), self.objective.n_effective, self.noise_variance
         )
         return Entrants(index, gain, gain - self.price[index], lam, seen)
 
@@ -235,10 +230,7 @@ class _Climb:
         seen, chosen, size = found.seen, found.atoms, self.tuning.working_set
         if len(chosen) > size:
             promise = self.objective.prior.entry_ratio(
-                seen.s[chosen],
-                seen.q[chosen],
-                None if seen.w is None else seen.w[chosen],
-                self.objective.noise_at(self.maximum.point),
+                seen.known.take(chosen), self.objective.noise_at(self.maximum.point)
             )
             chosen = chosen[np.argpartition(-promise, size - 1)[:size]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
@@ -273,11 +265,9 @@ class _Climb:
         covariance, c = self.maximum.covariance, prior.penalty
         assert covariance is not None
         shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
-        s, _, without, w = without_each(
-            point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk
-        )
+        known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk)
         density = prior.log_density(self.theta, noise) if prior.has_density else None
-        loss = removal_loss(s, point.lam, without, point.quadratic, w, n, noise, density)
+        loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
         self.was_cut = True

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
@@ -216,7 +217,7 @@ def _without(
             half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
             loss[number] -= common * np.trace(inverse @ (half * block - rest))
     charge = common * w if prior.is_penalised else None
-    gain, best = prior.best(s, q, charge, quadratic, n, noise)
+    gain, best = prior.best(Statistics(s, q, charge, quadratic), n, noise)
     usable = moments.usable & (s > moments.resolution)
     gain = np.where(usable, gain - price, -np.inf)
     gain[:, active] = -np.inf

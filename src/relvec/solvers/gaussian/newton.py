@@ -205,11 +205,11 @@ def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
     alive = np.ones(len(mean), dtype=bool)
     while alive.any():
         variance = np.where(alive, covariance.diagonal(), 1.0)
-        s, q, without, w = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
-        goes = prior.is_hopeless(s, q, w, without, n, noise) & alive
+        known = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
+        goes = prior.is_hopeless(known, n, noise) & alive
         if charge is None and not goes.any():
             break
-        loss = removal_loss(s, lam, without, quadratic, w, n, noise, model.density)
+        loss = removal_loss(known, lam, quadratic, n, noise, model.density)
         if charge is not None:
             loss = loss - charge
             goes |= (loss < 0.0) & alive
@@ -221,7 +221,7 @@ def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
             alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
             return alive, True
         worst = int(np.argmin(loss))
-        quadratic, alive[worst] = float(without[worst]), False
+        quadratic, alive[worst] = float(np.asarray(known.quadratic)[worst]), False
         root = math.sqrt(covariance[worst, worst])
         a = covariance[:, worst] / root
         if shrunk is not None:

@@ -299,7 +299,7 @@ def profile_noise(
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.solvers.gaussian.orthonormal import profile_noise
+    >>> from relvec.solvers.gaussian.noise_profile import profile_noise
     >>> z = np.random.default_rng(0).normal(scale=0.5, size=1000)
     >>> z[:10] += 8.0
     >>> profile_noise(z, c=np.log(1000) / 2).noise_variance  # the truth is 0.25

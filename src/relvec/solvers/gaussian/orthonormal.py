@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Vector
+from relvec.priors import Statistics
 from relvec.solvers.base import (
     Candidate,
     Certificate,
@@ -22,38 +23,12 @@ from relvec.solvers.base import (
     Solution,
     WarmStart,
 )
-from relvec.solvers.gaussian.noise_profile import (
-    Curve,
-    Group,
-    Inert,
-    NoiseProfile,
-    iterate_noise,
-    profile_noise,
-    profile_objective,
-)
+from relvec.solvers.gaussian.noise_profile import Curve, Group, Inert
 from relvec.solvers.gaussian.reference import trivial
-from relvec.solvers.gaussian.shrinkage import entry_threshold, gain, shrink, shrinkage
-
-__all__ = [
-    "NoiseProfile",
-    "OrthonormalSolver",
-    "applies",
-    "entry_threshold",
-    "gain",
-    "iterate_noise",
-    "profile_noise",
-    "profile_objective",
-    "shrink",
-    "shrinkage",
-]
+from relvec.solvers.gaussian.shrinkage import entry_threshold
 
 
-def applies(problem: Problem) -> bool:
-    """Whether the closed form solves `problem`."""
-    return _obstacle(problem) is None
-
-
-def _obstacle(problem: Problem) -> str | None:
+def find_obstacle(problem: Problem) -> str | None:
     """What keeps a problem from having a closed form, or None."""
     if not problem.moments.is_orthonormal:
         return (
@@ -126,7 +101,7 @@ class OrthonormalSolver(BaseEstimator):
         monitor : callable, optional
             Told once, at the end.
         """
-        obstacle = _obstacle(problem)
+        obstacle = find_obstacle(problem)
         if obstacle is not None:
             raise ValueError(obstacle)
         answer = trivial(problem)
@@ -230,14 +205,14 @@ class _Answer:
         outside[active] = False
         z = moments.correlation[outside]
         quadratic = moments.target_ss - float(mean @ moments.correlation[active])
-        held = problem.noise_variance
-        entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
+        known = Statistics(
             np.ones_like(z),
             z,
             self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
-            moments.n_effective + 2.0 * noise_prior.shape,
-            held,
+        )
+        entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
+            known, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
         )
         return Certificate(
             float(np.abs(gradient).max(initial=0.0)),

@@ -24,6 +24,7 @@ from relvec.evidence import (
     factorise,
     removal_loss,
 )
+from relvec.priors import Statistics
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
 from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import value_of
@@ -125,23 +126,10 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     return np.where(outward, 0.0, slope)
 
 
-class Statistics(NamedTuple):
-    """What the model without an atom says of that atom, for every atom."""
-
-    s: Vector
-    """Sparsity ``phi' K^-1 phi``."""
-    q: Vector
-    """Quality ``phi' K^-1 t``."""
-    w: Vector | None
-    """See `relvec.evidence.entry_penalty`; None without a penalty."""
-    quadratic: Vector
-    """``R = t' K^-1 t``."""
-
-
 def statistics(problem: Problem, fit: Fit) -> Statistics:
     """Compute the statistics of all atoms, in the model or not."""
     active, penalty = fit.active, problem.prior.penalty
-    s, q, w, _ = screen(problem, active, fit)
+    s, q, w, _ = screen(problem, active, fit).known
     quadratic = np.full(len(s), fit.quadratic)
     if len(active):
         # In the model: (s, q, w) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
@@ -164,12 +152,11 @@ def worth(
     """
     held = problem.noise_variance if noise_variance is None else noise_variance
     active, prior = fit.active, problem.prior.take(fit.active)
+    without = np.maximum(np.asarray(known.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
     value = removal_loss(
-        known.s[active],
+        known.take(active)._replace(quadratic=without),
         fit.lam,
-        np.maximum(known.quadratic[active] + 2 * prior.noise.rate, 1e-300),
         max(fit.quadratic + 2 * prior.noise.rate, 1e-300),
-        None if known.w is None else known.w[active],
         problem.moments.n_effective + 2 * prior.noise.shape,
         held,
         prior.log_density(np.log(fit.lam), held) if prior.has_density else None,
@@ -185,14 +172,9 @@ def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
     prior, moments = problem.prior, problem.moments
     if not prior.is_removable:  # every atom is in the model
         return np.full(moments.n_atoms, -np.inf), np.ones(moments.n_atoms)
-    gain, lam = prior.best(
-        known.s,
-        known.q,
-        known.w,
-        np.maximum(known.quadratic + 2 * prior.noise.rate, 1e-300),
-        moments.n_effective + 2 * prior.noise.shape,
-        problem.noise_variance,
-    )
+    known = known._replace(quadratic=np.maximum(known.quadratic + 2 * prior.noise.rate, 1e-300))
+    n_effective = moments.n_effective + 2 * prior.noise.shape
+    gain, lam = prior.best(known, n_effective, problem.noise_variance)
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
 

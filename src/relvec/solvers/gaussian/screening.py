@@ -9,6 +9,7 @@ import numpy as np
 from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import entry_penalty
+from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point
 
@@ -28,14 +29,16 @@ class Factorised(Protocol):
     def whitened(self) -> Vector:
         """``L^-1 Phi't``."""
 
+    @property
+    def quadratic(self) -> float:
+        """``R = t' K^-1 t``."""
+
 
 class Screen(NamedTuple):
-    """Statistics of every atom in the current model (meaningless for active ones)."""
+    """What the current model says of every atom."""
 
-    s: Vector
-    q: Vector
-    w: Vector | None
-    """As in `relvec.evidence.entry_penalty`; None without a penalty."""
+    known: Statistics
+    """Meaningless for active ones."""
     solved: Matrix
     """``L^-1 G[active, :]``."""
 
@@ -46,7 +49,8 @@ def screen(problem: Problem, active: IndexArray, point: Factorised) -> Screen:
     if not len(active):
         ones = np.ones(moments.n_atoms)
         w = ones * problem.prior.penalty if problem.prior.is_penalised else None
-        return Screen(ones, moments.correlation, w, np.empty((0, moments.n_atoms)))
+        known = Statistics(ones, moments.correlation, w, point.quadratic)
+        return Screen(known, np.empty((0, moments.n_atoms)))
     solved = solve_lower_rows(point.factor, moments.rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
     q = moments.correlation - point.whitened @ solved
@@ -54,7 +58,7 @@ def screen(problem: Problem, active: IndexArray, point: Factorised) -> Screen:
     if problem.prior.is_penalised:
         back = solve_upper_rows(point.factor, solved)
         w = entry_penalty(problem.prior.penalty, active, s, point.lam, back)
-    return Screen(s, q, w, solved)
+    return Screen(Statistics(s, q, w, point.quadratic), solved)
 
 
 def pick(
@@ -86,21 +90,20 @@ def pick(
         if len(solved):
             back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
             cross2 = cross2 - back.T @ (weight[:, None] * back)
-    q = seen.q[pool]
+    q = seen.known.q[pool]
     free = np.ones(len(pool), dtype=bool)
     chosen: list[int] = []
     thetas: list[float] = []
     while len(chosen) < size:
         s = cross.diagonal()
         admissible = free & (s > floor)
-        gain, lam = prior.best(
+        known = Statistics(
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
             None if cross2 is None else common * cross2.diagonal(),
             quadratic,
-            n,
-            noise,
         )
+        gain, lam = prior.best(known, n, noise)
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - price))
         if not gain[best] > price[best]:

@@ -11,7 +11,7 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.base import Candidate, Monitor, Problem, Relay, Solution, WarmStart
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.moves import Visited, improve
-from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, applies
+from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, find_obstacle
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.gaussian.state import EMPTY, State, empty_state
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
@@ -91,7 +91,7 @@ class SequentialSolver(BaseEstimator):
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
-        if applies(problem):  # a closed form, and a global maximum
+        if find_obstacle(problem) is None:  # a closed form, and a global maximum
             return OrthonormalSolver().solve(problem, monitor=monitor)
         moments = problem.moments
         if moments.n_effective < 2 or not moments.usable.any() or not moments.target_ss > 0.0:

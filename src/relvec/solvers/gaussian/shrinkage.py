@@ -42,7 +42,7 @@ def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
 
     Examples
     --------
-    >>> from relvec.solvers.gaussian.orthonormal import shrinkage
+    >>> from relvec.solvers.gaussian.shrinkage import shrinkage
     >>> shrinkage([0.5, 2.0, 10.0], c=0.0)
     array([0. , 0.5, 0.9])
     """
@@ -83,7 +83,7 @@ def entry_threshold(c: float, price: float = 0.0) -> float:
 
     Examples
     --------
-    >>> from relvec.solvers.gaussian.orthonormal import entry_threshold
+    >>> from relvec.solvers.gaussian.shrinkage import entry_threshold
     >>> entry_threshold(c=1.0)
     3.0
     """
@@ -130,7 +130,7 @@ def shrink(
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.solvers.gaussian.orthonormal import shrink
+    >>> from relvec.solvers.gaussian.shrinkage import shrink
     >>> shrink(np.array([0.5, -2.0, 10.0]), noise_variance=1.0, c=0.0)
     (array([ 0. , -1.5,  9.9]), 2)
     """

@@ -23,7 +23,7 @@ from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 
-__all__ = ["Block", "Promise", "Proposal", "blocks_of", "look", "propose"]
+__all__ = ["Block", "Proposal", "blocks_of", "look", "propose"]
 
 
 class Block(NamedTuple):
@@ -50,25 +50,14 @@ def blocks_of(problem: LatentProblem, state: LatentState) -> list[Block]:
 
 
 class Proposal(NamedTuple):
-    """A model of a block that is better at fixed curvature."""
-
-    active: IndexArray
-    """Numbered among all blocks."""
-    log_precision: Vector
-    """Every latent function bounded."""
-    gain: float
-    """By how much, net of prices."""
-
-
-class Promise(NamedTuple):
-    """Atoms that would gain at fixed curvature, best first."""
+    """What gains at fixed curvature: the model of a block, or atoms to enter it, best first."""
 
     atoms: IndexArray
     """Numbered among all blocks."""
     log_precision: Vector
     """Where to put them."""
-    best_net: float
-    """Largest gain net of the price; zero if nothing gains."""
+    gain: float
+    """Of the model, or of the best atom: log evidence net of prices; zero if nothing gains."""
 
 
 def propose(block: Block, working: IndexArray, atoms: Matrix, schedule: Schedule) -> Proposal:
@@ -109,43 +98,42 @@ def _value(problem: Problem, state: State) -> float:
     return value_of(problem, active, point.quadratic, point.log_det, point.prior, 1.0)
 
 
-def look(
-    block: Block, threshold: float, most: int, charged: tuple[Matrix, Matrix] | None = None
-) -> Promise:
-    """Screen every atom of the dictionary; a slope of the wrong sign promises nothing.
+def look(problem: LatentProblem, state: LatentState, threshold: float, most: int) -> list[Proposal]:
+    """Screen every atom of every block; a slope of the wrong sign promises nothing.
 
     A gain of less than `threshold` does not count, and of the rest the `most` promising are
-    listed. `charged` is `LatentProblem.charged_entry`, if the penalty is a prior.
+    listed.
     """
-    problem, k = block.problem, block.first // max(block.problem.dictionary.shape[1], 1)
-    curvature, response = block.regression
-    active, prior = block.active, problem.regression_prior
-    moments = WeightedMoments(
-        problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
-    )
-    theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
-    objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
-    point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
-    if point is None:  # beyond rounding: nothing can be said of other atoms
-        return Promise(np.empty(0, dtype=np.intp), np.empty(0), 0.0)
-    seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point)
-    admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
-    admissible[active] = False
-    if problem.signs is not None:
-        admissible &= ~has_wrong_sign(problem.signs, seen.q)
-    index = np.flatnonzero(admissible)
-    s, q = seen.s[index], seen.q[index]
-    if charged is not None:
-        norm = moments.column_norm[index]
-        bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
-        gain, log_unit = best_common_precision(s[:, None], np.square(q)[:, None], bound)
-    else:
-        w = None if seen.w is None else seen.w[index]
-        gain, lam = prior.take(index).best(s, q, w, point.quadratic, moments.n_effective, 1.0)
-        log_unit = np.log(np.maximum(lam, 1e-300))
-    net = gain - np.maximum(problem.min_gain[index], threshold)
-    order = np.argsort(-net, kind="stable")[:most]
-    order = order[net[order] > 0.0]
-    atoms = index[order]
-    log_precision = log_unit[order] + 2.0 * np.log(moments.column_norm[atoms])
-    return Promise(atoms + block.first, log_precision, max(0.0, float(net.max(initial=0.0))))
+    found, charged = [], problem.charged_entry(state) if problem.counts_at_reference else None
+    for k, block in enumerate(blocks_of(problem, state)):
+        active, prior, (curvature, response) = block.active, problem.regression_prior, block[-1]
+        moments = WeightedMoments(
+            problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
+        )
+        theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
+        objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
+        point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
+        if point is None:  # beyond rounding: nothing can be said of other atoms
+            found.append(Proposal(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
+            continue
+        seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).known
+        admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
+        admissible[active] = False
+        if problem.signs is not None:
+            admissible &= ~has_wrong_sign(problem.signs, seen.q)
+        index = np.flatnonzero(admissible)
+        known, norm = seen.take(index), moments.column_norm[index]
+        if charged is not None:
+            bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
+            square = np.square(known.q)[:, None]
+            gain, log_unit = best_common_precision(known.s[:, None], square, bound)
+        else:
+            gain, lam = prior.take(index).best(known, moments.n_effective, 1.0)
+            log_unit = np.log(np.maximum(lam, 1e-300))
+        net = gain - np.maximum(problem.min_gain[index], threshold)
+        order = np.argsort(-net, kind="stable")[:most]
+        order = order[net[order] > 0.0]
+        log_precision = log_unit[order] + 2.0 * np.log(norm[order])
+        best = max(0.0, float(net.max(initial=0.0)))
+        found.append(Proposal(index[order] + block.first, log_precision, best))
+    return found

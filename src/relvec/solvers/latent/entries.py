@@ -9,7 +9,7 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.solvers.gaussian.tuning import DEFAULT
-from relvec.solvers.latent.block_steps import Promise
+from relvec.solvers.latent.block_steps import Proposal
 from relvec.solvers.latent.common_precision import best_common_precision
 from relvec.solvers.latent.walk import Walk
 
@@ -21,7 +21,7 @@ def units_first(walk: Walk, values: np.ndarray) -> np.ndarray:
     return values if walk.problem.tied > 1 else values.T.reshape(-1, 1)
 
 
-def promising_units(walk: Walk, threshold: float) -> Promise:
+def promising_units(walk: Walk, threshold: float) -> Proposal:
     """Find units that gain at fixed curvature: if shared, numbered like the atoms."""
     problem, mode = walk.problem, walk.state.mode
     q = problem.dictionary.rmatmat(mode.slope.reshape(-1, problem.n_blocks))
@@ -40,7 +40,7 @@ def promising_units(walk: Walk, threshold: float) -> Promise:
     order = np.argsort(-net, kind="stable")
     order = order[net[order] > 0.0]
     best = float(net[order[0]]) if len(order) else 0.0
-    return Promise(units[order], log_precision[order], best)
+    return Proposal(units[order], log_precision[order], best)
 
 
 def enter_jointly(walk: Walk, threshold: float) -> bool:

@@ -7,8 +7,6 @@ derivatives are complete, for active atoms and for those that might enter.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.optimize import minimize
 
@@ -21,16 +19,6 @@ from relvec.solvers.latent.signs import has_wrong_sign
 from relvec.solvers.latent.walk import Stopped, Walk
 
 __all__ = ["ExactAscent", "find_entrants"]
-
-
-class Entrants(NamedTuple):
-    """Units that raise the evidence from zero variance."""
-
-    units: IndexArray
-    log_precision: Vector
-    """Where to put them."""
-    gain: Vector
-    """Net of their prices."""
 
 
 class ExactAscent:
@@ -140,8 +128,8 @@ class ExactAscent:
         return False
 
 
-def find_entrants(walk: Walk) -> Entrants:
-    """Find units that raise the evidence from zero variance.
+def find_entrants(walk: Walk) -> tuple[IndexArray, Vector, Vector]:
+    """Find units that raise the evidence from zero variance, where to put them, and their gain.
 
     The derivative in the variance of an absent weight is ``(theta - s) / 2``, and exact: the mode
     moves along the effect of its atom, and with it the curvature.
@@ -172,4 +160,4 @@ def find_entrants(walk: Walk) -> Entrants:
         log_precision = (2.0 * np.log(s) - np.log(theta - s))[:, 0]
     else:
         gain, log_precision = best_common_precision(s, theta)
-    return Entrants(units, log_precision, gain - problem.min_gain[units % walk.n_atoms])
+    return units, log_precision, gain - problem.min_gain[units % walk.n_atoms]

@@ -16,7 +16,7 @@ import numpy as np
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.gaussian.ascent import Schedule
-from relvec.solvers.latent.block_steps import Promise, Proposal, blocks_of, look, propose
+from relvec.solvers.latent.block_steps import Proposal, blocks_of, look, propose
 from relvec.solvers.latent.entries import enter_jointly, promising_units
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.tuning import LatentTuning
@@ -43,7 +43,14 @@ class BlockSearch(Walk):
         self.schedule = Schedule(threshold=threshold, gradient_tol=1e-3, max_rounds=50)
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
         self._failed_at: dict[int, float] = {}
-        self._seen: tuple[LatentState, list[Promise]] | None = None
+        self._seen: tuple[LatentState, list[Proposal]] | None = None
+        # there are steps of which regressions of single blocks know nothing
+        is_plain = problem.n_blocks == 1 and problem.signs is None
+        self._needs_settling = problem.prior.is_penalised or not is_plain
+        if not problem.shared:
+            is_small = self.n_atoms <= tuning.first_atoms
+            atoms = np.arange(self.n_atoms * problem.n_blocks)
+            self.hold(atoms if is_small else self._first_atoms())
 
     def run(self) -> bool:
         """Search until no step brings a rise; False if cut short."""
@@ -51,13 +58,11 @@ class BlockSearch(Walk):
         try:
             if self.problem.shared:
                 return self._run_jointly()
-            atoms = np.arange(self.n_atoms * self.problem.n_blocks)
-            self.hold(atoms if self.n_atoms <= self.tuning.first_atoms else self._first_atoms())
             start = self.state.objective
             self._settle(settled_to, first_loose=not len(self.state.active))
             for _ in range(self.max_iter):
                 before, promises = self.state.objective, self._look()
-                best_net = max(promises, key=attrgetter("best_net")).best_net
+                best_net = max(map(attrgetter("gain"), promises))
                 if best_net > 0.0 or settled_to > tol:
                     if best_net > 0.0:
                         self.hold(np.concatenate([*map(attrgetter("atoms"), promises)]))
@@ -65,7 +70,7 @@ class BlockSearch(Walk):
                     self._settle(settled_to)
                     if self.state.objective - before >= tol or self._enter_one(promises):
                         continue
-                if self.problem.n_blocks == 1 or self._finish_jointly(start):
+                if self._is_finished(start):
                     return True
                 start, settled_to = self.state.objective, 0.02
                 self._settle(settled_to, first_loose=not len(self.state.active))
@@ -76,9 +81,9 @@ class BlockSearch(Walk):
     def certificate(self) -> Certificate:
         """Derivatives at fixed curvature where the search ended."""
         if self.problem.n_blocks == 1:
-            best = self._look()[0].best_net
+            best = self._look()[0].gain
         else:
-            best = promising_units(self, self.schedule.threshold).best_net
+            best = promising_units(self, self.schedule.threshold).gain
         return Certificate(self.steepest(exact=False), best)
 
     # ------------------------------------------------------------------ all blocks at once
@@ -96,8 +101,10 @@ class BlockSearch(Walk):
                 return True
         return False
 
-    def _finish_jointly(self, start: float) -> bool:
+    def _is_finished(self, start: float) -> bool:
         """Move, remove and enter with all blocks at once; whether nothing rose since `start`."""
+        if self.problem.n_blocks == 1:
+            return True
         for _ in range(self.max_iter):
             self.settle_precisions(self.tol)
             if not enter_jointly(self, self.schedule.threshold):
@@ -121,17 +128,11 @@ class BlockSearch(Walk):
         starts = np.arange(problem.n_blocks) * self.n_atoms
         return np.add.outer(starts, np.unique(order[places])).ravel()
 
-    def _look(self) -> list[Promise]:
+    def _look(self) -> list[Proposal]:
         """Screen every atom of every block at the curvature of the mode."""
-        problem, state = self.problem, self.state
-        if self._seen is None or self._seen[0] is not state:
-            promises: list[Promise] = []
-            charged = problem.charged_entry(state) if problem.counts_at_reference else None
-            for block in blocks_of(problem, state):
-                promises.append(
-                    look(block, self.schedule.threshold, self.tuning.promising, charged)
-                )
-            self._seen = state, promises
+        if self._seen is None or self._seen[0] is not self.state:
+            threshold, most = self.schedule.threshold, self.tuning.promising
+            self._seen = self.state, look(self.problem, self.state, threshold, most)
         return self._seen[1]
 
     def _settle(self, tol: float, *, first_loose: bool = False) -> None:
@@ -143,23 +144,23 @@ class BlockSearch(Walk):
             for block, working in zip(blocks_of(problem, self.state), self.working, strict=True):
                 proposals.append(propose(block, working, self.columns(working), schedule))
             if problem.n_blocks == 1:
-                (active, log_precision, gain) = proposals[0]
-                rose = gain >= self.tuning.nothing * self.tol
-                rose = rose and self.step_towards(active, log_precision)
+                active, log_precision, gain = proposals[0]
+                is_worth_it = gain >= self.tuning.nothing * self.tol
+                rose = is_worth_it and self.step_towards(active, log_precision)
             else:
                 rose = self._take(proposals)
             if not rose or self.state.objective - before < tol:
                 break
-        if problem.prior.is_penalised or problem.n_blocks > 1 or problem.signs is not None:
+        if self._needs_settling:
             self.settle_precisions(tol)
 
     def _take(self, proposals: list[Proposal]) -> bool:
         """Step towards the proposals of all blocks or, if that fails, of one after the other."""
-        if sum(proposal.gain for proposal in proposals) < self.tol:
+        if sum(map(attrgetter("gain"), proposals)) < self.tol:
             return False
         if len(proposals) > 2:  # two blocks say the same twice: both steps together go too far
-            active = np.concatenate([proposal.active for proposal in proposals])
-            value = np.concatenate([proposal.log_precision for proposal in proposals])
+            active = np.concatenate([*map(attrgetter("atoms"), proposals)])
+            value = np.concatenate([*map(attrgetter("log_precision"), proposals)])
             if self.step_towards(active, value):
                 return True
         rose = False
@@ -170,7 +171,7 @@ class BlockSearch(Walk):
             if state.objective < self._failed_at.get(block, -np.inf) + self.tuning.patience:
                 continue
             others = (state.active // self.n_atoms) != block
-            active = np.concatenate([state.active[others], proposals[block].active])
+            active = np.concatenate([state.active[others], proposals[block].atoms])
             value = np.concatenate([state.log_precision[others], proposals[block].log_precision])
             order = np.argsort(active)
             if self.step_towards(active[order], value[order]):
@@ -179,7 +180,7 @@ class BlockSearch(Walk):
                 self._failed_at[block] = state.objective
         return rose
 
-    def _enter_one(self, promises: list[Promise]) -> bool:
+    def _enter_one(self, promises: list[Proposal]) -> bool:
         """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
         tried = self.tuning.tried
         for atoms, log_precision, _ in promises:
