@@ -4,9 +4,11 @@ The atoms of a relevance vector machine sit on the training inputs and decay awa
 them, so the plain posterior variance of the function *falls* to zero where nothing is
 known (Tipping 2001, appendix D.1). Two remedies live here, and nowhere else:
 
-- `Novelty` adds the variance a stationary process with the same kernel would have at an
-  input, given that it is known at a few stored pivots that cover the training inputs. It
-  leaves the mean alone and needs no training data at prediction time.
+- `Novelty` adds the variance a stationary process would have at an input, given that it is known
+  at a few stored pivots that cover the training inputs. Where little is known and the mean of the
+  sparse model is far from all targets, it falls back to their mean: wide kernels carry large
+  weights, which cancel among the data and nowhere else. No training data are needed at
+  prediction time.
 - `Augmentation` (RVM*) adds one atom centred on the test input itself, integrated out. It
   changes the mean as well and keeps the training inputs.
 """
@@ -110,16 +112,31 @@ def choose_pivots(
 
 @dataclass(frozen=True, eq=False)
 class Novelty:
-    """Extra variance of inputs that are unlike the training inputs.
+    """What is not known at inputs that are unlike the training inputs.
 
-    ``variance(x) = amplitude * (r(x) - offset)+ / (1 - offset)``, where ``r(x)`` in [0, 1] is
-    the share of the prior variance at ``x`` that the pivots leave unexplained.
+    With ``r(x)`` the share of the prior variance at ``x`` that the pivots leave unexplained,
+    ``rho = (r - offset)+ / (1 - offset)`` is the share that error bars count, and ``tau = (r -
+    known)+ / (1 - known)``, which is zero at all training inputs, the share by which an input is
+    beyond them. If predictions fall back to a `centre`, the mean ``s`` and variance ``v`` of the
+    sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + amplitude^2)``, which says
+    how implausible that is::
+
+        omega    = tau pi
+        mean     = s - omega d
+        variance = (1 - rho) (v + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
+
+    the second moment, around that mean, of a mixture: with probability ``rho`` the function is that
+    of a process around the centre, else that of the sparse model. Without a centre the mean is
+    left alone, and ``rho amplitude`` is added to the variance.
     """
 
     kernel: KernelLike
     pivots: Matrix
     amplitude: float
     offset: float = 0.0
+    known: float = 0.0
+    """Largest share of the variance that is left unexplained at a training input."""
+    centre: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the factor out: it is quickly recomputed and would dominate the file."""
@@ -146,22 +163,73 @@ class Novelty:
         white, _ = self._explained(X)
         return np.clip(1.0 - np.einsum("ij,ij->j", white, white), 0.0, 1.0)
 
-    def of_unexplained(self, unexplained: Vector) -> Vector:
-        """Variance to add where the pivots leave these shares of the prior unexplained."""
-        share = np.maximum(unexplained - self.offset, 0.0) / (1.0 - self.offset)
-        return self.amplitude * share
+    def share(self, X: Matrix) -> Vector:
+        """``rho(x)``: the share of the variance of the process that error bars count."""
+        return _beyond(self.unexplained(X), self.offset)
 
-    def variance(self, X: Matrix) -> Vector:
-        """Variance to add at each input."""
-        return self.of_unexplained(self.unexplained(X))
+    def extrapolation(self, X: Matrix) -> Vector:
+        """``tau(x)``: zero at the training inputs, one where they say nothing."""
+        return _beyond(self.unexplained(X), self.known)
 
     def covariance(self, X: Matrix) -> Matrix:
-        """Covariance to add between all inputs; its diagonal is `variance`."""
+        """Covariance of the process between all inputs; its diagonal is ``rho amplitude``."""
         white, own = self._explained(X)
         residual = kernel_block(self.kernel, X, X) / np.multiply.outer(own, own) - white.T @ white
         unexplained = np.clip(residual.diagonal(), 0.0, 1.0)
-        scale = np.sqrt(self.of_unexplained(unexplained) / np.maximum(unexplained, 1e-300))
+        variance = self.amplitude * _beyond(unexplained, self.offset)
+        scale = np.sqrt(variance / np.maximum(unexplained, 1e-300))
         return residual * np.multiply.outer(scale, scale)
+
+    def fallback(self, X: Matrix, mean: Vector) -> Fallback:
+        """Say how predictions with this mean fall back.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Inputs.
+        mean : ndarray of shape (n_samples,)
+            Of the sparse model there.
+        """
+        unexplained = self.unexplained(X)
+        share = _beyond(unexplained, self.offset)
+        if self.centre is None:
+            none = np.zeros(len(share))
+            return Fallback(none, none, np.ones(len(share)), none, self.amplitude * share)
+        away = mean - self.centre
+        # how far away in units of the process; beyond 1e50 of them it does not matter how far
+        ratio = np.minimum((away / math.sqrt(self.amplitude)) ** 2, 1e100)
+        implausible = ratio**2 / (1.0 + ratio**2)
+        pull = _beyond(unexplained, self.known) * implausible
+        spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
+            1.0 - pull
+        ) ** 2
+        return Fallback(
+            pull, -pull * away, 1.0 - share, away * np.sqrt(spread), self.amplitude * share
+        )
+
+
+def _beyond(unexplained: Vector, limit: float) -> Vector:
+    """Return what of shares of the variance lies beyond a limit, from zero there to one."""
+    return np.maximum(unexplained - limit, 0.0) / (1.0 - limit)
+
+
+class Fallback(NamedTuple):
+    """What becomes of the predictions of a sparse model at some inputs."""
+
+    pull: Vector
+    """``omega``: the share of the way to the centre that the mean goes."""
+    shift: Vector
+    """What is added to the mean."""
+    kept: Vector
+    """Share of the variance of the sparse model that stays."""
+    spread: Vector
+    """Deviation between the two means, one normal deviate for all inputs."""
+    process: Vector
+    """Variance of the process."""
+
+    def variance(self, variance: Vector) -> Vector:
+        """Return the variance of a prediction."""
+        return self.kept * variance + self.spread**2 + self.process
 
 
 def _looked_at(
@@ -191,8 +259,8 @@ def fit_label_novelty(
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
     if pivots is None or not spread > 0.0:
         return None
-    offset = min(pivots.unexplained, 1.0 - _TUNING.tied)
-    return Novelty(kernel, inputs[pivots.rows], float(spread), offset)
+    known = min(pivots.unexplained, 1.0 - _TUNING.tied)
+    return Novelty(kernel, inputs[pivots.rows], float(spread), known, known)
 
 
 def fit_novelty(
@@ -203,6 +271,8 @@ def fit_novelty(
     sample_weight: Vector | None,
     posterior: Posterior,
     amplitude: float,
+    *,
+    falls_back: bool,
     tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
     """Choose pivots from the training inputs, and an offset where they cannot cover them.
@@ -216,11 +286,13 @@ def fit_novelty(
     pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
     if pivots is None:
         return None
-    novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
+    known = min(pivots.unexplained + tuning.tied, 0.99)
+    centre = posterior.target_mean if falls_back else None
+    novelty = Novelty(kernel, inputs[pivots.rows], amplitude, 0.0, known, centre)
     if pivots.unexplained < tolerance:
         return novelty
     if target is None:
-        return replace(novelty, offset=min(pivots.unexplained, 0.99))
+        return replace(novelty, offset=known)
     # In many dimensions few pivots cannot cover the training inputs, which then look novel
     # themselves. How much of that is real is what best predicts the training targets, each
     # from the others.
@@ -230,7 +302,7 @@ def fit_novelty(
     squared = (target[rows] - mean) ** 2
 
     def score(offset: float) -> float:
-        total = variance + replace(novelty, offset=offset).of_unexplained(unexplained)
+        total = variance + amplitude * _beyond(unexplained, offset)
         return -float(weight @ (np.log(total) + squared / total))
 
     offsets = np.linspace(0.0, min(float(unexplained.max()), 0.99), 21)

@@ -86,7 +86,8 @@ class ComponentsMixin(PredictionMixin):
         """Predict what each part of the basis contributes.
 
         The sum of the contributions and the intercept is what `predict` returns (with
-        ``error_bars="augmented"``, before its correction).
+        ``error_bars="augmented"``, before its correction). Where predictions fall back to the mean
+        of the targets, contributions fall back to zero by the same share.
 
         Parameters
         ----------
@@ -130,7 +131,8 @@ class ComponentsMixin(PredictionMixin):
                 output.posterior.component(atoms[:, index], index, centred=centred)
                 for index in self._members(output)
             ]
-            means.append(np.stack([mean for mean, _ in known], axis=1))
-            stds.append(np.sqrt(np.stack([variance for _, variance in known], axis=1)))
+            kept = 1.0 - output.pull(X)[:, None]
+            means.append(kept * np.stack([mean for mean, _ in known], axis=1))
+            stds.append(kept * np.sqrt(np.stack([variance for _, variance in known], axis=1)))
         mean: Matrix = self._stacked(means)
         return (mean, self._stacked(stds)) if return_std else mean

@@ -61,7 +61,7 @@ class FittedMachine:
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
         atoms = self.atoms.at(X)
-        more = 0.0 if self.novelty is None else self.novelty.variance(X)
+        more = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
             mean, covariance = self.posterior.moments(self._by_function(atoms))
             return mean, np.einsum("nkk->nk", covariance) + np.reshape(more, (-1, 1))
@@ -76,7 +76,7 @@ class FittedMachine:
         """
         atoms = self.atoms.at(X)
         novelty = self.novelty if self.given is None else None
-        more = np.zeros(len(atoms)) if novelty is None else novelty.variance(X)
+        more = np.zeros(len(atoms)) if novelty is None else novelty.amplitude * novelty.share(X)
         posterior = self.posterior
         if isinstance(posterior, Posterior):
             mean = posterior.predict(atoms) + self._offset

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -13,12 +13,14 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.estimators._scales import ScaledBasis
+from relvec.learning import LearntScales
+from relvec.learning.prior_process import fit_prior_process
 from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
 
-__all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding"]
+__all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding", "widened"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,54 +51,73 @@ class FittedOutput:
         mean = self.posterior.predict(self.atoms.at(X))
         if self.augmentation is not None:
             mean = mean + self.augmentation.correction(X)[0]
+        elif self.novelty is not None and self.novelty.centre is not None:
+            mean = mean + self.novelty.fallback(X, mean).shift
         return mean
+
+    def pull(self, X: Any) -> Vector:
+        """Share of the way from the sparse model to the mean of the targets that means go."""
+        if self.novelty is None:
+            return np.zeros(X.shape[0])
+        return self.novelty.fallback(X, self.posterior.predict(self.atoms.at(X))).pull
 
     def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
         """Predictive distribution of new targets, or of the function without noise."""
         atoms = self.atoms.at(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
+        if self.scale_uncertainty is not None:
+            variance = variance + np.square(self.scale_uncertainty.directions(X)).sum(axis=1)
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
             mean, variance = mean + shift, variance + extra
         elif self.novelty is not None:
-            variance = variance + self.novelty.variance(X)
-        if self.scale_uncertainty is not None:
-            variance = variance + np.square(self.scale_uncertainty.directions(X)).sum(axis=1)
+            fallback = self.novelty.fallback(X, mean)
+            mean, variance = mean + fallback.shift, fallback.variance(variance)
         noise = self.posterior.noise_variance if include_noise else 0.0
         return GaussianPrediction(mean, variance + noise)
 
     def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
         """Covariance of new targets, or of the function without noise, between all rows."""
-        covariance = self.posterior.joint_covariance(self.atoms.at(X))
+        atoms = self.atoms.at(X)
+        covariance = self.posterior.joint_covariance(atoms)
+        if self.scale_uncertainty is not None:
+            directions = self.scale_uncertainty.directions(X)
+            covariance += directions @ directions.T
         if self.augmentation is not None:
             # Each test input gets an atom of its own: independent additions.
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
+            fallback = self.novelty.fallback(X, self.posterior.predict(atoms))
+            root = np.sqrt(fallback.kept)
+            covariance *= np.multiply.outer(root, root)
+            covariance += np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
-        if self.scale_uncertainty is not None:
-            directions = self.scale_uncertainty.directions(X)
-            covariance += directions @ directions.T
         if include_noise:
             covariance.flat[:: len(covariance) + 1] += self.posterior.noise_variance
         return covariance
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
-        draws = self.posterior.sample(self.atoms.at(X), n_draws, rng)
+        atoms = self.atoms.at(X)
+        draws = self.posterior.sample(atoms, n_draws, rng)
         if self.scale_uncertainty is not None:
             directions = self.scale_uncertainty.directions(X)
             draws = draws + directions @ rng.standard_normal((directions.shape[1], n_draws))
-        if self.augmentation is None and self.novelty is None:
-            return draws
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
             return (
                 draws + shift[:, None] + np.sqrt(extra)[:, None] * rng.standard_normal(draws.shape)
             )
-        assert self.novelty is not None
+        if self.novelty is None:
+            return draws
         values, vectors = np.linalg.eigh(self.novelty.covariance(X))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        return draws + root @ rng.standard_normal(draws.shape)
+        process = root @ rng.standard_normal(draws.shape)
+        mean = self.posterior.predict(atoms)
+        fallback = self.novelty.fallback(X, mean)
+        own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
+        between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
+        return (mean + fallback.shift)[:, None] + own + between + process
 
 
 def _training_blocks(
@@ -124,9 +145,8 @@ def finish_output(
     sample_weight: Vector | None,
     *,
     has_intercept: bool,
-    error_bars: str,
 ) -> FittedOutput:
-    """Condition on the data with the solver's precisions and prepare the error bars.
+    """Condition on the data with the solver's precisions.
 
     Without `target` the moments are all that is known, and `X` are inputs that stand for the data.
     """
@@ -148,39 +168,54 @@ def finish_output(
         noise_rate=prior.noise.rate,
     )
     is_constant = posterior.target_variance == 0.0
-    return FittedOutput(
-        solution.active,
-        atoms,
-        posterior,
-        solution,
-        posterior.log_evidence if is_constant else solution.objective,
-        **_widened(error_bars, bound, atoms, posterior, X, target, sample_weight),
-    )
+    objective = posterior.log_evidence if is_constant else solution.objective
+    return FittedOutput(solution.active, atoms, posterior, solution, objective)
 
 
-def _widened(
-    kind: str,
+def widened(
+    output: FittedOutput,
     bound: BoundBasis,
-    atoms: Atoms,
-    posterior: Posterior,
     X: Any,
     target: Vector | None,
     sample_weight: Vector | None,
-) -> dict[str, Any]:
-    """Return what widens the error bars away from the training inputs, if anything does."""
-    kernel = None if kind == "plain" else bound.atoms.decaying_kernel()
+    *,
+    error_bars: str,
+    learnt: LearntScales | None,
+) -> FittedOutput:
+    """Return the output with what widens its error bars away from the training inputs.
+
+    Parameters
+    ----------
+    output : FittedOutput
+        As it comes from `finish_output`.
+    bound, X, target, sample_weight
+        What it was fitted to; without `target`, `X` are inputs that stand for the data.
+    error_bars : {"novelty", "plain", "augmented"}
+        How.
+    learnt : LearntScales or None
+        How the scales in the kernel were learnt.
+    """
+    posterior = output.posterior
+    kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     # below this share of its variance the target holds no signal to be uncertain about
     amplitude = posterior.target_variance - posterior.noise_variance
     if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
-        return {}
-    if kind == "novelty" or is_rounding(posterior.noise_variance, amplitude):
-        novelty = fit_novelty(kernel, X, atoms, target, sample_weight, posterior, amplitude)
-        return {"novelty": novelty}
-    assert target is not None  # estimators see to it
-    root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
-    residual = (target - posterior.predict(atoms.at(X))) * root
-    augmentation = Augmentation(kernel, X, residual, root, atoms, posterior, amplitude)
-    return {"augmentation": augmentation}
+        return output
+    if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
+        assert target is not None  # estimators see to it
+        root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
+        residual = (target - posterior.predict(output.atoms.at(X))) * root
+        augmentation = Augmentation(kernel, X, residual, root, output.atoms, posterior, amplitude)
+        return replace(output, augmentation=augmentation)
+    if target is not None:
+        process = fit_prior_process(kernel, X, target, sample_weight, learnt)
+        if process is not None:
+            kernel, amplitude = process.kernel, max(process.variance, amplitude)
+    falls_back = bound.atoms.is_known_to_decay()
+    novelty = fit_novelty(
+        kernel, X, output.atoms, target, sample_weight, posterior, amplitude, falls_back=falls_back
+    )
+    return replace(output, novelty=novelty)
 
 
 def is_rounding(noise_variance: float, signal_variance: float) -> bool:

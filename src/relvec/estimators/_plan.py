@@ -21,11 +21,11 @@ from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._options import check_options
-from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
+from relvec.estimators._output import FittedOutput, RegressionFit, finish_output, widened
 from relvec.estimators._refine import refine_scales
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, find_kernel, other_columns
-from relvec.learning import ScaleLearner
+from relvec.learning import LearntScales, ScaleLearner
 from relvec.learning.scale_uncertainty import measure_scales
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import Prior, resolve_prior
@@ -101,9 +101,9 @@ class Plan(ABC, Generic[AnyFit]):
     def run(self, data: Data) -> AnyFit:
         """Fit the basis as it is, or with the scales that are learnt for it."""
         if self.learner is None:
-            return self.fit(self.basis, data)
+            return self.finish(self.fit(self.basis, data), data)
         scaled, fit = choose_scales(self, self.learn(data), data)
-        return self.finish_scales(scaled, fit, data)
+        return self.finish(self.finish_scales(scaled, fit, data), data)
 
     def learn(self, data: Data) -> list[ScaledBasis]:
         """Return the basis with the scales that come into question."""
@@ -126,6 +126,13 @@ class Plan(ABC, Generic[AnyFit]):
     @abstractmethod
     def fit(self, basis: Basis, data: Data) -> AnyFit:
         """Fit a basis to some rows."""
+
+    def finish(self, fit: AnyFit, data: Data, learnt: LearntScales | None = None) -> AnyFit:
+        """Return a fit with all that predictions need, besides what a choice of scales needs.
+
+        Scales that are not those of the fit itself are `learnt`.
+        """
+        return fit
 
     @abstractmethod
     def score(self, fit: AnyFit, data: Data) -> float:
@@ -188,10 +195,31 @@ class RegressionPlan(Plan[RegressionFit]):
                         data.targets[:, number] if data.statistics is None else None,
                         data.weight,
                         has_intercept=self.fit_intercept,
-                        error_bars=self.error_bars,
                     )
                 )
         return RegressionFit(bound, tuple(outputs), tuple(problems), all_moments[0].n_fetched)
+
+    def finish(
+        self, fit: RegressionFit, data: Data, learnt: LearntScales | None = None
+    ) -> RegressionFit:
+        """Widen the error bars away from the data."""
+        if learnt is None and fit.scaled is not None:
+            learnt = fit.scaled.learnt
+        outputs = []
+        for number, output in enumerate(fit.outputs):
+            target = data.targets[:, number] if data.statistics is None else None
+            outputs.append(
+                widened(
+                    output,
+                    fit.bound,
+                    data.X,
+                    target,
+                    data.weight,
+                    error_bars=self.error_bars,
+                    learnt=learnt,
+                )
+            )
+        return replace(fit, outputs=tuple(outputs))
 
     def moments(self, bound: BoundBasis, data: Data) -> Sequence[Moments]:
         """Return what the solver sees of the atoms, for each target."""

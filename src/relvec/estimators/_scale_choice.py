@@ -63,10 +63,10 @@ def _best_predicting(
     for fold in range(plan.tuning.folds):
         test = order[fold :: plan.tuning.folds]
         train = data.at(np.sort(np.setdiff1d(order, test)))
-        scores = {
-            _label(proposal): plan.score(plan.fit(proposal.basis, train), data.at(test))
-            for proposal in plan.learn(train)
-        }
+        scores = {}
+        for proposal in plan.learn(train):
+            fit = plan.finish(plan.fit(proposal.basis, train), train, proposal.learnt)
+            scores[_label(proposal)] = plan.score(fit, data.at(test))
         worst = min(scores.values())
         for label in total:
             total[label] += scores.get(label, worst)

@@ -1,0 +1,160 @@
+"""The Gaussian process that stands for what is not known away from the data.
+
+Kernels of a sparse model are wider than those of the process that learnt their scales, and inputs
+that were left out have no scale at all: a sparse model knows nothing of what happens where such an
+input leaves the range of the data. The process here has the scales of the one that learnt them, and
+under every input that varies a floor, the largest that the data do not speak against.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from relvec._typing import Matrix, Vector
+from relvec.kernels import KernelLike, ScaledInputs, kernel_block
+from relvec.learning.learnt import LearntScales
+from relvec.learning.process import Process
+from relvec.learning.rows import learning_rows
+
+__all__ = ["PriorProcess", "PriorProcessTuning", "fit_prior_process"]
+
+
+class PriorProcess(NamedTuple):
+    """A stationary process of mean zero."""
+
+    kernel: KernelLike
+    """Of inputs in their own units."""
+    variance: float
+
+
+@dataclass(frozen=True)
+class PriorProcessTuning:
+    """Numbers of the search for the floor."""
+
+    max_rows: int = 300
+    """Rows that are looked at: the cost grows with their third power."""
+    log_floors: tuple[float, float, float] = (-4.0, 1.0, 0.5)
+    """First, last and step of the decimal logarithms of the floor, in units of the spread of
+    each input: from none at all to kernels of a third of a standard deviation."""
+    bisections: int = 4
+    """After which the floor is known to a factor of 1.1."""
+    allowed_loss: float = 3.32
+    """Log evidence, in nats, that the floor may cost: half the 99 % quantile of a chi-squared
+    variable with one degree of freedom, so that it is the end of a confidence interval."""
+    hopeless_loss: float = 8.0
+    """Larger floors are not tried after such a loss."""
+
+
+_TUNING = PriorProcessTuning()
+
+
+def fit_prior_process(
+    kernel: KernelLike,
+    X: Matrix,
+    target: Vector,
+    sample_weight: Vector | None = None,
+    learnt: LearntScales | None = None,
+    tuning: PriorProcessTuning = _TUNING,
+) -> PriorProcess | None:
+    """Find kernel and variance of the process.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        A covariance of the inputs.
+    X : ndarray of shape (n_samples, n_features)
+        Inputs.
+    target : ndarray of shape (n_samples,)
+        What the process explains, besides an intercept and noise.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        How often each row counts.
+    learnt : LearntScales, default=None
+        How the scales in the kernel were learnt. If they were not, the kernel stays as it is.
+    tuning : PriorProcessTuning, optional
+        Numbers of the search.
+
+    Returns
+    -------
+    process : PriorProcess or None
+        None if the inputs are not numbers, the target does not vary or there are too few rows.
+    """
+    if X.dtype == object:
+        return None
+    rows, weight = learning_rows(
+        X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False
+    )
+    profile = _Profile(X[rows], target[rows], weight)
+    if profile.is_empty:
+        return None
+    if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
+        return PriorProcess(kernel, profile.at(kernel)[1])
+    inner, spread = learnt.kernel.kernel, learnt.spread
+    varies, own = spread > 0.0, learnt.relevance / learnt.width
+
+    def floored(log_floor: float) -> ScaledInputs:
+        relevance = np.where(varies, np.maximum(own, 10.0**log_floor), 0.0)
+        scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=varies)
+        return ScaledInputs(inner, scale)
+
+    first, last, step = tuning.log_floors
+    if varies.any():  # floors below all scales change nothing
+        least = float(own[varies].min())
+        first = max(first, math.log10(least)) if least > 0.0 else first
+    best = -math.inf
+    low = log_floor = first
+    while log_floor <= last or log_floor == first:
+        value = profile.at(floored(log_floor))[0]
+        best = max(best, value)
+        if value >= best - tuning.allowed_loss:
+            low = log_floor
+        elif value < best - tuning.hopeless_loss:
+            break
+        log_floor += step
+    high = low + step
+    for _ in range(tuning.bisections):
+        middle = 0.5 * (low + high)
+        is_allowed = profile.at(floored(middle))[0] >= best - tuning.allowed_loss
+        low, high = (middle, high) if is_allowed else (low, middle)
+    chosen = floored(low)
+    return PriorProcess(chosen, profile.at(chosen)[1])
+
+
+class _Profile:
+    """The evidence of a process, its ratio of signal to noise maximised out."""
+
+    def __init__(self, X: Matrix, target: Vector, weight: Vector) -> None:
+        self.X, self.root = X, np.sqrt(weight)
+        self.n_contrasts = float(weight.sum()) - 1.0
+        centred = target - np.average(target, weights=weight)
+        self.unit = max(float(np.abs(centred).max(initial=0.0)), 1e-300)
+        self.target = centred / self.unit * self.root
+        self.is_empty = self.n_contrasts < 2.0 or not self.target.any()
+
+    def at(self, kernel: Any) -> tuple[float, float]:
+        """Return the log evidence, and the variance of the signal."""
+        values = kernel_block(kernel, self.X, self.X)
+        covariance = values * np.multiply.outer(self.root, self.root)
+        # an intercept of flat prior leaves what is orthogonal to the constant
+        constant = self.root / np.linalg.norm(self.root)
+        along = covariance @ constant
+        covariance -= np.multiply.outer(constant, along)
+        covariance -= np.multiply.outer(along - constant * (constant @ along), constant)
+        eigenvalues, vectors = np.linalg.eigh(covariance)
+        eigenvalues = np.maximum(eigenvalues, 0.0)
+        squared, n = np.square(self.target @ vectors), self.n_contrasts
+
+        def loss(log_signal: float) -> float:
+            ratio = 1.0 + math.exp(log_signal) * eigenvalues
+            quadratic = float((squared / ratio).sum())
+            return 0.5 * (n * math.log(quadratic / n) + float(np.log(ratio).sum()))
+
+        end = minimize_scalar(loss, bounds=Process.signal_bounds, method="bounded")
+        signal = math.exp(end.x)
+        noise = float((squared / (1.0 + signal * eigenvalues)).sum()) / n
+        typical = float(np.average(values.diagonal(), weights=self.root**2))
+        return -float(end.fun), signal * noise * typical * self.unit**2
