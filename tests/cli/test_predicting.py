@@ -302,3 +302,15 @@ def test_classes_that_are_not_known_are_named(cli, folder, tmp_path):
     result = cli("score", folder / "flowers.relvec", tmp_path / "t.csv")
     assert "90 rows have a 'kind' that the model does not know: 'IRIS'" in result.stderr
     assert "it knows 'iris', 'rose', 'tulip'" in result.stderr
+
+
+@pytest.mark.slow
+def test_rows_beyond_the_data_are_flagged(predicted, folder, tmp_path):
+    new = pl.read_csv(folder / "new.csv")
+    far = new.with_columns(area=pl.col("area") * 1000)
+    far.write_csv(tmp_path / "far.csv")
+    near = predicted(folder / "new.csv", "--flag-extrapolation")
+    assert near.columns == ["price_predicted", "extrapolating"]
+    assert near["extrapolating"].is_between(0.0, 1.0).all()
+    assert (predicted(tmp_path / "far.csv", "--flag-extrapolation")["extrapolating"] > 0.99).all()
+    assert near["extrapolating"].median() < 0.5
