@@ -118,8 +118,8 @@ class Novelty:
     ``rho = (r - offset)+ / (1 - offset)`` is the share that error bars count, and ``tau = (r -
     known)+ / (1 - known)``, which is zero at all training inputs, the share by which an input is
     beyond them. If predictions fall back to a `centre`, the mean ``s`` and variance ``v`` of the
-    sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + amplitude^2)``, which says
-    how implausible that is::
+    sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + 4 amplitude^2)``, which
+    says how implausible that is::
 
         omega    = tau pi
         mean     = s - omega d
@@ -197,7 +197,7 @@ class Novelty:
             return Fallback(none, none, np.ones(len(share)), none, self.amplitude * share)
         away = mean - self.centre
         # how far away in units of the process; beyond 1e50 of them it does not matter how far
-        ratio = np.minimum((away / math.sqrt(self.amplitude)) ** 2, 1e100)
+        ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
         pull = _beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (

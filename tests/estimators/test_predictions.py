@@ -150,7 +150,7 @@ def test_far_predictions_are_those_of_a_mixture(novel):
     tau = np.maximum(unexplained - novelty.known, 0) / (1 - novelty.known)
     own, covariance = brute(novel, at)
     away = own - Y.mean()
-    implausible = away**4 / (away**4 + novelty.amplitude**2)
+    implausible = away**4 / (away**4 + 4 * novelty.amplitude**2)
     omega = tau * implausible
     variance = covariance.diagonal() - novel.noise_variance_
     variance = (1 - rho) * (variance + omega**2 * away**2) + rho * (
