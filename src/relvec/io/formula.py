@@ -129,17 +129,9 @@ class Formula:
 
     @property
     def falls_back(self) -> bool:
-        """Whether means move to a centre where little is known."""
-        return any(each is not None and each.centre is not None for each in self._extrapolations)
-
-    @property
-    def widens(self) -> bool:
-        """Whether only variances change where little is known."""
-        return any(each is not None and each.centre is None for each in self._extrapolations)
-
-    @property
-    def _extrapolations(self) -> list[Extrapolation | None]:
-        return [block.extrapolation for block in self.blocks]
+        """Whether means move to a centre where little is known: all that change there, or none."""
+        given = [block.extrapolation for block in self.blocks]
+        return any(each is not None and each.centre is not None for each in given)
 
     def places(self, block: Block) -> IndexArray:
         """Return the kernel values that a block uses, counted from zero."""
