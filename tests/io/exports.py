@@ -100,7 +100,8 @@ def check(name: str, found: dict[str, np.ndarray], expected, precision: str) -> 
                     found[what], expected[what], rtol=1e-12, atol=1e-12 * size
                 )
         return
-    allowed = max(1e-5, 3.0 * formula_of(zoo.fitted(name)[0]).rounding("float32", inputs_too=True))
+    # graphs multiply by inverse factors, which rounds a little worse than what is measured here
+    allowed = max(1e-5, 5.0 * formula_of(zoo.fitted(name)[0]).rounding("float32", inputs_too=True))
     assert allowed < 0.01
     for what in found:
         if what == "probabilities":

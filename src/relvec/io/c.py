@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -15,9 +16,13 @@ import relvec
 from relvec._checks import check_bool, check_choice
 from relvec.io.c_template import (
     ANSWERS,
+    BASIS,
+    BASIS_AND_COVERS,
     BLOCK,
+    CENTRE_FIELDS,
     CHOICE,
-    DOUBT,
+    COVER_FIELDS,
+    FALL_BACK,
     HEAD,
     KERNELS,
     LINKS,
@@ -26,12 +31,14 @@ from relvec.io.c_template import (
     MOMENTS,
     REPORTS,
     SOLVE,
+    TABLES,
     VARIANCE_FIELDS,
+    WIDEN,
 )
 from relvec.io.comments import about_answers, about_formula, about_inputs
 from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of, warn_of_rounding
-from relvec.io.formula import PRECISIONS, Block, Formula
+from relvec.io.formula import LARGEST_DISTANCE, PRECISIONS, Block, Extrapolation, Formula, Table
 from relvec.io.text import double, kernel_text, row_text, single, table, triangle
 
 __all__ = ["export_c"]
@@ -134,10 +141,15 @@ class _Source:
         """Return the whole file."""
         formula = self.formula
         parts = [KERNELS[formula.profile.measure]]
+        if self.needs_variance or formula.covers:
+            parts.append(SOLVE)
+        parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
+        if formula.covers:
+            parts.append(FALL_BACK if formula.falls_back else WIDEN)
         if not formula.is_classifier:
             parts.append(MEAN)
         if self.needs_variance:
-            parts += [SOLVE, *([DOUBT] if formula.covers else []), MOMENTS]
+            parts.append(MOMENTS)
         if formula.is_classifier:
             parts += [LINKS[formula.link], CHOICE]
         else:
@@ -155,7 +167,13 @@ class _Source:
         n_out = len(formula.blocks) if formula.classes is None else len(formula.classes)
         report = Template(REPORTS[self.asked[-1] + "_all" * self._has_several])
         is_list = formula.is_classifier or self._has_several
-        doubt = f"    if (b->n_pivots)\n        doubt = {name}_doubt(b, phi);\n"
+        fall_back, extrapolate = "", ""
+        if formula.falls_back:
+            fall_back = f"    {name}_fall_back(b, phi, &mean, 0);\n"
+            extrapolate = f"    {name}_fall_back(b, phi, mean, cov);\n"
+        elif formula.covers:
+            extrapolate = f"    {name}_widen(b, phi, cov);\n"
+        tables = [formula.table, *(cover.table for cover in formula.covers)]
         return self.functions | {
             "name": name,
             "NAME": name.upper(),
@@ -165,23 +183,27 @@ class _Source:
             "kernel": formula.profile.name,
             "kernel_text": kernel_text(formula, self.functions, self.write),
             "inputs": _starred(about_inputs(formula, _comment)),
-            "formula": _starred(about_formula(formula, "precision", "pivots", "points")),
+            "formula": _starred(about_formula(formula, "precision", "Vectors of covers", "points")),
             "answers": _starred(about_answers(formula, _comment)),
             "usage": _starred(f"    {line}" for line in self._signatures()),
             "row": row_text(formula),
             "n_features": str(formula.n_features),
-            "n_inputs": str(len(formula.inputs)),
-            "n_vectors": str(len(formula.vectors)),
+            "n_inputs": str(max(len(table.inputs) for table in tables)),
+            "n_vectors": str(len(formula.table.vectors)),
+            "n_phi": str(len(formula.table.vectors) + len(tables)),
+            "n_tables": str(len(tables)),
             "n_weights": str(max(len(block.index) for block in formula.blocks)),
             "n_values": str(max(len(block.offset) for block in formula.blocks)),
             "n_blocks": str(len(formula.blocks)),
-            "n_pivots": str(max((len(cover.pivots) for cover in formula.covers), default=1)),
+            "n_pivots": str(max((len(cover.cholesky) for cover in formula.covers), default=1)),
             "n_points": str(0 if formula.points is None else formula.points.shape[1]),
             "zero": self.write(0.0),
             "one": self.write(1.0),
             "eighth_pi": self.write(np.pi / 8.0),
             "negligible": negligible,
-            "add_doubt": doubt if formula.covers else "",
+            "largest": self.write(LARGEST_DISTANCE),
+            "fall_back": fall_back,
+            "extrapolate": extrapolate,
             "buffers": f"    double out[{n_out}];\n    int i;\n" if is_list else "",
             "report": report.substitute(name=name, n_out=n_out),
         }
@@ -215,13 +237,16 @@ class _Source:
             body = table(values, write)
             tables.append(f"static const {kind} {self.name}_{what}[{size}] = {{\n{body}\n}};")
 
-        put("int", "inputs", formula.inputs, str)
-        put("double", "shift", formula.shift, double)
-        put("double", "factor", formula.factor, double)
-        put(self.real, "vectors", formula.vectors, self.write)
+        def put_table(which: str, of: Table) -> None:
+            put("int", f"inputs{which}", of.inputs, str)
+            put("double", f"shift{which}", of.shift, double)
+            put("double", f"factor{which}", of.factor, double)
+            put(self.real, f"vectors{which}", of.vectors, self.write)
+
+        put_table("", formula.table)
         for number, cover in enumerate(formula.covers):
-            put("int", f"pivots{number}", cover.pivots, str)
-            put(self.real, f"pivot_factor{number}", triangle(cover.factor), self.write)
+            put_table(f"_cover{number}", cover.table)
+            put(self.real, f"cholesky_cover{number}", triangle(cover.cholesky), self.write)
         for number, block in enumerate(formula.blocks):
             put("int", f"index{number}", formula.places(block), str)
             for what in ("centre", "scale", "weights", "offset"):
@@ -234,10 +259,26 @@ class _Source:
             put(self.real, "points", formula.points.T, self.write)
         if formula.classes is not None:
             tables.append(self._classes(formula.classes))
-        return "\n".join([*tables, self._blocks()]) + "\n"
+        return "\n".join([*tables, self._list(), self._blocks()]) + "\n"
+
+    def _list(self) -> str:
+        """All tables of vectors: that of the model, then covers."""
+        rows = [self._table("", self.formula.table)]
+        for number, cover in enumerate(self.formula.covers):
+            rows.append(self._table(f"_cover{number}", cover.table))
+        return Template(TABLES).substitute(self.words | {"rows": ",\n".join(rows)})
+
+    def _table(self, which: str, table: Table) -> str:
+        entries = [str(len(table.inputs)), str(len(table.vectors))]
+        entries += [f"{self.name}_{what}{which}" for what in ("inputs", "shift", "factor")]
+        entries.append(f"{self.name}_vectors{which}")
+        entries.append(f"{self.name}_cholesky{which}" if which else "0")
+        return "    {" + ", ".join(entries) + "}"
 
     def _blocks(self) -> str:
-        fields = Template(VARIANCE_FIELDS if self.needs_variance else "")
+        more_fields = VARIANCE_FIELDS if self.needs_variance else ""
+        more_fields += COVER_FIELDS if self.formula.covers else ""
+        fields = Template(more_fields + (CENTRE_FIELDS if self.formula.falls_back else ""))
         rows = [self._block(number, block) for number, block in enumerate(self.formula.blocks)]
         more = {"fields": fields.substitute(self.words), "rows": ",\n".join(rows)}
         return Template(BLOCK).substitute(self.words | more)
@@ -250,14 +291,18 @@ class _Source:
         if self.needs_variance:
             entries.append(f"{name}_precision{number}")
             entries += [self.write(v) for v in (block.spread, block.constant, block.noise)]
-            if block.doubt is None:
-                entries += ["0", "0", "0", self.write(0.0), self.write(0.0)]
-            else:
-                at, amplitude, known = block.doubt
-                entries.append(str(len(self.formula.covers[at].pivots)))
-                entries += [f"{name}_pivots{at}", f"{name}_pivot_factor{at}"]
-                entries += [self.write(amplitude / (1.0 - known)), self.write(known)]
+        if self.formula.covers:
+            entries += self._extrapolation(block)
         return "    {" + ", ".join(entries) + "}"
+
+    def _extrapolation(self, block: Block) -> list[str]:
+        given, first = block.extrapolation, len(self.formula.table.vectors) + 1
+        if given is None:
+            given, first = Extrapolation(0, 0.0, 0.0, 0.0, None), 0
+        numbers = [math.sqrt(given.amplitude), given.offset]
+        if self.formula.falls_back:
+            numbers += [given.known, given.centre or 0.0]
+        return [str(first + given.cover), *(self.write(number) for number in numbers)]
 
     def _classes(self, classes: np.ndarray) -> str:
         kind = _class_type(classes)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 __all__ = [
     "ANSWERS",
+    "BASIS",
+    "BASIS_AND_COVERS",
     "BLOCK",
+    "CENTRE_FIELDS",
     "CHOICE",
-    "DOUBT",
+    "COVER_FIELDS",
+    "FALL_BACK",
     "HEAD",
     "KERNELS",
     "LINKS",
@@ -15,7 +19,9 @@ __all__ = [
     "MOMENTS",
     "REPORTS",
     "SOLVE",
+    "TABLES",
     "VARIANCE_FIELDS",
+    "WIDEN",
 ]
 
 HEAD = """\
@@ -37,6 +43,17 @@ $answers
 #include <math.h>
 """
 
+TABLES = """\
+typedef struct {
+    int n_inputs, n_vectors;
+    const int *inputs;
+    const double *shift, *factor;
+    const $real *vectors, *cholesky;
+} ${name}_table;
+static const ${name}_table ${name}_tables[$n_tables] = {
+$rows
+};"""
+
 BLOCK = """\
 typedef struct {
     int n_weights, n_values;
@@ -50,28 +67,32 @@ $rows
 VARIANCE_FIELDS = """\
     const $real *precision;
     $real spread, constant, noise;
-    int n_pivots;
-    const int *pivots;
-    const $real *pivot_factor;
-    $real amplitude, known;
+"""
+
+COVER_FIELDS = """\
+    int cover;
+    $real deviation, bars_from;
+"""
+
+CENTRE_FIELDS = """\
+    $real means_from, target_mean;
 """
 
 _KERNELS = """\
-/* Kernels between the input and every vector, and a last one that is always 1. */
-static void ${name}_kernels(const double *x, $real *phi)
+/* Kernels between the input and every vector of a table. */
+static void ${name}_kernels(const ${name}_table *table, const double *x, $real *phi)
 {
     $real u[$n_inputs];
-    int i, j;
-    for (i = 0; i < $n_inputs; i++)
-        u[i] = ($real)((x[${name}_inputs[i]] - ${name}_shift[i]) * ${name}_factor[i]);
-    for (j = 0; j < $n_vectors; j++) {
-        const $real *v = ${name}_vectors + j * $n_inputs;
+    int i, j, n = table->n_inputs;
+    for (i = 0; i < n; i++)
+        u[i] = ($real)((x[table->inputs[i]] - table->shift[i]) * table->factor[i]);
+    for (j = 0; j < table->n_vectors; j++) {
+        const $real *v = table->vectors + j * n;
         $real t = $zero;
-        for (i = 0; i < $n_inputs; i++)
+        for (i = 0; i < n; i++)
             %s;
         phi[j] = $kernel_text;
     }
-    phi[$n_vectors] = $one;
 }
 """
 
@@ -81,6 +102,42 @@ KERNELS = {
     "product": _KERNELS % "t += u[i] * v[i]",
 }
 
+BASIS = """\
+/* Kernels between the input and every vector, and one that is always 1. */
+static void ${name}_basis(const double *x, $real *phi)
+{
+    ${name}_kernels(${name}_tables, x, phi);
+    phi[$n_vectors] = $one;
+}
+"""
+
+BASIS_AND_COVERS = """\
+/* Kernels between the input and every vector, one that is always 1, and for each of the other
+ * tables the share of the variance of a process that its values there leave unexplained. */
+static void ${name}_basis(const double *x, $real *phi)
+{
+    $real w[$n_pivots];
+    int c, i;
+    ${name}_kernels(${name}_tables, x, phi);
+    phi[$n_vectors] = $one;
+    for (c = 1; c < $n_tables; c++) {
+        const ${name}_table *table = ${name}_tables + c;
+        $real rest = $one;
+        ${name}_kernels(table, x, w);
+        ${name}_solve(table->cholesky, table->n_vectors, w);
+        for (i = 0; i < table->n_vectors; i++)
+            rest -= w[i] * w[i];
+        phi[$n_vectors + c] = rest;
+    }
+}
+
+/* What of such a share lies beyond a limit, from 0 there to 1. */
+static $real ${name}_beyond($real share, $real limit)
+{
+    return share > limit ? (share - limit) / ($one - limit) : $zero;
+}
+"""
+
 MEAN = """\
 static $real ${name}_mean(const ${name}_block *b, const $real *phi)
 {
@@ -88,7 +145,7 @@ static $real ${name}_mean(const ${name}_block *b, const $real *phi)
     int p;
     for (p = 0; p < b->n_weights; p++)
         mean += (phi[b->index[p]] - b->centre[p]) * b->scale[p] * b->weights[p];
-    return mean;
+$fall_back    return mean;
 }
 """
 
@@ -106,19 +163,44 @@ static void ${name}_solve(const $real *factor, int n, $real *w)
 }
 """
 
-DOUBT = """\
-/* Variance of inputs that are unlike the training data. */
-static $real ${name}_doubt(const ${name}_block *b, const $real *phi)
+WIDEN = """\
+/* Of inputs that are unlike the training data less is known. */
+static void ${name}_widen(const ${name}_block *b, const $real *phi, $real *cov)
 {
-    $real w[$n_pivots], rest = $one;
-    int i;
-    for (i = 0; i < b->n_pivots; i++)
-        w[i] = phi[b->pivots[i]];
-    ${name}_solve(b->pivot_factor, b->n_pivots, w);
-    for (i = 0; i < b->n_pivots; i++)
-        rest -= w[i] * w[i];
-    rest -= b->known;
-    return rest > $zero ? b->amplitude * rest : $zero;
+    $real rho;
+    int k;
+    if (!b->cover)
+        return;
+    rho = ${name}_beyond(phi[b->cover], b->bars_from);
+    for (k = 0; k < b->n_values; k++)
+        cov[k * b->n_values + k] += b->deviation * b->deviation * rho;
+}
+"""
+
+FALL_BACK = """\
+/* Where the input is unlike the training data, a mean that is far from all targets moves towards
+ * the mean of these, by the share pull of the way. The variance, if that is asked for, becomes that
+ * of a mixture: with probability rho the target is anything around the mean of all targets. */
+static void ${name}_fall_back(const ${name}_block *b, const $real *phi, $real *mean, $real *cov)
+{
+    $real d, z, implausible, pull, moved, rest, rho;
+    if (!b->cover)
+        return;
+    d = *mean - b->target_mean;
+    z = $fabs(d) / b->deviation;
+    z = z < $largest ? z * z : $largest * $largest;
+    implausible = z * z / ($one + z * z);
+    pull = ${name}_beyond(phi[b->cover], b->means_from) * implausible;
+    moved = pull * d;
+    *mean -= moved;
+    if (!cov)
+        return;
+    rest = ($one - pull) * d;
+    rho = ${name}_beyond(phi[b->cover], b->bars_from);
+    if (implausible < rho)
+        implausible = rho;
+    *cov = ($one - rho) * (*cov + moved * moved)
+         + rho * (b->deviation * b->deviation + implausible * rest * rest);
 }
 """
 
@@ -126,7 +208,7 @@ MOMENTS = """\
 /* Means of the values of a block, and their covariance. */
 static void ${name}_moments(const ${name}_block *b, const $real *phi, $real *mean, $real *cov)
 {
-    $real white[$n_values * $n_weights], doubt = $zero;
+    $real white[$n_values * $n_weights];
     int k, l, p, n = b->n_weights;
     for (k = 0; k < b->n_values; k++) {
         $real *row = white + k * n;
@@ -139,30 +221,30 @@ static void ${name}_moments(const ${name}_block *b, const $real *phi, $real *mea
         }
         ${name}_solve(b->precision, n, row);
     }
-$add_doubt    for (k = 0; k < b->n_values; k++)
+    for (k = 0; k < b->n_values; k++)
         for (l = 0; l < b->n_values; l++) {
             $real sum = $zero;
             for (p = 0; p < n; p++)
                 sum += white[k * n + p] * white[l * n + p];
-            cov[k * b->n_values + l] = b->spread * sum + b->constant + (k == l ? doubt : $zero);
+            cov[k * b->n_values + l] = b->spread * sum + b->constant;
         }
-}
+$extrapolate}
 """
 
 ANSWERS = {
     "predict": """\
 double ${name}_predict(const double *x)
 {
-    $real phi[$n_vectors + 1];
-    ${name}_kernels(x, phi);
+    $real phi[$n_phi];
+    ${name}_basis(x, phi);
     return ${name}_mean(${name}_blocks, phi);
 }
 """,
     "predict_std": """\
 double ${name}_predict_std(const double *x)
 {
-    $real phi[$n_vectors + 1], mean, variance;
-    ${name}_kernels(x, phi);
+    $real phi[$n_phi], mean, variance;
+    ${name}_basis(x, phi);
     ${name}_moments(${name}_blocks, phi, &mean, &variance);
     return $sqrt(variance + ${name}_blocks[0].noise);
 }
@@ -170,9 +252,9 @@ double ${name}_predict_std(const double *x)
     "predict_all": """\
 void ${name}_predict(const double *x, double *out)
 {
-    $real phi[$n_vectors + 1];
+    $real phi[$n_phi];
     int i;
-    ${name}_kernels(x, phi);
+    ${name}_basis(x, phi);
     for (i = 0; i < $n_blocks; i++)
         out[i] = ${name}_mean(${name}_blocks + i, phi);
 }
@@ -180,9 +262,9 @@ void ${name}_predict(const double *x, double *out)
     "predict_std_all": """\
 void ${name}_predict_std(const double *x, double *out)
 {
-    $real phi[$n_vectors + 1], mean, variance;
+    $real phi[$n_phi], mean, variance;
     int i;
-    ${name}_kernels(x, phi);
+    ${name}_basis(x, phi);
     for (i = 0; i < $n_blocks; i++) {
         ${name}_moments(${name}_blocks + i, phi, &mean, &variance);
         out[i] = $sqrt(variance + ${name}_blocks[i].noise);
@@ -257,8 +339,8 @@ static $real ${name}_logistic($real odds)
 
 void ${name}_probabilities(const double *x, double *out)
 {
-    $real phi[$n_vectors + 1], mean, variance;
-    ${name}_kernels(x, phi);
+    $real phi[$n_phi], mean, variance;
+    ${name}_basis(x, phi);
     ${name}_moments(${name}_blocks, phi, &mean, &variance);
     mean /= $sqrt($one + $eighth_pi * variance);
     out[0] = ${name}_logistic(-mean);
@@ -268,9 +350,9 @@ void ${name}_probabilities(const double *x, double *out)
     "one_vs_rest": """\
 void ${name}_probabilities(const double *x, double *out)
 {
-    $real phi[$n_vectors + 1], mean, variance, log_p[$n_blocks], largest = $zero, sum = $zero;
+    $real phi[$n_phi], mean, variance, log_p[$n_blocks], largest = $zero, sum = $zero;
     int k;
-    ${name}_kernels(x, phi);
+    ${name}_basis(x, phi);
     for (k = 0; k < $n_blocks; k++) {
         ${name}_moments(${name}_blocks + k, phi, &mean, &variance);
         mean /= $sqrt($one + $eighth_pi * variance);
@@ -288,10 +370,10 @@ void ${name}_probabilities(const double *x, double *out)
 /* Averaged over what is not known of the logits, at evenly spread points. */
 void ${name}_probabilities(const double *x, double *out)
 {
-    $real phi[$n_vectors + 1], mean[$n_values], cov[$n_values * $n_values];
+    $real phi[$n_phi], mean[$n_values], cov[$n_values * $n_values];
     $real root[$n_values * $n_values], moved[$n_values], share[$n_values];
     int rank[$n_values], i, j, point, side;
-    ${name}_kernels(x, phi);
+    ${name}_basis(x, phi);
     ${name}_moments(${name}_blocks, phi, mean, cov);
     ${name}_root(cov, root);
     for (i = 0; i < $n_values; i++) {

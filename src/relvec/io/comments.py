@@ -36,7 +36,7 @@ def about_answers(formula: Formula, clean: Clean) -> list[str]:
     return [f"{means}, then its standard deviation{many}." if formula.has_std else f"{means}."]
 
 
-def about_formula(formula: Formula, precision: str, pivots: str, points: str) -> list[str]:
+def about_formula(formula: Formula, precision: str, covers: str, points: str) -> list[str]:
     """Lines that say what is computed, for those who read on; tables are called so."""
     if _takes_single_inputs(formula):
         first = "phi are the inputs that have a weight."
@@ -49,15 +49,31 @@ def about_formula(formula: Formula, precision: str, pivots: str, points: str) ->
         f"A {'logit' if formula.is_classifier else 'prediction'} is offset + sum of "
         "(phi - centre) * scale * weights.",
     ]
-    if formula.is_classifier or formula.has_std:
-        tables = f"{precision} and {pivots}" if formula.covers else precision
-        lines.append(f"Its variance comes from {tables}.")
+    has_variance = formula.is_classifier or formula.has_std
+    if has_variance:
+        lines.append(f"Its variance comes from {precision}.")
+    if formula.covers:
+        lines.append(
+            f"{covers} stand for the training data. Where the input is unlike all of them,"
+        )
+        lines += _about_extrapolation(formula, has_variance)
     if formula.points is not None:
         lines.append(f"Probabilities are averages over logits that may be, by the table {points}.")
     return lines
 
 
+def _about_extrapolation(formula: Formula, has_variance: bool) -> list[str]:
+    if not formula.falls_back:
+        return ["the variance grows."]
+    if not has_variance:
+        return ["a prediction far from all training targets moves towards their mean."]
+    return [
+        "a prediction far from all training targets moves towards their mean, and the variance",
+        "becomes that of these targets.",
+    ]
+
+
 def _takes_single_inputs(formula: Formula) -> bool:
-    vectors = formula.vectors
+    vectors = formula.table.vectors
     is_one_input = (np.count_nonzero(vectors, axis=1) == 1) & (vectors.sum(axis=1) == 1.0)
     return formula.profile.name == "linear" and bool(np.all(is_one_input))

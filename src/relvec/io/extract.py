@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._machine import FittedMachine
 from relvec.estimators._output import FittedOutput
-from relvec.io.formula import Block, Cover, Doubt, Formula
+from relvec.io.formula import Block, Cover, Extrapolation, Formula, Table
 from relvec.io.profiles import ExportError, read_kernel
-from relvec.kernels import Linear
+from relvec.kernels import KernelProfile, Linear
 from relvec.laplace.pairs import PairPosterior
 from relvec.likelihoods.softmax import normal_points
 from relvec.posterior import Posterior
@@ -157,19 +158,55 @@ def _is_text(label: str) -> bool:
         return False
 
 
+class _Units:
+    """Inputs as they are given, and as the model behind the scalers sees them."""
+
+    def __init__(self, shift: Vector, width: Vector) -> None:
+        self.shift, self.width = shift, width
+
+    def used(self, profile: KernelProfile) -> tuple[IndexArray, Vector]:
+        """Inputs that a kernel looks at, at least one, and what it multiplies them by."""
+        factor = np.broadcast_to(profile.factor, self.shift.shape)
+        inputs = np.flatnonzero(factor)
+        inputs = inputs if len(inputs) else np.array([0])
+        return inputs, factor[inputs]
+
+    def table(
+        self, rows: Matrix, inputs: IndexArray, factor: Vector, profile: KernelProfile
+    ) -> Table:
+        """Rows of these inputs, as the model sees them, as vectors."""
+        shift, width = self.shift[inputs], self.width[inputs]
+        vectors, given = rows * factor, factor / width
+        if profile.is_stationary:
+            # near the vectors numbers are small, and differences of small numbers are exact
+            middle = shift + width * rows.mean(axis=0)
+            near = middle.astype(np.float32).astype(np.float64)
+            if np.isfinite(near).all():
+                return Table(inputs, near, given, vectors - (near - shift) * given)
+        return Table(inputs, shift, given, vectors)
+
+
+def _is_same_function(one: KernelProfile, other: KernelProfile) -> bool:
+    """Whether two kernels differ in scales and variance only."""
+    if (one.name, one.measure) != (other.name, other.measure):
+        return False
+    numbers = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0])
+    return np.array_equal(one.value(numbers, np), other.value(numbers, np))
+
+
+def _are_equal(one: Cover, other: Cover) -> bool:
+    pairs = zip((*one.table, one.cholesky), (*other.table, other.cholesky), strict=True)
+    return all(np.array_equal(left, right) for left, right in pairs)
+
+
 class _Writer:
     """Collects vectors that several parts of a formula share."""
 
     def __init__(self, estimator: Any, shift: Vector, width: Vector) -> None:
-        self.n_features = len(shift)
-        kernel = self._kernel(estimator.atoms_)
-        profile = read_kernel(kernel)
-        factor = np.broadcast_to(profile.factor, shift.shape)
-        self.variance = profile.variance
-        inputs = np.flatnonzero(factor)
-        self.inputs = inputs if len(inputs) else np.array([0])
-        self.profile, self.own_factor = profile, factor[self.inputs]
-        self.shift, self.width = shift[self.inputs], width[self.inputs]
+        self.units = _Units(shift, width)
+        self.profile = read_kernel(self._kernel(estimator.atoms_))
+        self.variance = self.profile.variance
+        self.inputs, self.factor = self.units.used(self.profile)
         self.rows: list[Vector] = []
         self.places: dict[bytes, int] = {}
         self.covers: list[Cover] = []
@@ -198,21 +235,40 @@ class _Writer:
 
     def _atoms(self, atoms: Any) -> IndexArray:
         if isinstance(atoms, ColumnAtoms):
-            return self._places(np.eye(self.n_features)[atoms.index])
+            return self._places(np.eye(len(self.units.shift))[atoms.index])
         return self._places(atoms.centers)
 
-    def _doubt(self, novelty: Novelty | None) -> Doubt | None:
+    def _extrapolation(self, novelty: Novelty | None) -> Extrapolation | None:
         if novelty is None:
             return None
-        index = self._places(novelty.pivots)
-        for number, cover in enumerate(self.covers):
-            if np.array_equal(cover.pivots, index):
-                return Doubt(number, novelty.amplitude, novelty.offset)
-        self.covers.append(Cover(index, novelty._factor))
-        return Doubt(len(self.covers) - 1, novelty.amplitude, novelty.offset)
+        cover = self._cover(novelty)
+        rest = (novelty.amplitude, novelty.offset, novelty.known, novelty.centre)
+        for number, other in enumerate(self.covers):
+            if _are_equal(cover, other):
+                return Extrapolation(number, *rest)
+        self.covers.append(cover)
+        return Extrapolation(len(self.covers) - 1, *rest)
+
+    def _cover(self, novelty: Novelty) -> Cover:
+        """Pivots, in units of a kernel that differs from that of the model in its scales only."""
+        profile = read_kernel(novelty.kernel)
+        if not profile.is_stationary or not _is_same_function(profile, self.profile):
+            raise ExportError(
+                f"error bars with the kernel {novelty.kernel!r} cannot be exported next to a model "
+                f'with the kernel {self.profile.name!r}; fit with error_bars="plain".'
+            )
+        inputs, factor = self.units.used(profile)
+        at_zero = profile.value(np.zeros(1), np)[0]  # correlations are relative to it
+        table = self.units.table(novelty.pivots[:, inputs], inputs, factor, profile)
+        return Cover(table, novelty._factor * at_zero)
 
     def _single(
-        self, atoms: Any, posterior: Posterior, offset: float, doubt: Doubt | None, noise: float
+        self,
+        atoms: Any,
+        posterior: Posterior,
+        offset: float,
+        extrapolation: Extrapolation | None,
+        noise: float,
     ) -> Block:
         spread = posterior.noise_variance
         return _padded(
@@ -227,28 +283,32 @@ class _Writer:
                 spread=spread,
                 constant=spread * posterior._offset_variance,
                 noise=noise,
-                doubt=doubt,
+                extrapolation=extrapolation,
             )
         )
 
     def output(self, output: FittedOutput, std: bool) -> Block:
         """One target."""
-        posterior, doubt = output.posterior, self._doubt(output.novelty if std else None)
+        posterior, novelty = output.posterior, output.novelty
+        if novelty is not None and novelty.centre is None and not std:
+            novelty = None  # means are left alone
+        extrapolation = self._extrapolation(novelty)
         mean, noise = posterior.target_mean, posterior.noise_variance
-        return self._single(output.atoms, posterior, mean, doubt, noise)
+        return self._single(output.atoms, posterior, mean, extrapolation, noise)
 
     def machine(self, machine: FittedMachine) -> Block:
         """One logit, in which what is not known far from the data counts unless it is given."""
         posterior, given = machine.posterior, machine.given
         assert isinstance(posterior, Posterior)
-        doubt = self._doubt(machine.novelty) if given is None else None
+        extrapolation = self._extrapolation(machine.novelty if given is None else None)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
-        return self._single(machine.atoms, posterior, offset, doubt, 0.0)
+        return self._single(machine.atoms, posterior, offset, extrapolation, 0.0)
 
     def softmax(self, machine: FittedMachine) -> Block:
         """Logits of all classes; intercepts are weights of the kernel value that is always 1."""
         posterior, places = machine.posterior, self._atoms(machine.atoms)
         assert isinstance(posterior, PairPosterior)
+        novelty = machine.novelty if machine.given is None else None
         n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
         design = np.zeros((len(posterior.sizes), n_pairs + n_contrasts))
         ends = np.cumsum([0, *posterior.sizes])
@@ -269,7 +329,7 @@ class _Writer:
                 spread=1.0,
                 constant=0.0,
                 noise=0.0,
-                doubt=None if machine.given is not None else self._doubt(machine.novelty),
+                extrapolation=self._extrapolation(novelty),
             )
         )
 
@@ -278,20 +338,9 @@ class _Writer:
         if not self.rows:
             self.rows.append(np.zeros(len(self.inputs)))
         rows = np.array(self.rows)
-        shift, factor = self.shift, self.own_factor / self.width
-        vectors = rows * self.own_factor
-        if self.profile.is_stationary:
-            # near the vectors numbers are small, and differences of small numbers are exact
-            middle = self.shift + self.width * rows.mean(axis=0)
-            near = middle.astype(np.float32).astype(np.float64)
-            if np.isfinite(near).all():
-                shift, vectors = near, vectors - (near - self.shift) * factor
         formula = Formula(
-            inputs=self.inputs,
-            shift=shift,
-            factor=factor,
+            table=self.units.table(rows, self.inputs, self.factor, self.profile),
             profile=self.profile,
-            vectors=vectors,
             blocks=tuple(blocks),
             covers=tuple(self.covers),
             **rest,
@@ -309,16 +358,12 @@ def _padded(block: Block) -> Block:
     if len(block.index):
         return block
     zero = np.zeros(1)
-    return Block(
+    return replace(
+        block,
         index=np.array([-1]),
         centre=zero,
         scale=zero,
         weights=zero,
         design=np.zeros((len(block.offset), 1)),
-        offset=block.offset,
         factor=np.eye(1),
-        spread=block.spread,
-        constant=block.constant,
-        noise=block.noise,
-        doubt=block.doubt,
     )

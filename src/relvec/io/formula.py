@@ -4,8 +4,8 @@
     phi_j  = profile(u, vectors_j),  one more that is always 1
     a_p    = (phi[index_p] - centre_p) * scale_p
     mean   = offset + (design * a) @ weights
-    cov    = spread * white @ white.T + constant + doubt * identity,   factor @ white = design * a
-    answer = link(mean, cov)
+    cov    = spread * white @ white.T + constant,   factor @ white = design * a
+    answer = link(mean, cov), after what `Extrapolation` says of both
 
 The exporters write this down in other languages. `Formula.evaluate` is the same in NumPy, in any
 precision, and says what rounding costs.
@@ -13,6 +13,7 @@ precision, and says what rounding costs.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,29 +24,60 @@ from scipy.special import expit
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import KernelProfile
 
-__all__ = ["Block", "Cover", "Doubt", "Formula"]
+__all__ = ["Block", "Cover", "Extrapolation", "Formula", "Table"]
 
 PRECISIONS = ("float32", "float64")
+LARGEST_DISTANCE = 1e6
+"""Of a mean from its centre, in standard deviations of the process: farther away changes nothing,
+in any precision."""
+
+
+class Table(NamedTuple):
+    """Vectors that inputs are compared with, and how inputs are made comparable."""
+
+    inputs: IndexArray
+    shift: Vector
+    factor: Vector
+    vectors: Matrix
+    """In the units of ``u = (x[inputs] - shift) * factor``."""
+
+    def compared(self, X: Matrix, profile: KernelProfile, kind: Any) -> Matrix:
+        """Return the kernel between rows of inputs and all vectors."""
+        u = ((X[:, self.inputs] - self.shift) * self.factor).astype(kind)
+        result: Matrix = profile.value(profile.compare(u, self.vectors.astype(kind)), np)
+        return result
+
+    def places(self) -> Matrix:
+        """Return the vectors in the units of the inputs."""
+        places: Matrix = self.vectors / np.where(self.factor == 0.0, 1.0, self.factor) + self.shift
+        return places
 
 
 class Cover(NamedTuple):
     """Vectors that stand for the training inputs."""
 
-    pivots: IndexArray
-    factor: Matrix
-    """Lower Cholesky factor of their correlations."""
+    table: Table
+    cholesky: Matrix
+    """Lower Cholesky factor of the kernel between them, with a kernel of one for equal inputs."""
 
 
-class Doubt(NamedTuple):
-    """Variance of inputs that are unlike the training inputs.
+class Extrapolation(NamedTuple):
+    """What becomes of mean and variance at inputs that are unlike the training inputs.
 
-    ``amplitude * max(r - known, 0) / (1 - known)``, where ``r`` is the share of the variance of a
-    process that is not explained by its values at a cover.
+    With ``r`` the share of the variance of a process that its values at the cover leave
+    unexplained, ``rho = (r - offset)+ / (1 - offset)`` and ``tau = (r - known)+ / (1 - known)``.
+    Without a centre ``rho amplitude`` is added to the variance. Else, with ``d = mean - centre``,
+    ``pi = d^4 / (d^4 + amplitude^2)`` and ``omega = tau pi``, a mean and its variance become::
+
+        mean     - omega d
+        (1 - rho) (variance + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
     """
 
     cover: int
     amplitude: float
+    offset: float
     known: float
+    centre: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +99,7 @@ class Block:
     constant: float
     noise: float
     """Variance of a new target beyond that of the function."""
-    doubt: Doubt | None
+    extrapolation: Extrapolation | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +109,8 @@ class Formula:
     source: str
     n_features: int
     feature_names: tuple[str, ...] | None
-    inputs: IndexArray
-    shift: Vector
-    factor: Vector
     profile: KernelProfile
-    vectors: Matrix
-    """In the units of ``u``."""
+    table: Table
     blocks: tuple[Block, ...]
     covers: tuple[Cover, ...]
     link: str
@@ -99,9 +127,15 @@ class Formula:
         """Whether answers are probabilities."""
         return self.classes is not None
 
+    @property
+    def falls_back(self) -> bool:
+        """Whether means move to a centre where little is known: all that change there, or none."""
+        given = [block.extrapolation for block in self.blocks]
+        return any(each is not None and each.centre is not None for each in given)
+
     def places(self, block: Block) -> IndexArray:
         """Return the kernel values that a block uses, counted from zero."""
-        return np.where(block.index < 0, len(self.vectors), block.index)
+        return np.where(block.index < 0, len(self.table.vectors), block.index)
 
     def evaluate(self, X: Any, precision: str = "float64") -> tuple[Matrix, Matrix]:
         """Return means and standard deviations of targets, or probabilities of classes twice.
@@ -114,11 +148,11 @@ class Formula:
             Of the numbers in the formula and of all arithmetic.
         """
         kind = np.dtype(precision).type
-        X = np.asarray(X, dtype=np.float64)[:, self.inputs]
-        u = ((X - self.shift) * self.factor).astype(kind)
-        phi = self.profile.value(self.profile.compare(u, self.vectors.astype(kind)), np)
+        X = np.asarray(X, dtype=np.float64)
+        phi = self.table.compared(X, self.profile, kind)
         phi = np.hstack([phi, np.ones((len(phi), 1), kind)])
-        moments = [self._moments(block, phi, kind) for block in self.blocks]
+        unexplained = [self._unexplained(cover, X, kind) for cover in self.covers]
+        moments = [self._moments(block, phi, unexplained, kind) for block in self.blocks]
         if self.link == "softmax":
             [(mean, covariance)] = moments
             probability = self._averaged(mean, covariance, kind)
@@ -137,25 +171,25 @@ class Formula:
             probability /= probability.sum(axis=1, keepdims=True)
         return probability, probability
 
-    def _moments(self, block: Block, phi: Matrix, kind: Any) -> tuple[Matrix, np.ndarray]:
+    def _unexplained(self, cover: Cover, X: Matrix, kind: Any) -> Vector:
+        phi = cover.table.compared(X, self.profile, kind)
+        white = solve_triangular(cover.cholesky.astype(kind), phi.T, lower=True)
+        result: Vector = np.clip(1.0 - (white * white).sum(axis=0), 0.0, 1.0)
+        return result
+
+    def _moments(
+        self, block: Block, phi: Matrix, unexplained: list[Vector], kind: Any
+    ) -> tuple[Matrix, np.ndarray]:
         a = (phi[:, block.index] - block.centre.astype(kind)) * block.scale.astype(kind)
         rows = a[:, None, :] * block.design.astype(kind)
         mean = rows @ block.weights.astype(kind) + block.offset.astype(kind)
         flat = rows.reshape(-1, rows.shape[2]).T
         white = solve_triangular(block.factor.astype(kind), flat, lower=True).T.reshape(rows.shape)
         covariance = kind(block.spread) * (white @ white.transpose(0, 2, 1)) + kind(block.constant)
-        if block.doubt is not None:
-            doubt = self._doubt(block.doubt, phi, kind)
-            covariance = covariance + doubt[:, None, None] * np.eye(rows.shape[1], dtype=kind)
-        return mean, covariance
-
-    def _doubt(self, doubt: Doubt, phi: Matrix, kind: Any) -> Vector:
-        cover = self.covers[doubt.cover]
-        white = solve_triangular(cover.factor.astype(kind), phi[:, cover.pivots].T, lower=True)
-        unexplained = np.clip(1.0 - (white * white).sum(axis=0), 0.0, 1.0)
-        share = np.maximum(unexplained - kind(doubt.known), 0.0) / kind(1.0 - doubt.known)
-        result: Vector = kind(doubt.amplitude) * share
-        return result
+        if block.extrapolation is None:
+            return mean, covariance
+        share = unexplained[block.extrapolation.cover]
+        return _extrapolated(block.extrapolation, share, mean, covariance, kind)
 
     def _averaged(self, mean: Matrix, covariance: np.ndarray, kind: Any) -> Matrix:
         assert self.points is not None
@@ -171,16 +205,25 @@ class Formula:
             result += (share / share.sum(axis=1, keepdims=True)).mean(axis=2)
         return result / 2.0
 
+    @property
+    def _tables(self) -> list[Table]:
+        return [self.table, *(cover.table for cover in self.covers)]
+
     def tables(self) -> list[np.ndarray]:
         """Return all numbers but those that count something."""
-        found = [self.shift, self.factor, self.vectors, *(cover.factor for cover in self.covers)]
+        found = [cover.cholesky for cover in self.covers]
+        for table in self._tables:
+            found += [table.shift, table.factor, table.vectors]
         for block in self.blocks:
             found += [block.centre, block.scale, block.weights, block.offset, block.factor]
             found.append(np.array([block.spread, block.constant, block.noise]))
+            if block.extrapolation is not None:
+                _, *numbers = block.extrapolation
+                found.append(np.array([number for number in numbers if number is not None]))
         return found
 
     def rounding(self, precision: str, *, inputs_too: bool = False) -> float:
-        """Measure what a precision costs, over the region of the vectors.
+        """Measure what a precision costs, over the region of all vectors.
 
         Parameters
         ----------
@@ -195,11 +238,7 @@ class Formula:
             Largest error of a mean in units of its standard deviation, or of a standard deviation
             relative to itself, or of a probability.
         """
-        rng = np.random.default_rng(0)
-        low, high = self.vectors.min(axis=0), self.vectors.max(axis=0)
-        u = np.vstack([self.vectors, rng.uniform(low, high, size=(256, len(low)))])
-        X = np.zeros((len(u), self.n_features))
-        X[:, self.inputs] = u / np.where(self.factor == 0.0, 1.0, self.factor) + self.shift
+        X = self._region()
         first, second = self.evaluate(X)
         with np.errstate(all="ignore"):
             given = X.astype(precision) if inputs_too else X
@@ -207,3 +246,43 @@ class Formula:
         scale = 1.0 if self.is_classifier else second
         errors = np.maximum(np.abs(rough - first) / scale, np.abs(rough_second - second) / scale)
         return float(np.nan_to_num(errors, nan=np.inf).max())
+
+    def _region(self) -> Matrix:
+        """Return all vectors, inputs that they do not have in the middle, and rows between."""
+        places = [(table.inputs, table.places()) for table in self._tables]
+        low, high = np.full(self.n_features, np.inf), np.full(self.n_features, -np.inf)
+        for inputs, rows in places:
+            low[inputs] = np.minimum(low[inputs], rows.min(axis=0))
+            high[inputs] = np.maximum(high[inputs], rows.max(axis=0))
+        is_used = low <= high
+        low, high = np.where(is_used, low, 0.0), np.where(is_used, high, 0.0)
+        found = [np.random.default_rng(0).uniform(low, high, size=(256, len(low)))]
+        for inputs, rows in places:
+            full = np.tile(0.5 * (low + high), (len(rows), 1))
+            full[:, inputs] = rows
+            found.append(full)
+        return np.vstack(found)
+
+
+def _beyond(unexplained: Vector, limit: float, kind: Any) -> Vector:
+    result: Vector = np.maximum(unexplained - kind(limit), 0.0) / kind(1.0 - limit)
+    return result
+
+
+def _extrapolated(
+    given: Extrapolation, unexplained: Vector, mean: Matrix, covariance: np.ndarray, kind: Any
+) -> tuple[Matrix, np.ndarray]:
+    """Return means and covariances of inputs of which so much is unexplained."""
+    amplitude = kind(given.amplitude)
+    rho = _beyond(unexplained, given.offset, kind)[:, None, None]
+    if given.centre is None:
+        return mean, covariance + amplitude * rho * np.eye(mean.shape[1], dtype=kind)
+    assert mean.shape[1] == 1, "several values have no centre"
+    tau = _beyond(unexplained, given.known, kind)[:, None]
+    away = mean - kind(given.centre)
+    distance = np.minimum(np.abs(away) / kind(math.sqrt(given.amplitude)), kind(LARGEST_DISTANCE))
+    implausible = distance**4 / (1.0 + distance**4)
+    pull = tau * implausible
+    moved, rest = (pull * away)[:, :, None], ((1.0 - pull) * away)[:, :, None]
+    other = amplitude + np.maximum(rho, implausible[:, :, None]) * rest * rest
+    return mean - pull * away, (1.0 - rho) * (covariance + moved * moved) + rho * other

@@ -173,10 +173,10 @@ class Graph:
         """Return a power."""
         return self.node("Pow", x, exponent)
 
-    def maximum(self, x: Value, least: float) -> Value:
+    def maximum(self, x: Value, least: Value | float) -> Value:
         """Return the larger of two numbers."""
         return self.node("Max", x, least)
 
-    def minimum(self, x: Value, most: float) -> Value:
+    def minimum(self, x: Value, most: Value | float) -> Value:
         """Return the smaller of two numbers."""
         return self.node("Min", x, most)

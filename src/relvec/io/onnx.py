@@ -15,7 +15,15 @@ from relvec._checks import check_bool, check_choice
 from relvec._typing import Matrix
 from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of, warn_of_rounding
-from relvec.io.formula import PRECISIONS, Block, Doubt, Formula
+from relvec.io.formula import (
+    LARGEST_DISTANCE,
+    PRECISIONS,
+    Block,
+    Cover,
+    Extrapolation,
+    Formula,
+    Table,
+)
 from relvec.io.graph import Graph, Value
 
 __all__ = ["export_onnx"]
@@ -102,8 +110,9 @@ class _Drawing:
     def written(self) -> bytes:
         """Draw everything and return the bytes."""
         formula, graph = self.formula, self.graph
-        phi = self._kernels()
-        blocks = [self._moments(block, phi) for block in formula.blocks]
+        phi = self._basis()
+        explained = [self._explained(cover) for cover in formula.covers]
+        blocks = [self._moments(block, phi, explained) for block in formula.blocks]
         if not formula.is_classifier:
             self._targets(blocks)
         else:
@@ -120,21 +129,10 @@ class _Drawing:
             about["features"] = names.encode(errors="replace").decode()
         return graph.written(formula.n_features, about, relvec.__version__)
 
-    def _kernels(self) -> Value:
+    def _basis(self) -> Value:
+        """Kernels between inputs and vectors, and if it is needed a column of ones."""
         formula, graph = self.formula, self.graph
-        x = Value(graph, "X")
-        if len(formula.inputs) != formula.n_features:
-            x = x.picked(formula.inputs, 1)
-        # a number times a matrix: ONNX Runtime joins both in single precision, so there is none
-        if formula.profile.measure == "product":
-            t = (x - formula.shift) @ (formula.vectors * formula.factor).T
-        else:
-            u = (x - formula.shift) * formula.factor
-            difference = u.widened(1) - formula.vectors
-            is_squared = formula.profile.measure == "squared"
-            each = difference * difference if is_squared else graph.node("Abs", difference)
-            t = each.summed(2)
-        phi: Value = formula.profile.value(t, graph)
+        phi = self._kernels(formula.table)
         if not any((block.index < 0).any() for block in formula.blocks):
             return phi
         rows = graph.node("Shape", phi).picked(np.array([0]), 0)
@@ -142,9 +140,31 @@ class _Drawing:
         ones = graph.node("Expand", graph.constant([[1.0]]), column)
         return graph.node("Concat", phi, ones, axis=1)
 
-    def _moments(self, block: Block, phi: Value) -> tuple[Value, Value]:
+    def _kernels(self, table: Table) -> Value:
+        profile, graph = self.formula.profile, self.graph
+        x = Value(graph, "X")
+        if len(table.inputs) != self.formula.n_features:
+            x = x.picked(table.inputs, 1)
+        # a number times a matrix: ONNX Runtime joins both in single precision, so there is none
+        if profile.measure == "product":
+            t = (x - table.shift) @ (table.vectors * table.factor).T
+        else:
+            u = (x - table.shift) * table.factor
+            difference = u.widened(1) - table.vectors
+            is_squared = profile.measure == "squared"
+            each = difference * difference if is_squared else graph.node("Abs", difference)
+            t = each.summed(2)
+        phi: Value = profile.value(t, graph)
+        return phi
+
+    def _explained(self, cover: Cover) -> Value:
+        """Shares of the variance that each vector of a cover explains after those before it."""
+        white = self._kernels(cover.table) @ _inverse(cover.cholesky).T
+        return white * white
+
+    def _moments(self, block: Block, phi: Value, explained: list[Value]) -> tuple[Value, Value]:
         """Mean (n, k) and covariance (n, k, k) of a block; for one value, its variance (n, 1)."""
-        graph = self.graph
+        graph, extrapolation = self.graph, block.extrapolation
         a = phi.picked(self.formula.places(block), 1) - block.centre
         white_map = _inverse(block.factor).T
         if len(block.offset) == 1:
@@ -152,26 +172,50 @@ class _Drawing:
             mean = a @ (scale * block.weights[:, None]) + block.offset
             white = a @ (scale * white_map)
             variance = (white * white).summed(1, keep=True) * block.spread + block.constant
-            doubt = self._doubt(block.doubt, phi)
-            return mean, variance if doubt is None else variance + doubt
+            if extrapolation is None:
+                return mean, variance
+            rho, tau = self._beyond(extrapolation, explained)
+            if extrapolation.centre is None:
+                return mean, variance + rho * extrapolation.amplitude
+            return self._fallen_back(extrapolation, rho, tau, mean, variance)
         rows = (a * block.scale).widened(1) * block.design
         mean = (rows @ block.weights[:, None]).narrowed(2) + block.offset
         white = rows @ white_map
         turned = graph.node("Transpose", white, perm=[0, 2, 1])
         covariance = (white @ turned) * block.spread + block.constant
-        doubt = self._doubt(block.doubt, phi)
-        if doubt is not None:
-            covariance = covariance + doubt.widened(2) * np.eye(len(block.offset))
+        if extrapolation is not None:
+            assert extrapolation.centre is None, "several values have no centre"
+            rho, _ = self._beyond(extrapolation, explained)
+            more = rho * extrapolation.amplitude
+            covariance = covariance + more.widened(2) * np.eye(len(block.offset))
         return mean, covariance
 
-    def _doubt(self, doubt: Doubt | None, phi: Value) -> Value | None:
-        if doubt is None:
-            return None
-        graph, cover = self.graph, self.formula.covers[doubt.cover]
-        white = phi.picked(cover.pivots, 1) @ _inverse(cover.factor).T
-        unexplained = graph.minimum(1.0 - (white * white).summed(1, keep=True), 1.0)
-        share = graph.maximum(unexplained - doubt.known, 0.0)
-        return share * (doubt.amplitude / (1.0 - doubt.known))
+    def _beyond(self, given: Extrapolation, explained: list[Value]) -> tuple[Value, Value]:
+        """``rho`` and ``tau``, of shape (n, 1).
+
+        ``(1 - e - limit) / (1 - limit)`` as ``1 - e / (1 - limit)``, in one product with a matrix:
+        ONNX Runtime takes a factor that is nearly one for none.
+        """
+        parts = explained[given.cover]
+        n_vectors = len(self.formula.covers[given.cover].cholesky)
+        rest = 1.0 / (1.0 - np.array([given.offset, given.known]))
+        both = self.graph.maximum(1.0 - parts @ np.tile(rest, (n_vectors, 1)), 0.0)
+        return both.picked(np.array([0]), 1), both.picked(np.array([1]), 1)
+
+    def _fallen_back(
+        self, given: Extrapolation, rho: Value, tau: Value, mean: Value, variance: Value
+    ) -> tuple[Value, Value]:
+        graph = self.graph
+        away = mean - given.centre
+        distance = graph.node("Abs", away) * (1.0 / math.sqrt(given.amplitude))
+        squared = graph.minimum(distance, LARGEST_DISTANCE)
+        squared = squared * squared
+        fourth = squared * squared
+        implausible = fourth / (fourth + 1.0)
+        pull = tau * implausible
+        moved, rest = pull * away, (1.0 - pull) * away
+        other = graph.maximum(rho, implausible) * (rest * rest) + given.amplitude
+        return mean - moved, (1.0 - rho) * (variance + moved * moved) + rho * other
 
     def _targets(self, blocks: list[tuple[Value, Value]]) -> None:
         formula, graph = self.formula, self.graph

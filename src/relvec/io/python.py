@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pprint
 from pathlib import Path
@@ -15,10 +16,13 @@ from relvec._checks import check_bool
 from relvec.io.comments import about_answers, about_formula, about_inputs
 from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of
-from relvec.io.formula import Block, Formula
+from relvec.io.formula import LARGEST_DISTANCE, Block, Formula, Table
 from relvec.io.python_template import (
     ANSWERS,
-    DOUBT,
+    BASIS,
+    BASIS_AND_COVERS,
+    FALL_BACK,
+    FALL_BACK_VARIANCE,
     HEAD,
     KERNELS,
     LINKS,
@@ -26,6 +30,7 @@ from relvec.io.python_template import (
     MEAN,
     MOMENTS,
     SOLVE,
+    WIDEN,
 )
 from relvec.io.text import double, kernel_text, row_text
 
@@ -98,12 +103,21 @@ def _source(formula: Formula) -> str:
     if len(formula.blocks) > 1:
         asked = [f"{what}_all" for what in asked]
     answers = [ANSWERS[what] for what in asked]
-    parts = [KERNELS[formula.profile.measure], MEAN]
+    needs_variance = formula.is_classifier or formula.has_std
+    parts = [KERNELS[formula.profile.measure]]
+    if needs_variance or formula.covers:
+        parts.append(SOLVE)
+    parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
+    if formula.falls_back:
+        parts += [FALL_BACK, FALL_BACK_VARIANCE] if needs_variance else [FALL_BACK]
+    elif formula.covers:
+        parts.append(WIDEN)
     if formula.is_classifier:
-        asked, answers = ["probabilities"], [LINKS[formula.link], CHOICE]
-        parts = parts[:1]
-    if formula.is_classifier or formula.has_std:
-        parts += [SOLVE, *([DOUBT] if formula.covers else []), MOMENTS]
+        answers = [LINKS[formula.link], CHOICE]
+    else:
+        parts.append(MEAN)
+    if needs_variance:
+        parts.append(MOMENTS)
     words = _words(formula)
     head, *rest = [Template(part).substitute(words) for part in [HEAD, *parts, *answers, MAIN]]
     return head + _tables(formula) + "".join(rest)
@@ -126,10 +140,12 @@ def _words(formula: Formula) -> dict[str, Any]:
         "row": row_text(formula),
         "n_features": formula.n_features,
         "inputs": "\n".join(about_inputs(formula, _plain)),
-        "formula": "\n".join(about_formula(formula, "factor", "COVERS", "POINTS")),
+        "formula": "\n".join(about_formula(formula, "factor", "Vectors of COVERS", "POINTS")),
         "answers": "\n".join(about_answers(formula, _plain)),
         "usage": "".join(f"    {line}\n" for line in usage),
-        "doubt": "_doubt(block, phi)" if formula.covers else "0.0",
+        "largest": double(LARGEST_DISTANCE),
+        "fallen_back": "_fall_back(block, phi, mean)[0]" if formula.falls_back else "mean",
+        "extrapolated": "_extrapolated(block, phi, mean, cov)" if formula.covers else "mean, cov",
         "report": report,
     }
 
@@ -137,16 +153,12 @@ def _words(formula: Formula) -> dict[str, Any]:
 def _tables(formula: Formula) -> str:
     needs_variance = formula.is_classifier or formula.has_std
     tables: dict[str, Any] = {
-        "INPUTS": formula.inputs.tolist(),
-        "SHIFT": formula.shift.tolist(),
-        "FACTOR": formula.factor.tolist(),
-        "VECTORS": formula.vectors.tolist(),
+        "TABLE": _table(formula.table),
         "BLOCKS": [_block(formula, block, needs_variance) for block in formula.blocks],
     }
     if formula.covers:
         tables["COVERS"] = [
-            {"pivots": cover.pivots.tolist(), "factor": _rows(cover.factor)}
-            for cover in formula.covers
+            _table(cover.table) | {"cholesky": _rows(cover.cholesky)} for cover in formula.covers
         ]
     if formula.points is not None:
         tables["POINTS"] = formula.points.T.tolist()
@@ -166,20 +178,29 @@ def _block(formula: Formula, block: Block, needs_variance: bool) -> dict[str, An
         "weights": block.weights.tolist(),
         "offset": block.offset.tolist(),
     }
-    if not needs_variance:
-        return written
-    doubt = None
-    if block.doubt is not None:
-        cover, amplitude, known = block.doubt
-        doubt = (cover, float(amplitude / (1.0 - known)), float(known))
-    return written | {
-        "design": block.design.tolist(),
-        "factor": _rows(block.factor),
-        "spread": float(block.spread),
-        "constant": float(block.constant),
-        "noise": float(block.noise),
-        "doubt": doubt,
+    if needs_variance:
+        written |= {
+            "design": block.design.tolist(),
+            "factor": _rows(block.factor),
+            "spread": float(block.spread),
+            "constant": float(block.constant),
+            "noise": float(block.noise),
+        }
+    given = block.extrapolation
+    if given is None:
+        return written | ({"cover": 0} if formula.covers else {})
+    written |= {
+        "cover": len(formula.table.vectors) + 1 + given.cover,
+        "deviation": math.sqrt(given.amplitude),
+        "bars_from": float(given.offset),
     }
+    if given.centre is not None:
+        written |= {"means_from": float(given.known), "target_mean": float(given.centre)}
+    return written
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {what: values.tolist() for what, values in table._asdict().items()}
 
 
 def _rows(factor: np.ndarray) -> list[list[float]]:

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["ANSWERS", "DOUBT", "HEAD", "KERNELS", "LINKS", "MAIN", "MEAN", "MOMENTS", "SOLVE"]
+__all__ = [
+    "ANSWERS",
+    "BASIS",
+    "BASIS_AND_COVERS",
+    "FALL_BACK",
+    "FALL_BACK_VARIANCE",
+    "HEAD",
+    "KERNELS",
+    "LINKS",
+    "MAIN",
+    "MEAN",
+    "MOMENTS",
+    "SOLVE",
+    "WIDEN",
+]
 
 HEAD = '''\
 """A fitted $source (kernel: $kernel), written by relvec $version.
@@ -24,14 +38,15 @@ import math
 
 _KERNELS = '''
 
-def _kernels(x):
-    """Kernels between the input and every vector, and a last one that is always 1."""
-    u = [(x[i] - shift) * factor for i, shift, factor in zip(INPUTS, SHIFT, FACTOR)]
+def _kernels(table, x):
+    """Kernels between the input and every vector of a table."""
+    scales = zip(table["inputs"], table["shift"], table["factor"])
+    u = [(x[i] - shift) * factor for i, shift, factor in scales]
     phi = []
-    for v in VECTORS:
+    for v in table["vectors"]:
         t = sum(%s for a, b in zip(u, v))
         phi.append($kernel_text)
-    return [*phi, 1.0]
+    return phi
 '''
 
 KERNELS = {
@@ -40,11 +55,33 @@ KERNELS = {
     "product": _KERNELS % "a * b",
 }
 
+BASIS = '''
+
+def _basis(x):
+    """Kernels between the input and every vector, and a last one that is always 1."""
+    return [*_kernels(TABLE, x), 1.0]
+'''
+
+BASIS_AND_COVERS = '''
+
+def _basis(x):
+    """Kernels between the input and every vector, one that is always 1, and for each of COVERS the
+    share of the variance of a process that its values there leave unexplained."""
+    white = [_solve(cover["cholesky"], _kernels(cover, x)) for cover in COVERS]
+    return [*_kernels(TABLE, x), 1.0, *(1.0 - sum(a * a for a in w) for w in white)]
+
+
+def _beyond(share, limit):
+    """What of such a share lies beyond a limit, from 0 there to 1."""
+    return max(share - limit, 0.0) / (1.0 - limit)
+'''
+
 MEAN = """
 
 def _mean(block, phi):
     parts = zip(block["index"], block["centre"], block["scale"], block["weights"])
-    return block["offset"][0] + sum((phi[i] - m) * s * w for i, m, s, w in parts)
+    mean = block["offset"][0] + sum((phi[i] - m) * s * w for i, m, s, w in parts)
+    return $fallen_back
 """
 
 SOLVE = '''
@@ -56,15 +93,42 @@ def _solve(factor, w):
     return w
 '''
 
-DOUBT = '''
+WIDEN = '''
 
-def _doubt(block, phi):
-    """Variance of inputs that are unlike the training data."""
-    if block["doubt"] is None:
-        return 0.0
-    cover, amplitude, known = block["doubt"]
-    w = _solve(COVERS[cover]["factor"], [phi[i] for i in COVERS[cover]["pivots"]])
-    return amplitude * max(1.0 - sum(a * a for a in w) - known, 0.0)
+def _extrapolated(block, phi, mean, cov):
+    """Mean and covariance with less known of inputs that are unlike the training data."""
+    if block["cover"]:
+        rho = _beyond(phi[block["cover"]], block["bars_from"])
+        for i in range(len(cov)):
+            cov[i][i] += block["deviation"] * block["deviation"] * rho
+    return mean, cov
+'''
+
+FALL_BACK = '''
+
+def _fall_back(block, phi, mean):
+    """Where the input is unlike the training data, a mean far from all targets moves towards the
+    mean of these. Returns it, by how much, what is left to go, and how implausible it was."""
+    if not block["cover"]:
+        return mean, 0.0, 0.0, 0.0
+    d = mean - block["target_mean"]
+    z = min(abs(d) / block["deviation"], $largest)
+    implausible = z**4 / (1.0 + z**4)
+    pull = _beyond(phi[block["cover"]], block["means_from"]) * implausible
+    return mean - pull * d, pull * d, (1.0 - pull) * d, implausible
+'''
+
+FALL_BACK_VARIANCE = '''
+
+def _extrapolated(block, phi, mean, cov):
+    """Mean and variance, that of a mixture: with probability rho the target is anything around the
+    mean of all targets."""
+    if not block["cover"]:
+        return mean, cov
+    mean, moved, rest, implausible = _fall_back(block, phi, mean[0])
+    rho = _beyond(phi[block["cover"]], block["bars_from"])
+    other = block["deviation"] * block["deviation"] + max(rho, implausible) * rest * rest
+    return [mean], [[(1.0 - rho) * (cov[0][0] + moved * moved) + rho * other]]
 '''
 
 MOMENTS = '''
@@ -78,14 +142,11 @@ def _moments(block, phi):
         for offset, row in zip(block["offset"], rows)
     ]
     white = [_solve(block["factor"], row) for row in rows]
-    doubt = $doubt
     cov = [
         [block["spread"] * sum(v * w for v, w in zip(p, q)) + block["constant"] for q in white]
         for p in white
     ]
-    for i in range(len(cov)):
-        cov[i][i] += doubt
-    return mean, cov
+    return $extrapolated
 '''
 
 ANSWERS = {
@@ -93,27 +154,27 @@ ANSWERS = {
 
 def predict(x):
     """Mean of the target."""
-    return _mean(BLOCKS[0], _kernels(x))
+    return _mean(BLOCKS[0], _basis(x))
 ''',
     "predict_std": '''
 
 def predict_std(x):
     """Standard deviation of a new target."""
-    _, cov = _moments(BLOCKS[0], _kernels(x))
+    _, cov = _moments(BLOCKS[0], _basis(x))
     return math.sqrt(cov[0][0] + BLOCKS[0]["noise"])
 ''',
     "predict_all": '''
 
 def predict(x):
     """Means of the targets."""
-    phi = _kernels(x)
+    phi = _basis(x)
     return [_mean(block, phi) for block in BLOCKS]
 ''',
     "predict_std_all": '''
 
 def predict_std(x):
     """Standard deviations of new targets."""
-    phi = _kernels(x)
+    phi = _basis(x)
     return [math.sqrt(_moments(block, phi)[1][0][0] + block["noise"]) for block in BLOCKS]
 ''',
 }
@@ -136,7 +197,7 @@ def _logistic(odds):
 
 def probabilities(x):
     """Probability of each of CLASSES."""
-    odds = _log_odds(BLOCKS[0], _kernels(x))
+    odds = _log_odds(BLOCKS[0], _basis(x))
     return [_logistic(-odds), _logistic(odds)]
 ''',
     "one_vs_rest": _ODDS
@@ -144,7 +205,7 @@ def probabilities(x):
 
 def probabilities(x):
     """Probability of each of CLASSES."""
-    phi = _kernels(x)
+    phi = _basis(x)
     odds = [_log_odds(block, phi) for block in BLOCKS]
     log_p = [min(o, 0.0) - math.log1p(math.exp(-abs(o))) for o in odds]
     share = [math.exp(each - max(log_p)) for each in log_p]
@@ -179,7 +240,7 @@ def _root(a):
 
 def probabilities(x):
     """Probability of each of CLASSES, averaged over what is not known of the logits."""
-    mean, cov = _moments(BLOCKS[0], _kernels(x))
+    mean, cov = _moments(BLOCKS[0], _basis(x))
     root, n = _root(cov), range(len(mean))
     order = sorted(n, key=mean.__getitem__)
     rank = [order.index(i) for i in n]
