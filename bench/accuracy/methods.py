@@ -26,7 +26,7 @@ __all__ = [
 
 OURS = "relvec"
 FOLDS = 5
-STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 """Candidates for C of support vector machines, on standardised columns and targets."""
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0)
 """Candidates for gamma times the number of inputs, on standardised columns."""

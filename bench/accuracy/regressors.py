@@ -27,7 +27,7 @@ from bench.classification.fits import cut_short
 __all__ = ["REGRESSORS", "with_residuals"]
 
 PART = "regression"
-MOST_TUNED = 2000
+MOST_TUNED = 1000
 """Rows on which support vector machines are tuned; they are then fitted to all."""
 MOST_LEARNT = 1000
 """Rows on which a Gaussian process learns its kernel; it then predicts from all."""
@@ -120,9 +120,7 @@ def fit_process(X: np.ndarray, y: np.ndarray) -> Regressed:
         np.full(n_features, np.sqrt(n_features)), (1e-2, 1e3)
     ) + kernels.WhiteKernel(0.1, (1e-7, 10.0))
     rows = few_rows(y, MOST_LEARNT, PART)
-    model = GaussianProcessRegressor(
-        kernel, normalize_y=True, n_restarts_optimizer=1, random_state=0
-    ).fit(columns[rows], y[rows])
+    model = GaussianProcessRegressor(kernel, normalize_y=True).fit(columns[rows], y[rows])
     if len(rows) < len(y):
         model = GaussianProcessRegressor(model.kernel_, normalize_y=True, optimizer=None)
         model.fit(columns, y)
@@ -227,7 +225,7 @@ REGRESSORS = {
             "sklearn",
             fit_process,
             f"{_STANDARD}; Gaussian kernel with a length-scale for each input, amplitude and noise "
-            f"by evidence from two initialisations, on at most {MOST_LEARNT} rows; predicts from "
+            f"by evidence, on at most {MOST_LEARNT} rows; predicts from "
             "all rows; own density",
         ),
         Method(
