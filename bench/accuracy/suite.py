@@ -29,9 +29,7 @@ LIMIT = 300.0
 """CPU seconds of a fit unless asked otherwise."""
 REPEATS = 20
 QUICK_REPEATS = 2
-QUICK = {"regression": ("friedman3",), "classification": ("pima", "wine")}
-QUICK_WITHOUT = {("wine", "NGBoost")}
-"""Half a minute on its own."""
+QUICK = {"regression": ("friedman3",), "classification": ("pima",)}
 CHUNK = 5
 """Draws between two writes of a record."""
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -77,8 +75,7 @@ def _chosen(request: Request) -> Iterator[tuple[Problem, Method]]:
             print(f"not installed, left out: {', '.join(missing)}", file=sys.stderr)
         for problem in problems:
             for method in methods:
-                is_long = request.is_quick and (problem.name, method.name) in QUICK_WITHOUT
-                if problem.is_there and method.is_installed and not is_long:
+                if problem.is_there and method.is_installed:
                     yield problem, method
 
 
