@@ -10,7 +10,7 @@ from typing import Any
 from bench.accuracy.methods import OURS
 from bench.accuracy.metrics import COVERAGES, METRICS
 from bench.accuracy.problems import PROBLEMS
-from bench.accuracy.suite import NAMES, PARTS
+from bench.accuracy.suite import PARTS
 from bench.accuracy.tally import Comparison, comparisons, is_finished, scores
 from bench.report import Table, number
 
@@ -39,9 +39,10 @@ PLAIN = {f"coverage_{p}" for p in COVERAGES}
 
 def ordered(part: str, records: Sequence[Record]) -> list[Record]:
     """Return the records of a part in the order of problems and methods."""
-    problems, methods = list(PROBLEMS), list(NAMES)
+    problems, methods = list(PROBLEMS), list(PARTS[part])
+    known = [r for r in records if r["part"] == part and r["problem"] in problems]
     return sorted(
-        (r for r in records if r["part"] == part and r["problem"] in PROBLEMS),
+        (r for r in known if r["method"] in methods),
         key=lambda r: (problems.index(r["problem"]), methods.index(r["method"])),
     )
 
