@@ -111,6 +111,11 @@ def notes(part: str, records: Sequence[Record]) -> list[str]:
     absent = [m.name for m in PARTS[part].values() if m.name not in used]
     if absent:
         lines.append(f"Left out, not installed or not asked for: {', '.join(absent)}.")
+    dates = sorted({record["date"] for record in mine if "date" in record})
+    if dates:
+        versions = ", ".join(dict.fromkeys(r["version"] for r in mine if r.get("version")))
+        period = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+        lines.append(f"Fits of {period}, with {versions}.")
     for name in PARTS[part]:
         draws = [draw for r in mine if r["method"] == name for draw in r["draws"]]
         n_cut = sum(draw["is_cut_short"] for draw in draws)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import statistics
 import sys
@@ -94,15 +95,22 @@ def run(request: Request, store: Store) -> None:
 
 
 def _empty(problem: Problem, method: Method) -> Record:
-    names = importlib.metadata.packages_distributions().get(method.package, [])
     return {
         "part": problem.part,
         "problem": problem.name,
         "method": method.name,
-        "version": importlib.metadata.version(names[0]) if names else None,
+        "version": _version(method.package),
         "status": "ok",
         "draws": [],
     }
+
+
+def _version(package: str) -> str:
+    """Return name and version of the distribution that a module belongs to."""
+    names = importlib.metadata.packages_distributions().get(package, [])
+    if names:
+        return f"{names[0]} {importlib.metadata.version(names[0])}"
+    return f"{package} {importlib.import_module(package).__version__}"  # from a checkout
 
 
 def _missing(record: Record, seeds: Sequence[int], limit: float) -> Iterator[list[int]]:
