@@ -110,8 +110,11 @@ def best_noise(problem: Problem, fit: Fit) -> float:
 def assess(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
     prior = problem.prior.take(fit.active)
-    added = float(prior.log_density(np.log(fit.lam), noise).sum())
-    added -= float((prior.penalty * fit.gamma).sum())
+    added = 0.0
+    if prior.has_density:
+        added += float(prior.log_density(np.log(fit.lam), noise).sum())
+    if prior.is_penalised:
+        added -= float((prior.penalty * fit.gamma).sum())
     quadratic = fit.quadratic + 2.0 * prior.noise.rate
     log_det = Factor(fit.lam, fit.factor).log_det
     return State(fit, noise, value_of(problem, fit.active, quadratic, log_det, added, noise))
