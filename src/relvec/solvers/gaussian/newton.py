@@ -170,25 +170,13 @@ def _model_at(
     """Return the model at a point, with its posterior moments; None is a point to be raised."""
     point = point or raised(gram, correlation, theta, objective)
     _, _, prior, noise = objective
-    covariance, shrunk, density = point.known_covariance, None, None
-    if covariance is None:
-        covariance = inverse_from_cholesky(point.factor)
+    covariance, shrunk, density = point.covariance, None, None
     if prior.is_penalised:
         shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
     if prior.has_density:
         density = prior.log_density(point.theta, noise)
     mean, given = covariance @ correlation, (gram, correlation, objective, charge, kept)
     return _Model(*given, point, covariance, mean, shrunk, density)
-
-
-def _restricted(model: _Model, alive: BoolArray) -> _Model:
-    """Return the model of some of the atoms, their precisions unchanged."""
-    gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
-    objective = model.objective.take(np.flatnonzero(alive))
-    charge = None if model.charge is None else model.charge[alive]
-    theta, kept = model.point.theta[alive], model.kept[alive]
-    point = evaluate(gram, correlation, theta, objective)
-    return _model_at(theta, point, gram, correlation, objective, charge, kept)
 
 
 def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray | None, bool]:
@@ -356,9 +344,14 @@ def maximise(
     while True:
         alive, many = _find_survivors(model, bulk)
         if alive is not None:
-            smaller = _restricted(model, alive)
+            gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
+            objective = model.objective.take(np.flatnonzero(alive))
+            charge = None if model.charge is None else model.charge[alive]
+            theta, kept = model.point.theta[alive], model.kept[alive]
+            point = evaluate(gram, correlation, theta, objective)
+            smaller = _model_at(theta, point, gram, correlation, objective, charge, kept)
             if many and smaller.point.cost > model.point.cost:
-                bulk = len(theta)  # too many: one by one from now on
+                bulk = len(model.kept)  # too many: one by one from now on
                 continue
             model = smaller
             if many:
