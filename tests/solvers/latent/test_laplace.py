@@ -12,8 +12,7 @@ from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli
 from relvec.priors import BoundSmoothness, FlatPrior, InverseGamma, SmoothnessPrior
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.exact import find_entrants
-from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.entries import promising_units
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
@@ -229,8 +228,8 @@ def test_derivative_in_the_variance_of_an_absent_atom(prices, form):
     problem = problem_of(Phi, t, min_gain=0.0, **data, **prices)
     active, log_precision = np.array([3, 20, 41]), np.array([-1.0, 0.5, 1.5])
     state = problem.evaluate(active, log_precision, Phi[:, active])
-    walk = Walk(problem, 1e-3, None, (active, log_precision), LatentTuning())
-    atoms, entry, gain = find_entrants(walk)
+    walk = Walk(problem, 1e-3, None, (active, log_precision))
+    atoms, entry, gain = promising_units(walk, exact=True)
     assert len(atoms)
     tiny = 1e-6
     for atom in (0, 10, 30, 49):

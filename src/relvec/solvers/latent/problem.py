@@ -121,23 +121,7 @@ class LatentProblem:
     """The penalty alone, as regressions at fixed curvature know it."""
 
     def __post_init__(self) -> None:
-        """Check the parts, give every atom its price, and count."""
-        self._check()
-        n_atoms, n_blocks = self.dictionary.shape[1], self.likelihood.recipe.n_latent
-        signs = None if self.signs is None else check_signs(self.signs, n_atoms)
-        completed = {
-            "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
-            "signs": signs if signs is not None and signs.any() else None,
-            "n_blocks": n_blocks,
-            "counts_at_reference": self.prior.is_penalised and self.is_prior,
-            "tied": n_blocks if self.shared else 1,
-            "regression_prior": BoundSmoothness(self.prior.penalty),
-        }
-        for name, value in completed.items():
-            object.__setattr__(self, name, value)
-
-    def _check(self) -> None:
-        """Raise if the parts are not bound or do not fit each other."""
+        """Check that the parts are bound and fit each other, price every atom, and count."""
         n_rows, n_atoms = self.dictionary.shape
         if not isinstance(self.likelihood, BoundLikelihood):
             raise TypeError(f"likelihood must be bound to targets; got {self.likelihood!r}.")
@@ -154,27 +138,33 @@ class LatentProblem:
                     f"{name} must be a number, or one for each of {n_atoms} atoms, and not NaN; "
                     f"got shape {np.shape(value)}."
                 )
-        if self.signs is not None and self.likelihood.n_latent > 1:
-            raise ValueError("signs of weights need a likelihood of one latent function.")
+        n_blocks = self.likelihood.recipe.n_latent
+        completed = {
+            "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
+            "signs": None if self.signs is None else check_signs(self.signs, n_atoms, n_blocks),
+            "n_blocks": n_blocks,
+            "counts_at_reference": self.prior.is_penalised and self.is_prior,
+            "tied": n_blocks if self.shared else 1,
+            "regression_prior": BoundSmoothness(self.prior.penalty),
+        }
+        for name, known in completed.items():
+            object.__setattr__(self, name, known)
 
-    # ------------------------------------------------------------------ blocks and units
-
-    def split(self, active: IndexArray) -> list[IndexArray]:
-        """Return the active atoms of each block, numbered in the dictionary."""
-        starts = np.arange(self.n_blocks) * self.dictionary.shape[1]
-        parts = np.split(active, np.searchsorted(active, starts[1:]))
-        return list(map(np.subtract, parts, starts))
+    # ------------------------------------------------------------------ units
 
     def expanded(self, units: IndexArray) -> IndexArray:
         """Return the weights of some units, block by block."""
         starts = np.arange(self.tied)[:, None] * self.dictionary.shape[1]
         return (starts + units).ravel()
 
-    def pooled(self, value: Vector) -> Vector:
-        """Sum over the weights that share a precision, for every weight."""
-        if self.tied == 1:
-            return value
-        return np.tile(value.reshape(self.tied, -1).sum(axis=0), self.tied)
+    def by_unit(self, values: np.ndarray) -> np.ndarray:
+        """Arrange values of shape (n_atoms, n_blocks) by unit, its weights in the second axis."""
+        return values if self.tied > 1 else values.T.reshape(-1, 1)
+
+    def summed(self, values: Vector) -> Vector:
+        """Sum values of the weights of a model over those that share a precision."""
+        total: Vector = values.reshape(self.tied, -1).sum(axis=0)
+        return total
 
     # ------------------------------------------------------------------ the objective
 
@@ -192,7 +182,10 @@ class LatentProblem:
         The objective of a model with a weight of the wrong sign, or whose evidence is not to be
         believed (see `Mode.is_credible`), is minus infinity, unless `judge` is False.
         """
-        sizes = tuple(map(len, self.split(active))) if self.n_blocks > 1 else None
+        sizes = None
+        if self.n_blocks > 1:
+            blocks = active // self.dictionary.shape[1]
+            sizes = tuple(np.bincount(blocks, minlength=self.n_blocks).tolist())
         mode = find_mode(
             columns,
             log_precision,
@@ -293,8 +286,12 @@ class LatentProblem:
         volume: Vector = np.linalg.slogdet(blocks * mode.hessian.precision[pairs[:, :1], None])[1]
         return fit + volume
 
-    def least_log_precision(self, columns: Matrix) -> Vector:
-        """Smallest log precisions allowed for some atoms: the bound on latent functions."""
+    def bounds(self, columns: Matrix) -> tuple[Vector, Vector]:
+        """Smallest and largest log precisions of some atoms.
+
+        The smallest are by the bound on latent functions. Beyond a factor of e^30 over them an atom
+        has no influence.
+        """
         largest = self.largest_latent or self.likelihood.largest_latent
         # log mean square of the atoms over the rows, as an intercept leaves them
         share = np.full(len(columns), 1.0 / len(columns))
@@ -303,7 +300,8 @@ class LatentProblem:
         if self.has_intercept:
             columns = columns - share @ columns
         log_spread: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
-        return log_spread - 2.0 * float(np.log(largest))
+        least = log_spread - 2.0 * float(np.log(largest))
+        return least, least + 30.0
 
 
 @dataclass(frozen=True)
