@@ -135,7 +135,9 @@ def raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objectiv
     while point is None:
         lam = factorise(gram, lam).lam
         point = evaluate(gram, correlation, np.log(lam), objective)
-        lam = np.maximum(lam, 10.0 * lam.min())
+        if point is None and not lam.min(initial=np.inf) < 1e100:
+            raise FloatingPointError("the evidence is not finite at any precision")
+        lam = np.maximum(lam, 10.0 * lam.min(initial=np.inf))
     return point
 
 
