@@ -113,7 +113,10 @@ class ClassificationPlan(Plan[ClassificationFit]):
             given = np.atleast_1d(likelihood.null_latent())
             offset = np.tile(given, (len(target), 1))
             likelihood = recipe.bind(target, weight, offset if len(given) > 1 else offset[:, 0])
-        prior = self.prior.bind(likelihood.total_weight, groups=bound.groups)
+        # precisions are those of the atoms as they are: a Gamma prior needs no norms, and what is
+        # given for each atom of others must fit the number of them
+        norms = None if self.prior.keeps_all else np.ones(dictionary.shape[1])
+        prior = self.prior.bind(likelihood.total_weight, norms, bound.groups)
         rows = bound.source_row
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
         if weight is not None:  # a row of no weight must not lend its atom either

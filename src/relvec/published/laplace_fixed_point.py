@@ -76,7 +76,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
         Parameters
         ----------
         problem : LatentProblem
-            Any prior.
+            With a flat prior, a penalty on degrees of freedom or a Gamma prior.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from instead of all.
         monitor : callable, optional

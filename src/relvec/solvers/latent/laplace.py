@@ -60,7 +60,7 @@ class LaplaceSolver(BaseEstimator):
         Parameters
         ----------
         problem : LatentProblem
-            Any prior but one with a Gamma density on the weight precisions.
+            With a flat prior or a penalty on degrees of freedom.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from.
         monitor : callable, optional

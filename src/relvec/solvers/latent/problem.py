@@ -12,13 +12,14 @@ from typing import Protocol
 
 import numpy as np
 
+from relvec._checks import check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.laplace.hessian import Hessian, Penalty
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
-from relvec.solvers.base import Certificate, Monitor
+from relvec.solvers.base import Certificate, Monitor, checked_prices
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
@@ -94,8 +95,8 @@ class LatentProblem:
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
     prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
     """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
-    atoms or each, or a density of log precisions. A density of the noise variance adds nothing:
-    there is none to estimate."""
+    atoms or each, or a Gamma density of the precisions, for `LaplaceFixedPointSolver` only. Other
+    densities are refused. One of the noise variance adds nothing: there is none to estimate."""
     is_prior: bool = True
     """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
     makes the penalty a prior, or at the curvature of the model itself."""
@@ -122,25 +123,31 @@ class LatentProblem:
 
     def __post_init__(self) -> None:
         """Check that the parts are bound and fit each other, price every atom, and count."""
+        if not isinstance(self.dictionary, Dictionary):
+            raise TypeError(
+                f"dictionary must be a Dictionary; got {type(self.dictionary).__name__}. Of an "
+                "array, wrap it: DenseDictionary(array)."
+            )
         n_rows, n_atoms = self.dictionary.shape
         if not isinstance(self.likelihood, BoundLikelihood):
             raise TypeError(f"likelihood must be bound to targets; got {self.likelihood!r}.")
-        if not isinstance(self.prior, BoundPrior):
-            raise TypeError(f"prior must be bound: prior.bind(n_samples); got {self.prior!r}.")
         if len(self.likelihood.target) != n_rows:
             raise ValueError(
                 f"the dictionary has {n_rows} rows, the likelihood {len(self.likelihood.target)} "
                 "targets; both need the same number."
             )
-        for name, value in (("min_gain", self.min_gain), ("penalty", self.prior.penalty)):
-            if np.shape(value) not in ((), (n_atoms,)) or np.isnan(value).any():
-                raise ValueError(
-                    f"{name} must be a number, or one for each of {n_atoms} atoms, and not NaN; "
-                    f"got shape {np.shape(value)}."
-                )
+        prices = checked_prices(self.min_gain, self.prior, n_atoms)
+        if self.prior.learnt or (self.prior.has_density and self.prior.is_removable):
+            raise ValueError(
+                f"a {type(self.prior).__name__}, a prior with a density of its own, is for "
+                "regression only: latent functions need FlatPrior or SmoothnessPrior, or a "
+                "GammaPrior with LaplaceFixedPointSolver."
+            )
+        if self.largest_latent is not None:
+            check_positive("largest_latent", self.largest_latent, also="or None")
         n_blocks = self.likelihood.recipe.n_latent
         completed = {
-            "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
+            "min_gain": prices,
             "signs": None if self.signs is None else check_signs(self.signs, n_atoms, n_blocks),
             "n_blocks": n_blocks,
             "counts_at_reference": self.prior.is_penalised and self.is_prior,
