@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from relvec.solvers.latent.walk import Walk
 __all__ = ["LaplaceFixedPointSolver"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LaplaceFixedPointSolver(BaseEstimator):
     """Re-estimate the precisions of all atoms in turn until they settle (Tipping, 2001).
 
@@ -55,20 +57,12 @@ class LaplaceFixedPointSolver(BaseEstimator):
     LaplaceFixedPointSolver(update='em')
     """
 
-    is_monotone = False
+    update: Literal["mackay", "em"] = field(default="mackay", kw_only=False)
+    max_iter: int = 1000
+    tol: float = 1e-3
+    prune_threshold: float = 1e9
 
-    def __init__(
-        self,
-        update: Literal["mackay", "em"] = "mackay",
-        *,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        prune_threshold: float = 1e9,
-    ) -> None:
-        self.update = update
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prune_threshold = prune_threshold
+    is_monotone = False
 
     def solve(
         self,
