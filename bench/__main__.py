@@ -10,6 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from bench import regression, report, scaling
+from bench.accuracy import page as accuracy_page
+from bench.accuracy import suite as accuracy
+from bench.accuracy.problems import PROBLEMS as ACCURACY_PROBLEMS
+from bench.accuracy.store import Store
 from bench.classification import suite as classification
 from bench.denoising import suite as denoising
 from bench.features import suite as features
@@ -18,8 +22,15 @@ from bench.problems import PROBLEMS
 from bench.runner import Record, run_jobs
 from bench.worker import Job
 
-SUITES = {"denoise": denoising, "classification": classification, "features": features}
+SUITES = {
+    "denoise": denoising,
+    "classification": classification,
+    "features": features,
+    "accuracy": accuracy,
+}
 """Suites that consist of parts."""
+LIMIT = 120.0
+"""CPU seconds of a fit unless asked otherwise, but for the accuracy suite."""
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -27,13 +38,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("suite", choices=("regression", "scaling", *SUITES))
     parser.add_argument("--quick", action="store_true", help="small problems, one draw")
-    parser.add_argument("--repeats", type=int, help="fresh draws per problem (default 3, quick 1)")
+    parser.add_argument("--repeats", type=int, help="draws or splits per problem")
     parser.add_argument("--seed", type=int, default=1000, help="seed of the first draw")
-    parser.add_argument("--limit", type=float, default=120, help="CPU seconds allowed to one fit")
+    parser.add_argument("--limit", type=float, help="CPU seconds allowed to one fit")
     parser.add_argument(
-        "--problems", type=_names(PROBLEMS), help="of the regression suite, comma-separated"
+        "--problems",
+        type=_names({**PROBLEMS, **ACCURACY_PROBLEMS}),
+        help="of the regression and accuracy suites, comma-separated",
     )
-    parser.add_argument("--methods", type=_names(METHODS), help="comma-separated")
+    parser.add_argument(
+        "--methods", type=_names([*METHODS, *accuracy.NAMES]), help="comma-separated"
+    )
     parser.add_argument(
         "--parts",
         type=_names({part for suite in SUITES.values() for part in suite.PARTS}),
@@ -43,8 +58,21 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--data", type=Path, help="folder of published sets, of classes (or RELVEC_DATA)"
     )
-    parser.add_argument("--output", type=Path, help="write the report (.md) or raw records (.json)")
-    parser.add_argument("--write-readme", action="store_true", help="fill in bench/README.md")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="write the report (.md) or raw records (.json); of the accuracy suite the folder of "
+        "records, page and picture",
+    )
+    parser.add_argument(
+        "--write-readme", action="store_true", help="fill in bench/README.md (or ACCURACY.md)"
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="of the accuracy suite: run again what is recorded"
+    )
+    parser.add_argument(
+        "--report-only", action="store_true", help="of the accuracy suite: page of the records"
+    )
     options = parser.parse_args(arguments)
     if options.suite in SUITES:
         suite = SUITES[options.suite]
@@ -52,6 +80,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         unknown = [name for name in options.parts if name not in suite.PARTS]
         if unknown:
             parser.error(f"unknown parts {unknown}; choose from {list(suite.PARTS)}")
+    is_accuracy = options.suite == "accuracy"
+    if options.limit is None:
+        options.limit = accuracy.LIMIT if is_accuracy else LIMIT
+    problems, methods = (ACCURACY_PROBLEMS, accuracy.NAMES) if is_accuracy else (PROBLEMS, METHODS)
+    for what, names, known in (
+        ("problems", options.problems, problems),
+        ("methods", options.methods, methods),
+    ):
+        unknown = [name for name in names or () if name not in known]
+        if unknown:
+            parser.error(f"unknown {what} {unknown}; choose from {list(known)}")
     return options
 
 
@@ -88,6 +127,8 @@ def main(arguments: Sequence[str]) -> int:
         return denoise(options, arguments)
     if options.suite in ("classification", "features"):
         return classify(options, arguments)
+    if options.suite == "accuracy":
+        return compare_accuracy(options, arguments)
     records: list[Record] = list(run_jobs(plan(options)))
     suite = regression if options.suite == "regression" else scaling
     tables = suite.tables(records)
@@ -140,6 +181,38 @@ def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         if options.write_readme:
             report.write_readme(f"{options.suite}-{name}", texts[-1])
     return finish_parts(options, everything, texts)
+
+
+def compare_accuracy(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run what is not recorded yet; then make tables, page and picture of all records."""
+    classification.use_data(options.data)
+    folder = accuracy.folder_of(options.output, options.quick)
+    store = Store(folder)
+    if not options.report_only:
+        request = accuracy.Request(
+            parts=options.parts,
+            problems=options.problems,
+            methods=options.methods,
+            seed=options.seed,
+            repeats=options.repeats,
+            limit=options.limit,
+            is_quick=options.quick,
+            is_fresh=options.fresh,
+        )
+        accuracy.run(request, store)
+    records = list(store.records())
+    if not records:
+        print(f"no records in {folder}", file=sys.stderr)
+        return 1
+    for part in options.parts:
+        report.show(accuracy_page.shown_tables(part, records))
+        print("\n".join(accuracy_page.notes(part, records)))
+    packages = (*report.PACKAGES, "ngboost")
+    facts = report.machine(records, command_line(arguments), packages)
+    folders = [folder, *([report.README.parent] if options.write_readme else [])]
+    for where in folders:
+        accuracy_page.write_page(where, records, facts)
+    return int(any(record["status"] == "failed" for record in records))
 
 
 def finish_parts(options: argparse.Namespace, records: Sequence[Record], texts: list[str]) -> int:

@@ -15,11 +15,29 @@ from relvec.priors import (
     BoundSmoothness,
     GammaPrior,
     InverseGamma,
+    SeparablePrior,
     Statistics,
 )
 from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian.newton import Objective
+
+
+class HalfCauchy(SeparablePrior):
+    """Half-Cauchy density of the prior standard deviation of a weight."""
+
+    def __init__(self, scale: float = 1.0, *, noise: InverseGamma | None = None) -> None:
+        self.scale = scale
+        self.noise = noise
+
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return -np.log1p(np.exp(-log_lam) / self.scale**2)
+
+    def slope(self, log_lam: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + self.scale**2 * np.exp(log_lam))
+
+    def curvature(self, log_lam: np.ndarray) -> np.ndarray:
+        return -self.slope(log_lam) * (1.0 - self.slope(log_lam))
 
 
 def gamma_prior(

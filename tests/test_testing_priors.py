@@ -18,27 +18,10 @@ from relvec.priors import (
     GammaPrior,
     InverseGamma,
     Prior,
-    SeparablePrior,
     SmoothnessPrior,
 )
 from relvec.testing import check_prior
-
-
-class HalfCauchy(SeparablePrior):
-    """Half-Cauchy density of the prior standard deviation of a weight."""
-
-    def __init__(self, scale: float = 1.0, *, noise: InverseGamma | None = None) -> None:
-        self.scale = scale
-        self.noise = noise
-
-    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
-        return -np.log1p(np.exp(-log_lam) / self.scale**2)
-
-    def slope(self, log_lam: np.ndarray) -> np.ndarray:
-        return 1.0 / (1.0 + self.scale**2 * np.exp(log_lam))
-
-    def curvature(self, log_lam: np.ndarray) -> np.ndarray:
-        return -self.slope(log_lam) * (1.0 - self.slope(log_lam))
+from tests.helpers_priors import HalfCauchy
 
 
 @pytest.mark.slow

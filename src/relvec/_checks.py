@@ -25,6 +25,7 @@ __all__ = [
     "check_integer",
     "check_positive",
     "check_probability",
+    "check_targets",
     "nearest",
 ]
 
@@ -101,6 +102,17 @@ def check_probability(name: str, value: Any) -> float:
     if not 0.0 < float(value) < 1.0:
         raise ValueError(f"{name} must be a number strictly between 0 and 1; got {value!r}.")
     return float(value)
+
+
+def check_targets(target: Any, shape: tuple[int, ...]) -> Any:
+    """Return targets as an array if there is one for each prediction."""
+    values = np.asarray(target)
+    if values.shape != shape:
+        raise ValueError(
+            f"target must have one entry for each prediction, shape {shape}; "
+            f"got shape {values.shape}."
+        )
+    return values
 
 
 def check_bool(name: str, value: Any, *, also: str = "") -> bool:

@@ -118,8 +118,8 @@ class Novelty:
     ``rho = (r - offset)+ / (1 - offset)`` is the share that error bars count, and ``tau = (r -
     known)+ / (1 - known)``, which is zero at all training inputs, the share by which an input is
     beyond them. If predictions fall back to a `centre`, the mean ``s`` and variance ``v`` of the
-    sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + amplitude^2)``, which says
-    how implausible that is::
+    sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + 4 amplitude^2)``, which
+    says how implausible that is::
 
         omega    = tau pi
         mean     = s - omega d
@@ -197,7 +197,7 @@ class Novelty:
             return Fallback(none, none, np.ones(len(share)), none, self.amplitude * share)
         away = mean - self.centre
         # how far away in units of the process; beyond 1e50 of them it does not matter how far
-        ratio = np.minimum((away / math.sqrt(self.amplitude)) ** 2, 1e100)
+        ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
         pull = _beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
@@ -275,10 +275,10 @@ def fit_novelty(
     falls_back: bool,
     tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
-    """Choose pivots from the training inputs, and an offset where they cannot cover them.
+    """Choose pivots from the training inputs, and how much of what they leave unexplained counts.
 
     Returns None where `kernel` is not a covariance. Without `target` all of these inputs count as
-    known.
+    known. Predictions that fall back do so to the mean of the targets.
     """
     inputs, rows, weight = _looked_at(X, sample_weight, tuning.max_rows)
     noise_share = posterior.noise_variance / amplitude
@@ -289,13 +289,11 @@ def fit_novelty(
     known = min(pivots.unexplained + tuning.tied, 0.99)
     centre = posterior.target_mean if falls_back else None
     novelty = Novelty(kernel, inputs[pivots.rows], amplitude, 0.0, known, centre)
-    if pivots.unexplained < tolerance:
-        return novelty
     if target is None:
         return replace(novelty, offset=known)
-    # In many dimensions few pivots cannot cover the training inputs, which then look novel
-    # themselves. How much of that is real is what best predicts the training targets, each
-    # from the others.
+    # Pivots never cover the training inputs wholly, in many dimensions not even nearly, so that
+    # these look novel themselves. How much of that is real is what best predicts the training
+    # targets, each from the others.
     unexplained = novelty.unexplained(inputs)
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
     mean, variance = posterior.leave_one_out(atoms.at(inputs), target[rows])
@@ -305,7 +303,7 @@ def fit_novelty(
         total = variance + amplitude * _beyond(unexplained, offset)
         return -float(weight @ (np.log(total) + squared / total))
 
-    offsets = np.linspace(0.0, min(float(unexplained.max()), 0.99), 21)
+    offsets = np.linspace(0.0, known, 21)
     return replace(novelty, offset=float(max(offsets, key=score)))
 
 

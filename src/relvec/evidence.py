@@ -111,14 +111,15 @@ def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector
     return mean * covariance - (covariance * (penalty * lam)) @ covariance
 
 
-def downdated_shrinkage(
+def downdate_shrinkage(
     penalty: float | Vector, shrunk: Matrix, covariance: Matrix, lam: Vector, a: Vector
-) -> Matrix:
-    """Return the result of `penalised_shrinkage` when an atom goes and ``S`` loses ``a a'``."""
+) -> None:
+    """Change the result of `penalised_shrinkage`: an atom goes, and ``S`` will lose ``a a'``."""
     relative = 1.0 if isinstance(penalty, float) else penalty
     la = relative * lam * a
     change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * relative))
-    return shrunk + change + change.T
+    shrunk += change
+    shrunk += change.T
 
 
 def without_each(
@@ -188,7 +189,7 @@ def mackay_update(
     gamma: Vector,
     mean: Vector,
     noise_variance: float,
-    shrunk: Vector | float,
+    shrunk: Vector | None,
     density: FixedPoint,
     penalty: float | Vector = 1.0,
 ) -> Vector:
@@ -201,17 +202,22 @@ def mackay_update(
     noise_variance
         Of the noise, profiled out or held.
     shrunk
-        Diagonal of ``Q``, see `penalised_shrinkage`; zero without a penalty.
+        Diagonal of ``Q``, see `penalised_shrinkage`; None without a penalty.
     density
         What the density of the log precisions adds.
     penalty
         ``c``, if `shrunk` is without it because it is one number.
     """
-    c = penalty if isinstance(penalty, float) else 1.0
-    first = gamma + 2.0 * c * lam * np.maximum(shrunk, 0.0) + density.constant
-    scale = density.scale + 2.0 * c * np.maximum(-shrunk, 0.0)
+    first, scale = gamma, density.scale
+    if shrunk is not None:
+        c = penalty if isinstance(penalty, float) else 1.0
+        first = first + 2.0 * c * lam * np.maximum(shrunk, 0.0)
+        scale = scale + 2.0 * c * np.maximum(-shrunk, 0.0)
+    first = first + density.constant
     square = np.maximum(mean * mean + scale * noise_variance, 1e-300)
-    root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
+    root = np.abs(first)
+    if not isinstance(density.inverse, float) or density.inverse:
+        root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
     result: Vector = 0.5 * (first + root) * noise_variance / square
     return result
 

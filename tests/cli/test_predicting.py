@@ -302,3 +302,28 @@ def test_classes_that_are_not_known_are_named(cli, folder, tmp_path):
     result = cli("score", folder / "flowers.relvec", tmp_path / "t.csv")
     assert "90 rows have a 'kind' that the model does not know: 'IRIS'" in result.stderr
     assert "it knows 'iris', 'rose', 'tulip'" in result.stderr
+
+
+@pytest.mark.slow
+def test_rows_beyond_the_data_are_flagged(cli, folder, tmp_path):
+    model = tmp_path / "kernels.relvec"
+    options = ("-t", "price", "-o", model, "--no-cv", "--model", "rvm", "-q")
+    assert cli("fit", folder / "houses.csv", *options).exit_code == 0
+    far = pl.read_csv(folder / "new.csv").with_columns(area=pl.col("area") * 1000)
+    far.write_csv(tmp_path / "far.csv")
+    shares = []
+    for table in (folder / "new.csv", tmp_path / "far.csv"):
+        result = cli("predict", model, table, "--flag-extrapolation")
+        assert result.exit_code == 0, result.output
+        answer = pl.read_csv(io.StringIO(result.stdout))
+        assert answer.columns == ["price_predicted", "extrapolating"]
+        shares.append(answer["extrapolating"])
+    assert shares[0].is_between(0.0, 1.0).all()
+    assert shares[0].median() < 0.5
+    assert (shares[1] > 0.99).all()
+
+
+def test_a_linear_model_has_no_rows_to_flag(refused, folder):
+    arguments = (folder / "houses.relvec", folder / "new.csv", "--flag-extrapolation")
+    message = refused("predict", *arguments, code=2)
+    assert "does not tell which rows are beyond its data" in message

@@ -7,12 +7,18 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
+from relvec import (
+    DRVMRegressor,
+    RVMClassifier,
+    RVMRegressor,
+    SparseBayesClassifier,
+    SparseBayesRegressor,
+)
 from relvec.bases import FunctionBasis, KernelBasis, LinearBasis, UnionBasis
 from relvec.kernels import Warped
-from relvec.priors import GammaPrior, InverseGamma
-from relvec.published import FixedPointSolver
-from relvec.solvers import SequentialSolver
+from relvec.priors import GammaPrior, InverseGamma, SmoothnessPrior
+from relvec.published import FixedPointSolver, LaplaceFixedPointSolver
+from relvec.solvers import LaplaceSolver, SequentialSolver
 from tests.estimators.problems import smooth
 
 X, Y = smooth(n=30)
@@ -48,9 +54,9 @@ def put(array, value):
         (X[:, :0], Y, r"Found array with 0 feature\(s\)"),
         (X, put(Y, 1j), "Complex data not supported"),
         (put(X, 1j), Y, "Complex data not supported"),
-        (X, np.full(30, "red"), "could not convert string to float: .*red"),
+        (X, np.full(30, "red"), "y must hold numbers; .*red.* RVMClassifier"),
         (np.full((30, 2), "red"), Y, "row 0 holds the text .red.*StringSpectrum"),
-        (X, np.array(["red"] * 30, dtype=object), "could not convert string to float: .*red"),
+        (X, np.array(["red"] * 30, dtype=object), "y must hold numbers; .*red.* RVMClassifier"),
     ],
 )
 def test_data(inputs, target, message):
@@ -158,6 +164,39 @@ def test_values_of_parameters(params, message):
 def test_types_of_parameters(params, message):
     with pytest.raises(TypeError, match=message):
         RVMRegressor(**params).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", [LaplaceSolver(), LaplaceFixedPointSolver()], ids=repr)
+def test_solver_of_latent_functions_in_a_regressor(solver):
+    with pytest.raises(TypeError, match="is for latent functions.*such as SequentialSolver"):
+        RVMRegressor(gamma=0.1, solver=solver).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", [SequentialSolver(), FixedPointSolver()], ids=repr)
+def test_solver_of_regression_in_a_classifier(solver):
+    with pytest.raises(TypeError, match="is for regression.*such as LaplaceSolver"):
+        RVMClassifier(gamma=0.1, solver=solver).fit(X, Y > 0)
+
+
+@pytest.mark.parametrize("by", [[0, 1], [0, 0, 1]])
+def test_labels_of_other_atoms(by):
+    columns = np.random.default_rng(0).normal(size=(40, 6))
+    prior = SmoothnessPrior("bic", by=by)
+    for model, target in (
+        (SparseBayesRegressor(LinearBasis(), prior=prior), columns[:, 0]),
+        (SparseBayesClassifier(LinearBasis(), prior=prior), columns[:, 0] > 0),
+    ):
+        with pytest.raises(ValueError, match="one label for each of the 6 atoms"):
+            model.fit(columns, target)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "function"),
+    [("rbf", np.log), (np.log, RBF()), (RBF, np.log), (RBF(), "log"), (RBF(), RBF())],
+)
+def test_parts_of_a_warped_kernel(kernel, function):
+    with pytest.raises(TypeError, match="a kernel object and then a function"):
+        Warped(kernel, function)
 
 
 @pytest.mark.parametrize("basis", ["rbf", LinearBasis, RBF(), 3])

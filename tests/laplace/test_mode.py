@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import dblquad, quad
@@ -45,7 +47,16 @@ def reference(mode, labels):
 
 
 def posterior_of(mode):
-    return PairPosterior.of(mode.design, mode.hessian, mode.weights)
+    design, k = mode.design, mode.design.n_atoms
+    return PairPosterior(
+        weights=mode.weights,
+        sizes=design.sizes,
+        place=np.arange(k),
+        shift=np.zeros(k),
+        contrast=design.contrast,
+        factor=mode.hessian.factor,
+        scale=mode.hessian.scale,
+    )
 
 
 def differences(function, theta, step=1e-4):
@@ -309,16 +320,18 @@ def test_softmax_posterior_predicts_like_its_mode():
     columns, sizes, theta, labels = several(offset=False)
     mode = softmax_mode(columns, sizes, theta, labels)
     posterior = posterior_of(mode)
-    by_class = [columns[:, :2], columns[:, :0], columns[:, 2:]]
-    np.testing.assert_allclose(posterior.latent(by_class), mode.latent, atol=1e-12)
-    assert posterior.intercepts.sum() == pytest.approx(0.0, abs=1e-12)
-    assert [len(w) for w in posterior.coefficients] == [2, 0, 3]
+    np.testing.assert_allclose(posterior.predict(columns), mode.latent, atol=1e-12)
+    assert posterior.intercept.sum() == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_array_equal(posterior.coef != 0.0, np.repeat(np.eye(3), [2, 0, 3], axis=1))
+    np.testing.assert_allclose(
+        columns @ posterior.coef.T + posterior.intercept, mode.latent, atol=1e-12
+    )
     # the joint distribution of all weights, brute force
     draws = np.random.default_rng(0).multivariate_normal(
         mode.weights, mode.hessian.covariance, 40_000
     )
     many = mode.design.latent(draws.T)
-    mean, covariance = posterior.moments(by_class)
+    mean, covariance = posterior.moments(columns)
     np.testing.assert_allclose(mean, mode.latent, atol=1e-12)
     np.testing.assert_allclose(covariance[7], np.cov(many[:, 7].T), rtol=0.05, atol=0.02)
     found = Softmax(3, n_points=256).predict(mean, covariance).mean
@@ -326,11 +339,17 @@ def test_softmax_posterior_predicts_like_its_mode():
     np.testing.assert_allclose(found, softmax(many, axis=-1).mean(axis=0), atol=0.01)
 
 
-def test_wrong_atoms_are_refused():
+def test_softmax_posterior_of_shifted_atoms_that_classes_share():
     columns, sizes, theta, labels = several(offset=False)
+    columns[:, 3] = columns[:, 1]  # of the first class and of the last
     posterior = posterior_of(softmax_mode(columns, sizes, theta, labels))
-    with pytest.raises(ValueError, match="must hold .2, 0, 3. columns"):
-        posterior.latent([columns, columns, columns])
+    distinct, shift = columns[:, [0, 1, 2, 4]] + 7.0, np.full(4, 7.0)
+    shared = replace(posterior, place=np.array([0, 1, 2, 1, 3]), shift=shift)
+    np.testing.assert_allclose(shared.predict(distinct), posterior.predict(columns), atol=1e-12)
+    linear = distinct @ shared.coef.T + shared.intercept
+    np.testing.assert_allclose(linear, posterior.predict(columns), atol=1e-12)
+    with pytest.raises(ValueError, match="broadcast"):
+        posterior.predict(columns[:, :2])
 
 
 @pytest.mark.parametrize("intercept", [True, False])

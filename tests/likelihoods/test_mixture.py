@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import norm, poisson
 
-from relvec.likelihoods import Poisson
+from relvec.likelihoods import Bernoulli, Gaussian, Poisson, Softmax
 
 
 @pytest.mark.parametrize(("mean", "variance"), [(5.0, 0.5), (6.0, 1.0), (14.0, 0.1), (1.0, 9.0)])
@@ -31,9 +31,40 @@ def test_quantiles_of_counts_are_numbers(mean, variance):
     assert abs(median - np.exp(mean)) <= 1.0 + 0.01 * np.exp(mean)
     low, high = prediction.interval(0.95)[0]
     assert 0.0 <= low <= median <= high
-    assert prediction.quantile(0.0)[0] == 0.0
-    with pytest.raises(ValueError, match="level must be a probability"):
-        prediction.quantile(2.0)
+    assert prediction.quantile(1e-12)[0] <= low
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "count"),
+    [(2.0, 0.1, 100), (3.0, 0.05, 100), (10.0, 0.1, 2000), (5.0, 0.1, 600), (0.0, 0.1, 20)],
+)
+def test_log_probability_of_outliers(mean, deviation, count):
+    """What they say of the latent value is many standard deviations away."""
+    fine = np.linspace(mean - 3.0, mean + 8.0, 400_001)
+    terms = poisson.logpmf(count, np.exp(fine)) + norm.logpdf(fine, mean, deviation)
+    expected = logsumexp(terms) + np.log(fine[1] - fine[0])
+    prediction = Poisson().predict(np.array([mean]), np.array([deviation**2]))
+    assert prediction.log_density([count])[0] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        Poisson().predict(np.array([1.0]), np.array([0.3])),
+        Gaussian().predict(np.array([1.0]), np.array([0.3])),
+        Bernoulli().predict(np.array([1.0]), np.array([0.3])),
+        Softmax(3).predict(np.zeros((1, 3)), np.eye(3)[None]),
+    ],
+    ids=lambda prediction: type(prediction).__name__,
+)
+def test_all_predictions_refuse_alike(prediction):
+    for level in (-0.1, 0.0, 1.0, 1.5, np.nan):
+        with pytest.raises(ValueError, match="level must be a number strictly between 0 and 1"):
+            prediction.quantile(level)
+        with pytest.raises(ValueError, match="coverage must be a number strictly between 0 and 1"):
+            prediction.interval(level)
+    with pytest.raises(ValueError, match=r"one entry for each prediction, shape \(1,\)"):
+        prediction.log_density([1, 2])
 
 
 def test_no_uncertainty_is_the_distribution_itself():

@@ -18,6 +18,8 @@ class Prediction:
     std: np.ndarray | None = None
     proba: np.ndarray | None = None
     classes: np.ndarray | None = None
+    extrapolating: np.ndarray | None = None
+    """How far each row is beyond the training rows, from zero to one."""
 
     @property
     def labels(self) -> np.ndarray:
@@ -27,17 +29,21 @@ class Prediction:
         return self.classes[np.argmax(self.proba, axis=1)]
 
 
-def predict_table(pipeline: Any, table: Any, *, with_std: bool = True) -> Prediction:
+def predict_table(
+    pipeline: Any, table: Any, *, with_std: bool = True, with_extrapolation: bool = False
+) -> Prediction:
     """Ask a fitted pipeline, or a model without one."""
     steps = getattr(pipeline, "steps", None)
     inputs = pipeline[:-1].transform(table) if steps and len(steps) > 1 else table
     model = steps[-1][1] if steps else pipeline
+    beyond = model.extrapolating(inputs) if with_extrapolation else None
     if hasattr(model, "classes_"):
-        return Prediction(proba=model.predict_proba(inputs), classes=model.classes_)
+        proba = model.predict_proba(inputs)
+        return Prediction(proba=proba, classes=model.classes_, extrapolating=beyond)
     if with_std and hasattr(model, "noise_variance_"):
         mean, std = model.predict(inputs, return_std=True)
-        return Prediction(mean=mean, std=std)
-    return Prediction(mean=model.predict(inputs))
+        return Prediction(mean=mean, std=std, extrapolating=beyond)
+    return Prediction(mean=model.predict(inputs), extrapolating=beyond)
 
 
 def measure(target: np.ndarray, said: Prediction) -> dict[str, float]:

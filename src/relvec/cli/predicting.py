@@ -18,6 +18,7 @@ from relvec.cli.screens.parts import pairs
 from relvec.cli.sources import Source, find_source
 from relvec.cli.talk import Talk
 from relvec.cli.writing import TableWriter
+from relvec.describing import tells_extrapolation
 
 __all__ = ["PredictRequest", "Surprises", "predict_blocks", "predict_command"]
 
@@ -32,6 +33,7 @@ class PredictRequest:
     std: bool = False
     interval: float | None = None
     proba: bool = False
+    flag_extrapolation: bool = False
     keep: bool = False
     output_format: str | None = None
     format: str | None = None
@@ -135,10 +137,13 @@ def predict_blocks(
     surprises.say(talk)
 
 
-def ask(stored: StoredModel, table: pl.DataFrame, *, with_std: bool) -> Prediction:
+def ask(
+    stored: StoredModel, table: pl.DataFrame, *, with_std: bool, with_extrapolation: bool = False
+) -> Prediction:
     """Predictions for prepared rows."""
+    asked = {"with_std": with_std, "with_extrapolation": with_extrapolation}
     if stored.takes_tables:
-        return predict_table(stored.pipeline, table, with_std=with_std)
+        return predict_table(stored.pipeline, table, **asked)
     numbers: Any = table
     if not hasattr(stored.pipeline, "feature_names_in_"):
         numbers = table.to_numpy()
@@ -147,7 +152,7 @@ def ask(stored: StoredModel, table: pl.DataFrame, *, with_std: bool) -> Predicti
             "Some values are missing, and this model was not saved by relvec fit: it does not say "
             "what to put there. Fill the gaps first."
         )
-    return predict_table(stored.pipeline, numbers, with_std=with_std)
+    return predict_table(stored.pipeline, numbers, **asked)
 
 
 def _check_request(stored: StoredModel, request: PredictRequest) -> None:
@@ -162,15 +167,27 @@ def _check_request(stored: StoredModel, request: PredictRequest) -> None:
         )
     if asked and not hasattr(stored.model, "noise_variance_"):
         raise UsageError(f"{asked[0]} is not possible: this model has no error bars.")
+    if request.flag_extrapolation and not tells_extrapolation(stored.model):
+        raise UsageError(
+            "--flag-extrapolation is not possible: this model does not tell which rows are beyond "
+            "its data. Models on kernels that decay do."
+        )
 
 
 def _answers(
     stored: StoredModel, table: pl.DataFrame, request: PredictRequest
 ) -> dict[str, pl.Series]:
     """New columns by name."""
-    said = ask(stored, table, with_std=request.std or request.interval is not None)
+    said = ask(
+        stored,
+        table,
+        with_std=request.std or request.interval is not None,
+        with_extrapolation=request.flag_extrapolation,
+    )
     of = _of_numbers if said.proba is None else _of_classes
     columns = {f"{stored.target}_{what}": each for what, each in of(said, request).items()}
+    if said.extrapolating is not None:
+        columns["extrapolating"] = said.extrapolating
     return {name: pl.Series(name, values) for name, values in columns.items()}
 
 

@@ -45,7 +45,7 @@ from relvec.describing.models import (
     seen_by,
 )
 from relvec.describing.names import check_names, count_of, label_name, names_of, shorten
-from relvec.describing.predictions import predicted
+from relvec.describing.predictions import predicted, tells_extrapolation
 from relvec.describing.relevance import gain_of, order_of_inputs
 from relvec.describing.summary import Summary, summary_of, traces_of
 from relvec.describing.weights import Weights, weights_of
@@ -85,6 +85,7 @@ __all__ = [
     "span_of",
     "summary_of",
     "table_names",
+    "tells_extrapolation",
     "traces_of",
     "weights_of",
     "wilson",

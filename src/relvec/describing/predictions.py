@@ -11,7 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._typing import Vector
 from relvec.describing.models import predictor
 
-__all__ = ["predicted"]
+__all__ = ["predicted", "tells_extrapolation"]
+
+
+def tells_extrapolation(estimator: Any) -> bool:
+    """Whether a fitted model, or a pipeline with one, can say which rows are beyond its data."""
+    model = predictor(estimator)
+    panel = getattr(model, "panel_", None)
+    parts: Any = getattr(model, "outputs_", ()) or getattr(panel, "machines", ())
+    return len(parts) > 0 and all(getattr(part, "novelty", None) is not None for part in parts)
 
 
 def predicted(estimator: Any, X: Any, display: str) -> tuple[Vector, Vector | None, Vector | None]:

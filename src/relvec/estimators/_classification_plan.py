@@ -16,12 +16,11 @@ from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._machine import finish_machine
-from relvec.estimators._panels import OneVersusRest, Panel, Softmax, TwoClasses
+from relvec.estimators._panels import Panel
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._scales import ScaledBasis
 from relvec.learning.scale_uncertainty import measure_scales
-from relvec.likelihoods import Bernoulli, Likelihood
-from relvec.likelihoods import Softmax as SoftmaxLikelihood
+from relvec.likelihoods import Bernoulli, Likelihood, Softmax
 from relvec.moments import Storage
 from relvec.solvers import LatentProblem, LatentSolver
 
@@ -67,7 +66,6 @@ class ClassificationPlan(Plan[ClassificationFit]):
         random_state = check_random_state(self.random_state)
         bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
         n_classes = max(2, data.targets.shape[1])
-        jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
             dictionary = self._stored(bound.dictionary, data.X)
             is_given = self.fit_intercept is None and is_local(bound, dictionary, data.weight)
@@ -75,11 +73,11 @@ class ClassificationPlan(Plan[ClassificationFit]):
             shift = np.zeros(dictionary.shape[1])
             if has_intercept:  # which takes up the shift
                 dictionary, shift = near_zero(dictionary, data.weight)
-            kind: type[Panel] = TwoClasses if n_classes == 2 else OneVersusRest
-            recipe: Likelihood = Bernoulli()
-            targets = data.groups == np.arange(n_classes == 2, n_classes)[:, None]
-            if jointly:
-                kind, recipe, targets = Softmax, SoftmaxLikelihood(n_classes), data.groups[None]
+            jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
+            recipe: Likelihood = Softmax(n_classes) if jointly else Bernoulli()
+            targets = data.groups[None]
+            if not jointly:
+                targets = targets == np.arange(n_classes == 2, n_classes)[:, None]
             machines = []
             for target in targets:
                 problem, given = self.problem(
@@ -92,12 +90,12 @@ class ClassificationPlan(Plan[ClassificationFit]):
                         solution,
                         bound,
                         data.X,
-                        shift=shift if jointly else np.zeros_like(shift),
+                        shift=shift,
                         given=given,
                         error_bars=self.error_bars,
                     )
                 )
-        return ClassificationFit(bound, kind(machines, bound, intercept_is_fitted=has_intercept))
+        return ClassificationFit(bound, Panel(machines, bound, intercept_is_fitted=has_intercept))
 
     def problem(
         self,
@@ -115,7 +113,10 @@ class ClassificationPlan(Plan[ClassificationFit]):
             given = np.atleast_1d(likelihood.null_latent())
             offset = np.tile(given, (len(target), 1))
             likelihood = recipe.bind(target, weight, offset if len(given) > 1 else offset[:, 0])
-        prior = self.prior.bind(likelihood.total_weight, groups=bound.groups)
+        # precisions are those of the atoms as they are: a Gamma prior needs no norms, and what is
+        # given for each atom of others must fit the number of them
+        norms = None if self.prior.keeps_all else np.ones(dictionary.shape[1])
+        prior = self.prior.bind(likelihood.total_weight, norms, bound.groups)
         rows = bound.source_row
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
         if weight is not None:  # a row of no weight must not lend its atom either

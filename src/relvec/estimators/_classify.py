@@ -126,7 +126,7 @@ class BaseSparseBayesClassifier(
         self.objective_ = panel.objective
         self.n_iter_ = max(1, panel.n_iter)
         self.converged_ = panel.converged
-        self.trace_ = np.array(panel.trace)
+        self.trace_ = panel.trace
 
 
 def _with_class_weights(class_weight: Any, y: np.ndarray, weight: Vector | None) -> Vector | None:

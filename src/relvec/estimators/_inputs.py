@@ -37,6 +37,8 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
     y : ndarray
         Only if given.
     """
+    if targets and options.get("y_numeric"):
+        _check_numbers(targets[0])
     is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
     if not is_numeric and estimator._resolve_basis().accepts_objects:
         objects = as_objects(X)
@@ -59,6 +61,21 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
                 f"SparseBayes{str(tags.estimator_type).title()}(PrecomputedBasis())."
             )
     return validated
+
+
+def _check_numbers(y: Any) -> None:
+    """Raise if targets are texts that are no numbers: they are classes."""
+    values = np.asarray(y)
+    if values.dtype.kind in "OUS":
+        try:
+            values.astype(np.float64)
+        except ValueError:
+            raise ValueError(
+                f"y must hold numbers; got values such as {values.flat[0]!r}. For classes use "
+                "RVMClassifier or another classifier."
+            ) from None
+        except TypeError:
+            return  # no array: scikit-learn says what is wrong
 
 
 def read_weight(sample_weight: ArrayLike, X: Any) -> Vector | None:

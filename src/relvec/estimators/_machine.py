@@ -30,10 +30,6 @@ class FittedMachine:
     posterior: Posterior | PairPosterior
     """Of one latent function, that of the regression that the model is at its mode, whose noise
     variance is one; or of several."""
-    places: tuple[IndexArray, ...]
-    """Which of the active atoms each latent function has."""
-    shift: Vector
-    """Taken off the atoms before they are multiplied by the weights of several functions."""
     coef: Matrix
     """Posterior mean of the weights, one row per latent function; zero where it has no such
     atom."""
@@ -53,20 +49,18 @@ class FittedMachine:
 
     def mean(self, X: Any) -> Matrix:
         """Posterior mean of the latent functions, of the shape (n_rows,) if there is one."""
-        atoms = self.atoms.at(X)
-        if isinstance(self.posterior, PairPosterior):
-            return self.posterior.latent(self._by_function(atoms))
-        return self.posterior.predict(atoms) + self._offset
+        return self.posterior.predict(self.atoms.at(X)) + self._offset
 
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
         atoms = self.atoms.at(X)
         more = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
-            mean, covariance = self.posterior.moments(self._by_function(atoms))
-            return mean, np.einsum("nkk->nk", covariance) + np.reshape(more, (-1, 1))
-        mean = self.posterior.predict(atoms) + self._offset
-        return mean, self.posterior.variance(atoms) + more
+            mean, covariance = self.posterior.moments(atoms)
+            variance = np.einsum("nkk->nk", covariance) + np.reshape(more, (-1, 1))
+        else:
+            mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms) + more
+        return mean + self._offset, variance
 
     def predict(self, X: Any, *, block_entries: int = 1_000_000) -> Prediction:
         """Distribution of new targets, averaged over the latent functions.
@@ -74,30 +68,26 @@ class FittedMachine:
         A function that falls back to what was given is averaged already: what is not known far
         from the data would pull it from there.
         """
-        atoms = self.atoms.at(X)
-        novelty = self.novelty if self.given is None else None
-        more = np.zeros(len(atoms)) if novelty is None else novelty.amplitude * novelty.share(X)
-        posterior = self.posterior
+        atoms, posterior = self.atoms.at(X), self.posterior
+        more = np.zeros(len(atoms))
+        if self.novelty is not None and self.given is None:
+            more = self.novelty.amplitude * self.novelty.share(X)
         if isinstance(posterior, Posterior):
             mean = posterior.predict(atoms) + self._offset
             return self.likelihood.predict(mean, posterior.variance(atoms) + more)
-        by_function, n_latent = self._by_function(atoms), len(self.places)
+        n_latent = len(self.coef)
         size = max(getattr(self.likelihood, "n_points", 0), len(posterior.weights)) * n_latent
-        step, parts = max(1, block_entries // size), []
+        step, parts = max(1, block_entries // size), [np.empty((0, n_latent))]
         for start in range(0, len(atoms), step):
             rows = slice(start, start + step)
-            mean, covariance = posterior.moments([each[rows] for each in by_function])
+            mean, covariance = posterior.moments(atoms[rows])
             covariance = covariance + more[rows, None, None] * np.eye(n_latent)
-            parts.append(self.likelihood.predict(mean, covariance).mean)
-        return SoftmaxPrediction(np.concatenate([np.empty((0, n_latent)), *parts]))
+            parts.append(self.likelihood.predict(mean + self._offset, covariance).mean)
+        return SoftmaxPrediction(np.concatenate(parts))
 
     @property
-    def _offset(self) -> float:
-        return 0.0 if self.given is None else float(self.given[0])
-
-    def _by_function(self, atoms: Matrix) -> list[Matrix]:
-        atoms = atoms - self.shift
-        return [atoms[:, place] for place in self.places]
+    def _offset(self) -> Vector | float:
+        return 0.0 if self.given is None else self.given
 
 
 def finish_machine(
@@ -115,43 +105,48 @@ def finish_machine(
     The solver may have seen the atoms shifted, by `shift`. The intercepts `given` are the part of
     the offset that new rows have, too; offsets of training rows are their own.
     """
-    state, likelihood = solution.state, problem.likelihood
-    by_function = problem.split(state.active)
-    active = np.unique(np.concatenate(by_function))
+    state, mode, likelihood = solution.state, solution.state.mode, problem.likelihood
+    row, atom = np.divmod(state.active, max(problem.dictionary.shape[1], 1))
+    active, place = np.unique(atom, return_inverse=True)
     posterior: Posterior | PairPosterior
-    if problem.n_blocks == 1:
-        posterior = _as_regression(problem, solution, bound)
-        coefficients = [posterior.coef]
-        intercept = np.array([posterior.intercept]) + (0.0 if given is None else given)
-    else:
-        mode = state.mode
-        assert isinstance(mode.design, PairDesign)
-        posterior = PairPosterior.of(mode.design, mode.hessian, mode.weights, given)
-        coefficients, intercept = posterior.coefficients, posterior.intercepts
-    coef = np.zeros((problem.n_blocks, len(active)))
-    precision, places = np.full(coef.shape, np.inf), []
-    values = np.split(np.exp(state.log_precision), np.cumsum([*map(len, by_function)])[:-1])
-    for row, index in enumerate(by_function):
-        places.append(np.searchsorted(active, index))
-        coef[row, places[row]], precision[row, places[row]] = coefficients[row], values[row]
-    if problem.n_blocks > 1:
-        intercept = intercept - coef @ shift[active]
+    if isinstance(mode.design, PairDesign):
+        posterior = PairPosterior(
+            mode.weights,
+            mode.design.sizes,
+            place,
+            shift[active],
+            mode.design.contrast,
+            mode.hessian.factor,
+            mode.hessian.scale,
+        )
+    else:  # that of the regression that the model is at its mode
+        curvature, response = likelihood.responses(mode.latent)[0]
+        statistics = SufficientStatistics(len(active))
+        statistics.update(bound.dictionary.columns(active), response, curvature)
+        moments = statistics.moments(centre=problem.has_intercept)
+        posterior = condition(
+            moments,
+            place,
+            state.log_precision - 2.0 * np.log(moments.column_norm),
+            has_intercept=problem.has_intercept,
+            noise_variance=1.0,
+        )
+    precision = np.full((problem.n_blocks, len(active)), np.inf)
+    precision[row, place] = np.exp(state.log_precision)
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     novelty = None
     if kernel is not None and len(active):
-        latent = (state.mode.latent - likelihood.given).reshape(-1, problem.n_blocks)
+        latent = (mode.latent - likelihood.given).reshape(-1, problem.n_blocks)
         novelty = fit_label_novelty(kernel, X, likelihood.weight, latent)
     return FittedMachine(
         likelihood=likelihood.recipe,
         active=active,
         atoms=bound.atoms.take(active),
         posterior=posterior,
-        places=tuple(places),
-        shift=shift[active],
-        coef=coef,
+        coef=np.atleast_2d(posterior.coef),
         weight_precision=precision,
-        intercept=intercept,
-        log_evidence=state.mode.log_evidence,
+        intercept=np.atleast_1d(posterior.intercept) + (0.0 if given is None else given),
+        log_evidence=mode.log_evidence,
         objective=state.objective,
         n_iter=solution.n_iter,
         converged=solution.converged,
@@ -159,22 +154,4 @@ def finish_machine(
         certificate=(solution.certificate.gradient, solution.certificate.best_gain),
         given=given,
         novelty=novelty,
-    )
-
-
-def _as_regression(
-    problem: LatentProblem, solution: LatentSolution, bound: BoundBasis
-) -> Posterior:
-    """Posterior of one latent function, as the regression that the model is at its mode."""
-    state, k = solution.state, len(solution.state.active)
-    curvature, response = problem.likelihood.responses(state.mode.latent)[0]
-    statistics = SufficientStatistics(k)
-    statistics.update(bound.dictionary.columns(state.active), response, curvature)
-    moments = statistics.moments(centre=problem.has_intercept)
-    return condition(
-        moments,
-        np.arange(k),
-        state.log_precision - 2.0 * np.log(moments.column_norm),
-        has_intercept=problem.has_intercept,
-        noise_variance=1.0,
     )

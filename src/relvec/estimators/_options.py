@@ -145,8 +145,8 @@ or Solver, default="auto"
         the logarithm of their number of explicit columns, which keeps null columns out.
     error_bars : {"novelty", "plain", "augmented"}, default="novelty"
         What predictive variances contain away from the training inputs: "plain" is the
-        posterior alone, which is over-confident there; "novelty" adds the variance of a
-        process with the same kernel, known at a few stored inputs; "augmented" is RVM*, which
+        posterior alone, which is over-confident there; "novelty" goes over to a process around
+        the mean of the targets, known at a few stored inputs; "augmented" is RVM*, which
         also changes the mean and keeps the training inputs (without noise to speak of it is
         not computable, and "novelty" takes its place).
     low_memory : bool or "auto", default="auto"

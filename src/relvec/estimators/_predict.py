@@ -94,7 +94,7 @@ class PredictionMixin:
         >>> model = RVMRegressor(gamma=0.5).fit(X, y)
         >>> mean, std = model.predict([[1.5], [9.0]], return_std=True)
         >>> mean.round(1), std.round(1)
-        (array([1. , 0.2]), array([0.1, 0.7]))
+        (array([1. , 0.2]), array([0.1, 0.8]))
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
@@ -142,6 +142,45 @@ class PredictionMixin:
         return self._stacked(
             output.predict_target(X, include_noise).interval(coverage) for output in self.outputs_
         )
+
+    def extrapolating(self, X: Any) -> Vector:
+        """Say how far inputs are beyond the training inputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        share : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Zero at the training inputs, one where they say nothing of the function: predictions
+            there are those of a process around the mean of the targets.
+
+        Raises
+        ------
+        ValueError
+            If error bars are not "novelty", or no kernel of the basis decays: such models go on
+            beyond the data by their formula, and do not tell.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> model = RVMRegressor(gamma=0.5).fit(X, y)
+        >>> model.extrapolating([[1.5], [4.0], [9.0]]).round(1)
+        array([0. , 0.4, 1. ])
+        """
+        X = self._validated(X)
+        known = [output.novelty for output in self.outputs_ if output.novelty is not None]
+        if len(known) < len(self.outputs_):
+            raise ValueError(
+                f"{type(self).__name__} cannot tell which inputs are beyond its data: that needs "
+                'error_bars="novelty", a kernel that decays, and targets that vary.'
+            )
+        return self._stacked(novelty.extrapolation(X) for novelty in known)
 
     def sample_y(
         self,

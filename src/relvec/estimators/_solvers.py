@@ -25,6 +25,7 @@ NAMED: dict[str, type[Solver]] = {
     "random_order": RandomOrderSolver,
 }
 SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
+LATENT_SOLVERS = (LaplaceSolver, LaplaceFixedPointSolver)
 LATENT_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
 
 
@@ -51,6 +52,11 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
     """
     if not isinstance(solver, str):
         _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
+        if isinstance(solver, LATENT_SOLVERS):
+            raise TypeError(
+                f"{type(solver).__name__} is for latent functions, as classifiers have; this model "
+                f"needs a solver of regression such as SequentialSolver(); got {solver!r}."
+            )
         return solver
     check_choice("solver", solver, SOLVER_NAMES)
     if solver in NAMED:
@@ -82,6 +88,11 @@ def resolve_latent_solver(
     """
     if not isinstance(solver, str):
         _check_can_solve(solver, LATENT_SOLVER_NAMES, "LaplaceSolver()")
+        if isinstance(solver, (SequentialSolver, FixedPointSolver, *NAMED.values())):
+            raise TypeError(
+                f"{type(solver).__name__} is for regression; this model needs a solver of latent "
+                f"functions such as LaplaceSolver(); got {solver!r}."
+            )
         return solver
     check_choice("solver", solver, LATENT_SOLVER_NAMES)
     if solver in ("mackay", "em") or needs_dense:

@@ -99,7 +99,8 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
             theirs. With explicit centres a few hundred rows will do.
         **options
             As in the constructor, except that no scales are learnt (they need rows) and error bars
-            are "novelty" or "plain".
+            are "novelty" or "plain". Away from the data "novelty" is somewhat less wide than with
+            the rows, which say more of how far the function may vary.
 
         Returns
         -------
@@ -111,8 +112,7 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
         >>> import numpy as np
         >>> from relvec import SparseBayesRegressor
         >>> from relvec.bases import KernelBasis
-        >>> from relvec.estimators._plan import Data
-        from relvec.moments import SufficientStatistics
+        >>> from relvec.moments import SufficientStatistics
         >>> rng = np.random.default_rng(0)
         >>> X = rng.uniform(-5, 5, size=(2000, 1))
         >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=2000)

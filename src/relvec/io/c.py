@@ -199,6 +199,7 @@ class _Source:
             "n_points": str(0 if formula.points is None else formula.points.shape[1]),
             "zero": self.write(0.0),
             "one": self.write(1.0),
+            "four": self.write(4.0),
             "eighth_pi": self.write(np.pi / 8.0),
             "negligible": negligible,
             "largest": self.write(LARGEST_DISTANCE),

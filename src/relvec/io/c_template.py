@@ -189,7 +189,7 @@ static void ${name}_fall_back(const ${name}_block *b, const $real *phi, $real *m
     d = *mean - b->target_mean;
     z = $fabs(d) / b->deviation;
     z = z < $largest ? z * z : $largest * $largest;
-    implausible = z * z / ($one + z * z);
+    implausible = z * z / ($four + z * z);
     pull = ${name}_beyond(phi[b->cover], b->means_from) * implausible;
     moved = pull * d;
     *mean -= moved;

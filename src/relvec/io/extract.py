@@ -19,7 +19,6 @@ from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._machine import FittedMachine
 from relvec.estimators._output import FittedOutput
-from relvec.estimators._panels import Softmax
 from relvec.io.formula import Block, Cover, Extrapolation, Formula, Table
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
@@ -61,7 +60,7 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
         return writer.formula(blocks, link="identity", has_std=std, **common)
     panel, classes = estimator.panel_, np.asarray(estimator.classes_)
     _check_classes(classes)
-    if isinstance(panel, Softmax):
+    if panel.is_joint:
         n_points = panel.machines[0].likelihood.get_params()["n_points"]
         points = normal_points(len(classes), n_points)[:, : n_points // 2]
         block = writer.softmax(panel.machines[0])
@@ -316,16 +315,16 @@ class _Writer:
         for row in range(len(posterior.sizes)):
             design[row, ends[row] : ends[row + 1]] = 1.0
         design[:, n_pairs:] = posterior.contrast
-        atoms = np.concatenate([*machine.places, np.empty(0)]).astype(np.intp)
+        atoms = posterior.place
         ones = np.full(n_contrasts, -1)
         return _padded(
             Block(
                 index=np.concatenate([places[atoms], ones]).astype(np.intp),
-                centre=np.append(machine.shift[atoms] / self.variance, np.zeros(n_contrasts)),
+                centre=np.append(posterior.shift[atoms] / self.variance, np.zeros(n_contrasts)),
                 scale=posterior.scale * np.append(np.full(n_pairs, self.variance), ones**2),
                 weights=posterior.weights / posterior.scale,
                 design=design,
-                offset=posterior.given,
+                offset=np.zeros(len(design)) if machine.given is None else machine.given,
                 factor=posterior.factor,
                 spread=1.0,
                 constant=0.0,

@@ -211,7 +211,7 @@ class _Drawing:
         squared = graph.minimum(distance, LARGEST_DISTANCE)
         squared = squared * squared
         fourth = squared * squared
-        implausible = fourth / (fourth + 1.0)
+        implausible = fourth / (fourth + 4.0)
         pull = tau * implausible
         moved, rest = pull * away, (1.0 - pull) * away
         other = graph.maximum(rho, implausible) * (rest * rest) + given.amplitude

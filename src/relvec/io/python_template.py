@@ -113,7 +113,7 @@ def _fall_back(block, phi, mean):
         return mean, 0.0, 0.0, 0.0
     d = mean - block["target_mean"]
     z = min(abs(d) / block["deviation"], $largest)
-    implausible = z**4 / (1.0 + z**4)
+    implausible = z**4 / (4.0 + z**4)
     pull = _beyond(phi[block["cover"]], block["means_from"]) * implausible
     return mean - pull * d, pull * d, (1.0 - pull) * d, implausible
 '''

@@ -37,7 +37,7 @@ denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuni
 error_bars.Augmentation error_bars.Novelty
 estimators._machine.FittedMachine
 estimators._output.FittedOutput
-estimators._panels.OneVersusRest estimators._panels.Softmax estimators._panels.TwoClasses
+estimators._panels.Panel
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor

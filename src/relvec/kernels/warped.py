@@ -47,13 +47,16 @@ class Warped(OfTransformedInputs):
     """
 
     def __init__(self, kernel: Kernel, function: Callable[[Any], Any]) -> None:
+        if not isinstance(kernel, Kernel) or isinstance(function, Kernel) or not callable(function):
+            raise TypeError(
+                "Warped needs a kernel object and then a function of all inputs, as in "
+                f"Warped(RBF(1.0), np.log); got {kernel!r} and {function!r}."
+            )
         self.kernel = kernel
         self.function = function
 
     def _transformed(self, X: Any) -> Matrix:
         """Return what the function makes of the inputs, checked."""
-        if not callable(self.function):
-            raise TypeError(f"Warped needs a function of all inputs; got {self.function!r}.")
         given = X
         if not isinstance(X, np.ndarray):
             objects = as_objects(X)

@@ -10,7 +10,6 @@ The curvature of a row must be ``diag(y) - y y'``, as that of the softmax is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -182,47 +181,42 @@ class PairDesign(Design):
 class PairPosterior:
     """The Gaussian around the mode of several latent functions, without the training data.
 
-    Methods take the atoms of each class at new inputs: a list with an array of shape
-    (n_rows, n_atoms of the class) per class.
+    Methods take the atoms in the model, of shape (n_rows, n_atoms), at new inputs.
     """
 
     weights: Vector
     sizes: tuple[int, ...]
+    place: IndexArray
+    """Atom of each pair, among those in the model."""
+    shift: Vector
+    """Taken off the atoms before they are multiplied by weights."""
     contrast: Matrix
     factor: Matrix
     """Cholesky factor of the Hessian, scaled to unit diagonal."""
     scale: Vector
-    given: Vector
-    """Intercepts that were not fitted."""
-
-    @classmethod
-    def of(
-        cls, design: PairDesign, hessian: Hessian, weights: Vector, given: Vector | None = None
-    ) -> PairPosterior:
-        """Keep what predictions need."""
-        given = np.zeros(design.n_latent) if given is None else given
-        return cls(weights, design.sizes, design.contrast, hessian.factor, hessian.scale, given)
 
     @property
-    def coefficients(self) -> list[Vector]:
-        """Weights of each class."""
-        n = sum(self.sizes)
-        return np.split(self.weights[:n], np.cumsum(self.sizes)[:-1])
+    def coef(self) -> Matrix:
+        """Weights of each class in a row; zero where it has no such atom."""
+        result = np.zeros((len(self.sizes), len(self.shift)))
+        rows = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        result[rows, self.place] = self.weights[: len(self.place)]
+        return result
 
     @property
-    def intercepts(self) -> Vector:
-        """Intercept of each class; those that were fitted add up to zero."""
-        fitted: Vector = self.contrast @ self.weights[sum(self.sizes) :]
-        return fitted + self.given
+    def intercept(self) -> Vector:
+        """Logits where all atoms are zero; where they are not shifted, they add up to zero."""
+        fitted: Vector = self.contrast @ self.weights[len(self.place) :]
+        return fitted - self.coef @ self.shift
 
-    def latent(self, atoms_by_class: Sequence[Matrix]) -> Matrix:
+    def predict(self, atoms: Matrix) -> Matrix:
         """Logits at the mode, shape (n_rows, n_classes)."""
-        return self._design(atoms_by_class).latent(self.weights) + self.given
+        return self._design(atoms).latent(self.weights)
 
-    def moments(self, atoms_by_class: Sequence[Matrix]) -> tuple[Matrix, np.ndarray]:
+    def moments(self, atoms: Matrix) -> tuple[Matrix, np.ndarray]:
         """Mean (n_rows, n_classes) and covariance (n_rows, n_classes, n_classes) of the logits."""
-        design = self._design(atoms_by_class)
-        n_rows, n_classes = len(design.columns), len(self.sizes)
+        design = self._design(atoms)
+        n_rows, n_classes = len(atoms), len(self.sizes)
         rows = np.stack([design.effects(k) for k in range(n_classes)])
         rows *= self.scale
         flat = rows.reshape(n_classes * n_rows, len(self.weights)).T
@@ -230,14 +224,8 @@ class PairPosterior:
             flat = solve_lower(self.factor, np.asfortranarray(flat))
         white = flat.reshape(len(self.weights), n_classes, n_rows)
         covariance = np.einsum("pkn,pln->nkl", white, white, optimize=True)
-        return design.latent(self.weights) + self.given, covariance
+        return design.latent(self.weights), covariance
 
-    def _design(self, atoms_by_class: Sequence[Matrix]) -> PairDesign:
-        sizes = tuple(np.shape(atoms)[1] for atoms in atoms_by_class)
-        if sizes != self.sizes:
-            raise ValueError(
-                f"atoms_by_class must hold {list(self.sizes)} columns, class by class; "
-                f"got {list(sizes)}."
-            )
-        has_intercept = self.contrast.shape[1] > 0
-        return PairDesign(np.hstack(atoms_by_class), self.sizes, has_intercept=has_intercept)
+    def _design(self, atoms: Matrix) -> PairDesign:
+        columns = (atoms - self.shift)[:, self.place]
+        return PairDesign(columns, self.sizes, has_intercept=self.contrast.shape[1] > 0)

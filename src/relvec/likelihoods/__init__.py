@@ -3,6 +3,7 @@
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, checked_rows
 from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
+from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.poisson import Poisson
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
@@ -13,6 +14,7 @@ __all__ = [
     "Gaussian",
     "GaussianPrediction",
     "Likelihood",
+    "MixturePrediction",
     "Poisson",
     "Prediction",
     "Softmax",

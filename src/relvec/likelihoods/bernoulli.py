@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 
+from relvec._checks import check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_classes, checked_rows
 
@@ -49,16 +50,17 @@ class BernoulliPrediction(NamedTuple):
 
     def quantile(self, level: float) -> Vector:
         """Return the smallest label that a new one does not exceed with probability `level`."""
-        return np.where(expit(-self.log_odds) >= level, 0.0, 1.0)
+        return np.where(expit(-self.log_odds) >= check_probability("level", level), 0.0, 1.0)
 
     def interval(self, coverage: float) -> Matrix:
         """Return central intervals of a new label, (n_rows, 2)."""
+        coverage = check_probability("coverage", coverage)
         ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
         return np.stack(ends, axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log probability of labels."""
-        labels = checked_classes(target, 2)
+        labels = checked_classes(check_targets(target, self.log_odds.shape), 2)
         return np.where(labels == 1, log_expit(self.log_odds), log_expit(-self.log_odds))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
-from relvec._checks import check_positive
+from relvec._checks import check_positive, check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
 
@@ -40,16 +40,16 @@ class GaussianPrediction(NamedTuple):
 
     def quantile(self, level: float) -> Vector:
         """Return targets below which a new one is with probability `level`."""
-        return self.mean + float(ndtri(level)) * self.std
+        return self.mean + float(ndtri(check_probability("level", level))) * self.std
 
     def interval(self, coverage: float) -> Matrix:
         """Central intervals that hold a new target with probability `coverage`: (..., 2)."""
-        half = float(ndtri(0.5 + 0.5 * coverage)) * self.std
+        half = float(ndtri(0.5 + 0.5 * check_probability("coverage", coverage))) * self.std
         return np.stack([self.mean - half, self.mean + half], axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log density of observed targets."""
-        squared = (np.asarray(target) - self.mean) ** 2 / self.variance
+        squared = (check_targets(target, np.shape(self.mean)) - self.mean) ** 2 / self.variance
         return -0.5 * (np.log(2.0 * np.pi * self.variance) + squared)
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
+from relvec._checks import check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
 
 __all__ = ["MixturePrediction"]
@@ -21,7 +22,16 @@ class MixturePrediction:
 
     Integrals are sums over evenly spaced nodes, which for Gaussian weights are accurate to many
     digits as soon as the spacing resolves the integrand. Where a target is much more precise than
-    the latent value, `log_density` puts the nodes where its own integrand is.
+    the latent value, or far from what is expected, `log_density` puts the nodes where its own
+    integrand is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods import Poisson
+    >>> prediction = Poisson().predict(mean=np.array([1.0]), variance=np.array([0.25]))
+    >>> prediction.mean.round(2), prediction.quantile(0.9)
+    (array([3.08]), array([6.]))
     """
 
     distribution: Callable[[Matrix], Any]
@@ -76,8 +86,7 @@ class MixturePrediction:
 
     def quantile(self, level: float) -> Vector:
         """Return the smallest targets below which a new one is with probability `level`."""
-        if not 0.0 <= level <= 1.0:
-            raise ValueError(f"level must be a probability; got {level!r}.")
+        level = check_probability("level", level)
         each = self.distribution(self._nodes)
         at_nodes = each.ppf(level)
         # the quantile of an average is between those of its parts
@@ -99,30 +108,35 @@ class MixturePrediction:
 
     def interval(self, coverage: float) -> Matrix:
         """Return central intervals that hold a new target with this probability, (n_rows, 2)."""
+        coverage = check_probability("coverage", coverage)
         ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
         return np.stack(ends, axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log density, or log probability, of targets."""
-        rows = np.asarray(target, float)[:, None]
+        rows = check_targets(target, self.centre.shape).astype(np.float64)[:, None]
         points = np.linspace(-1.0, 1.0, 81)
         shift, half = np.zeros(len(rows)), np.full(len(rows), 8.0)
-        for _ in range(12):  # until the nodes cover what matters of the integrand, and little more
+        for _ in range(40):  # until the nodes cover what matters of the integrand, and little more
             places = shift[:, None] + np.multiply.outer(half, points)
-            each = self.distribution(self.centre[:, None] + self.deviation[:, None] * places)
-            at_nodes = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
+            with np.errstate(over="ignore", invalid="ignore"):  # nothing is there
+                each = self.distribution(self.centre[:, None] + self.deviation[:, None] * places)
+                at_nodes = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
             values = at_nodes - 0.5 * places**2
             values = np.where(np.isfinite(values), values, -np.inf)
             best = values.max(axis=1)
             counts = values > (best - 35.0)[:, None]  # terms of more than 1e-15 of the largest
             first, last = np.argmax(counts, axis=1), 80 - np.argmax(counts[:, ::-1], axis=1)
-            narrow = (last - first < 30) & np.isfinite(best)
-            if not narrow.any():
+            # the target is far from what is expected: the integrand goes on at an end
+            is_open = np.maximum(values[:, 0], values[:, -1]) > best - 30.0
+            narrow = (last - first < 30) & np.isfinite(best) & ~is_open
+            if not (narrow | is_open).any():
                 break
             middle = shift + half * 0.5 * (points[first] + points[last])
             width = half * np.maximum(0.5 * (points[last] - points[first]), 0.0) + half / 40.0
-            shift, half = np.where(narrow, middle, shift), np.where(narrow, width, half)
-        spacing = half * (points[1] - points[0])
+            shift = np.where(narrow, middle, shift)
+            half = np.where(is_open, 2.0 * half, np.where(narrow, width, half))
+        spacing = places[:, 1] - places[:, 0]
         result: Vector = logsumexp(values, axis=1) + np.log(spacing / np.sqrt(2.0 * np.pi))
         return result
 

@@ -11,7 +11,7 @@ from scipy.special import ndtri, xlogy
 from scipy.stats import qmc
 from sklearn.utils import check_random_state
 
-from relvec._checks import check_integer
+from relvec._checks import check_integer, check_probability, check_targets
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.likelihoods.base import (
     BoundLikelihood,
@@ -64,16 +64,18 @@ class SoftmaxPrediction(NamedTuple):
 
     def quantile(self, level: float) -> Vector:
         """Return the first class, as coded, up to which the probability is at least `level`."""
-        below = self.mean.cumsum(axis=1)
+        level, below = check_probability("level", level), self.mean.cumsum(axis=1)
         return np.argmax(below >= level - 1e-12, axis=1).astype(np.float64)
 
     def interval(self, coverage: float) -> Matrix:
         """Return central intervals of a new class, as coded, (n_rows, 2)."""
+        coverage = check_probability("coverage", coverage)
         ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
         return np.stack(ends, axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log probability of classes."""
+        target = check_targets(target, (len(self.mean),))
         labels = checked_classes(target, self.mean.shape[1])
         own = self.mean[np.arange(len(self.mean)), labels]
         return np.log(np.maximum(own, np.finfo(np.float64).tiny))

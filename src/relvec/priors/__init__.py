@@ -11,24 +11,20 @@ FlatPrior()
 
 from __future__ import annotations
 
-from sklearn.base import clone
-
 from relvec._checks import check_choice
 from relvec.priors.base import BoundPrior, InverseGamma, Prior, RateHyperprior, Statistics
 from relvec.priors.flat import BoundFlat, FlatPrior
 from relvec.priors.gamma import GammaPrior
 from relvec.priors.laplace import LaplacePrior
 from relvec.priors.separable import SeparablePrior
-from relvec.priors.smoothness import BoundSmoothness, SmoothnessPrior
+from relvec.priors.smoothness import CRITERIA, BoundSmoothness, SmoothnessPrior
 
-_NAMED: dict[str, Prior] = {
-    "flat": FlatPrior(),
-    "gamma": GammaPrior(),
-    "laplace": LaplacePrior(),
-    "smoothness": SmoothnessPrior(),
-    "aic": SmoothnessPrior("aic"),
-    "bic": SmoothnessPrior("bic"),
-    "ric": SmoothnessPrior("ric"),
+_NAMED: dict[str, type[Prior]] = {
+    "flat": FlatPrior,
+    "gamma": GammaPrior,
+    "laplace": LaplacePrior,
+    "smoothness": SmoothnessPrior,
+    **dict.fromkeys(CRITERIA, SmoothnessPrior),
 }
 
 
@@ -60,7 +56,18 @@ def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> 
     >>> round(resolve_prior("bic").bind(n_samples=100).penalty, 2)
     2.3
     """
-    resolved = _resolved(prior)
+    if prior is None:
+        return FlatPrior()
+    if not isinstance(prior, Prior | str):
+        raise TypeError(
+            f"prior must be one of {tuple(_NAMED)} or a Prior such as SmoothnessPrior(2.0); "
+            f"got {prior!r}."
+        )
+    if isinstance(prior, Prior):
+        resolved = prior
+    else:
+        given = {"c": prior} if prior in CRITERIA else {}
+        resolved = _NAMED[check_choice("prior", prior, _NAMED)](**given)
     is_laplace = isinstance(resolved, LaplacePrior) and resolved.rate != 0
     if not takes_density and (is_laplace or isinstance(resolved, SeparablePrior)):
         kind = "Laplace" if is_laplace else "separable"
@@ -69,19 +76,6 @@ def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> 
             'prior="flat", "bic" or another SmoothnessPrior.'
         )
     return resolved
-
-
-def _resolved(prior: Prior | str | None) -> Prior:
-    if prior is None:
-        return FlatPrior()
-    if isinstance(prior, Prior):
-        return prior
-    if not isinstance(prior, str):
-        raise TypeError(
-            f"prior must be one of {tuple(_NAMED)} or a Prior such as SmoothnessPrior(2.0); "
-            f"got {prior!r}."
-        )
-    return clone(_NAMED[check_choice("prior", prior, _NAMED)])
 
 
 __all__ = [

@@ -13,12 +13,14 @@ from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statisti
 class SeparablePrior(Prior):
     """A prior that is a product of one density per atom: derive from this to add your own.
 
-    The density is that of ``log lam``, the log precision of the weight of a unit-norm atom in units
-    of the noise, which makes the model independent of the units of atoms and target. It is
-    relative to an absent atom, so it must tend to zero for ``log lam`` to infinity, and must not
-    fall as fast as ``lam^(-1/2)`` grows for ``log lam`` to minus infinity. All three methods work
-    elementwise on arrays of any shape; the best precision of an atom is found by a search. Run
-    `relvec.testing.check_prior` on it.
+    The log density is a function of ``log lam``, the log precision of the weight of a unit-norm
+    atom in units of the noise, which makes the model independent of the units of atoms and target.
+    It is taken over the prior standard deviation ``lam^(-1/2)`` of the weight, relative to a
+    deviation of zero, an absent atom; over ``log lam`` itself, with the factor ``lam^(-1/2)`` of
+    that change of variables, absent atoms would have no density to compare with. So it must tend
+    to zero for ``log lam`` to infinity, and must not rise as fast as ``lam^(-1/2)`` for ``log lam``
+    to minus infinity. All three methods work elementwise on arrays of any shape; the best
+    precision of an atom is found by a search. Run `relvec.testing.check_prior` on it.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ class SeparablePrior(Prior):
 
     @abstractmethod
     def log_density(self, log_lam: Vector) -> Vector:
-        """Log density of each log precision, relative to that of an absent atom."""
+        """Log density at each log precision, relative to that of an absent atom."""
 
     @abstractmethod
     def slope(self, log_lam: Vector) -> Vector:

@@ -139,7 +139,7 @@ def updated_precision(gamma: Vector, mean: Vector) -> Vector:
     """MacKay's re-estimate of precisions; infinite where the mean is zero."""
     # rounding may leave a well-determinedness at or below zero, and the precision with it
     gamma = np.clip(gamma, 1e-16, 1.0)
-    updated = mackay_update(gamma, gamma, mean, 1.0, 0.0, FixedPoint())
+    updated = mackay_update(gamma, gamma, mean, 1.0, None, FixedPoint())
     return np.where(mean**2 > 1e-300, updated, np.inf)
 
 

@@ -151,17 +151,22 @@ class _Sweeps(Run):
         """Precisions, eq. 44 or 43 of Tipping, and noise, eq. 46 or 50, with their priors."""
         problem, prior = self.problem, self.problem.prior.take(fit.active)
         density = prior.fixed_point(np.log(fit.lam), noise)
+        lam, is_em = fit.lam, self.solver.update == "em"
+        if not is_em:
+            shrunk = fit.shrunk if prior.is_penalised else None
+            lam = mackay_update(fit.lam, fit.gamma, fit.mean, noise, shrunk, density)
+            if (lam > 0.0).all():
+                return lam / noise, self.noise_of(fit)
+        # A density with a negative exponent may outweigh gamma; EM's update is positive always.
         second = fit.mean**2 / noise + fit.covariance.diagonal() + density.scale
         second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
         price = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + density.inverse
         first = 1.0 + density.constant
         expected = 0.5 * (first + np.sqrt(first * first + 4.0 * second * price)) / second
-        if self.solver.update == "em":
+        if is_em:
             ss = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
             count = problem.moments.n_effective + 2.0 * prior.noise.shape
             return expected / noise, reference.bounded_noise(problem, ss / count)
-        lam = mackay_update(fit.lam, fit.gamma, fit.mean, noise, fit.shrunk, density)
-        # A density with a negative exponent may outweigh gamma; EM's update is positive always.
         return np.where(lam > 0.0, lam, expected) / noise, self.noise_of(fit)
 
     def revise(self, state: State) -> State:

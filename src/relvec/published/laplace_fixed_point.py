@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
-from relvec._typing import BoolArray, IndexArray, Vector
-from relvec.priors.gamma import BoundGamma
+from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.block_steps import look
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
-from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Walk
 
 __all__ = ["LaplaceFixedPointSolver"]
@@ -84,7 +82,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
         Parameters
         ----------
         problem : LatentProblem
-            Any prior.
+            With a flat prior, a penalty on degrees of freedom or a Gamma prior.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from instead of all.
         monitor : callable, optional
@@ -109,44 +107,25 @@ class LaplaceFixedPointSolver(BaseEstimator):
                 "the fixed point knows no signs of weights: it starts from all atoms, whatever "
                 "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."
             )
-        run = _Run(problem, update, threshold, warm_start)
-        converged = False
+        run, converged = _Sweeps(problem, update, threshold, warm_start), False
         for number in range(1, max_iter + 1):
-            change = run.sweep()
-            settled = change < tol
-            if settled and run.deletable:
-                settled = not run.delete()
-            run.trace.append(run.state.objective)
+            settled = run.sweep() < tol
+            if not (settled and run.deletable and run.delete()):
+                run.trace.append(run.state.objective)
+                converged = settled
             progress = Progress(update, number, run.trace[-1], len(run.state.active))
             if monitor is not None and monitor(progress):
+                converged = False
                 break
-            if settled:
-                converged = True
+            if converged:
                 break
-        return LatentSolution(run.state, number, converged, run.certificate(), tuple(run.trace))
+        best = look(problem, run.state, 1e-3, 1)[0].gain if run.deletable else 0.0
+        certificate = Certificate(run.steepest(exact=False), best)
+        return LatentSolution(run.state, number, converged, certificate, tuple(run.trace))
 
 
-class _Rates(NamedTuple):
-    """What the rules read off a mode, per active atom."""
-
-    precision: Vector
-    square: Vector
-    variance: Vector
-    gamma: Vector
-    """How well each weight is determined by the data, between zero and one."""
-    priced: Vector
-    """Twice the price of degrees of freedom, times their derivative in minus log precision."""
-
-    @property
-    def diverges(self) -> BoolArray:
-        """Whether the best precision, all else fixed, is infinite."""
-        price = self.priced / self.precision
-        result: BoolArray = self.square - price <= self.gamma * self.variance
-        return result
-
-
-class _Run(Walk):
-    """The atoms still in the model, and their sweeps."""
+class _Sweeps(Walk):
+    """The atoms still in the model, and their sweeps, which take any step."""
 
     def __init__(
         self,
@@ -159,7 +138,7 @@ class _Run(Walk):
         likelihood = problem.likelihood
         atoms = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
         most_latent = problem.largest_latent or likelihood.largest_latent
-        spread = problem.least_log_precision(atoms) + 2.0 * np.log(most_latent)
+        spread = problem.bounds(atoms)[0] + 2.0 * np.log(most_latent)
         reference = likelihood.weighted(likelihood.reference_curvature())
         self.most = np.log(threshold) + np.log(float(reference.sum())) + spread
         if warm_start is None:
@@ -168,77 +147,66 @@ class _Run(Walk):
             active = np.flatnonzero(usable)
             # a priori, all atoms together give a latent function of the order of one
             warm_start = active, spread[active] + np.log(max(len(active), 1))
-        super().__init__(problem, 0.0, None, warm_start, LatentTuning())
+        super().__init__(problem, 0.0, None, warm_start)
+        self.least_rise = 0.0  # of deletions
 
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""
-        problem, state = self.problem, self.state
-        shape, rate = 0.0, 0.0
-        if isinstance(problem.prior, BoundGamma):
-            shape, rate = problem.prior.exponent, problem.prior.raw_rate
-        rates = self._rates()
+        problem, state, active = self.problem, self.state, self.state.active
+        self._read()
         if self.update == "mackay":
-            top = rates.gamma + rates.priced + 2.0 * shape
-            precision = top / np.maximum(rates.square + 2.0 * rate, 1e-300)
+            first, second, inverse = self.gamma + self.priced, self.square, np.zeros(len(active))
         else:
-            # with a price, the positive root of ``second x^2 - first x - priced``
-            first = 1.0 + 2.0 * shape
-            second = rates.square + rates.variance + 2.0 * rate
-            price = rates.priced * rates.precision
-            precision = 0.5 * (first + np.sqrt(first**2 + 4.0 * second * price)) / second
-        active = state.active
-        least = self.bounds(active)[0]
+            first, second = np.ones(len(active)), self.square + self.variance
+            inverse = self.priced * self.precision
+        terms = problem.prior.fixed_point(state.log_precision, 1.0)
+        # the positive root of ``second x^2 - first x - inverse``
+        first, inverse = first + terms.constant, inverse + terms.inverse
+        second = np.maximum(second + terms.scale, 1e-300)
+        precision = 0.5 * (first + np.sqrt(first**2 + 4.0 * second * inverse)) / second
+        least, _ = problem.bounds(self.columns(active))
         log_precision = np.maximum(np.log(np.maximum(precision, 1e-300)), least)
         kept = staying = np.ones(len(active), dtype=bool)
         if self.deletable:
-            kept = (log_precision <= self.most[active]) & (rates.gamma > np.finfo(np.float64).eps)
-            staying = kept & ~rates.diverges
+            kept = log_precision <= self.most[active]
+            kept &= self.gamma > np.finfo(np.float64).eps
+            staying = kept & ~self.diverges
         change = np.abs(log_precision - state.log_precision)[staying].max(initial=0.0)
-        self._move(active[kept], log_precision[kept])
+        active = active[kept]
+        self.state = problem.evaluate(
+            active, log_precision[kept], self.columns(active), state.start_for(active)
+        )
         return float(change)
 
     def delete(self) -> bool:
         """Delete atoms the model is better without; whether there were any."""
-        diverges = self._rates().diverges
-        if diverges.any() and self._is_better(~diverges):
+        self._read()
+        state, stay = self.state, ~self.diverges
+        if not stay.all() and self.accept(state.active[stay], state.log_precision[stay]):
             return True
-        state, k = self.state, len(self.state.active)
         loss = 0.5 * self.problem.removal_loss(state) - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
             if loss[place] > 1.0 + float(np.max(self.problem.prior.penalty)):
                 break
-            if self._is_better(np.arange(k) != place):
+            if self.accept(np.delete(state.active, place), np.delete(state.log_precision, place)):
                 return True
         return False
 
-    def certificate(self) -> Certificate:
-        """Derivatives at fixed curvature where the sweeps ended."""
-        best = 0.0
-        if self.deletable:
-            best = look(self.problem, self.state, 1e-3, 1)[0].gain
-        return Certificate(self.steepest(exact=False), best)
+    def _read(self) -> None:
+        """Read off the mode what the rules know of each active atom.
 
-    def _rates(self) -> _Rates:
+        Among it ``gamma``, by how much the data determine its weight, twice the price of degrees
+        of freedom times their derivative in minus log precision, and whether the best precision,
+        all else fixed, is infinite.
+        """
         mode, k = self.state.mode, len(self.state.active)
-        variance = mode.hessian.covariance.diagonal()[:k]
-        precision = mode.hessian.precision[:k]
-        priced = np.zeros(k)
+        self.variance = mode.hessian.covariance.diagonal()[:k]
+        self.precision, self.square = mode.hessian.precision[:k], mode.weights[:k] ** 2
+        self.gamma = np.clip(1.0 - self.precision * self.variance, 0.0, 1.0)
+        self.priced = np.zeros(k)
         if self.problem.prior.is_penalised:
             free = mode.gradient(self.problem.likelihood, exact=False)
             with_price = self.problem.gradient(self.state, exact=False)
-            priced = 2.0 * np.maximum(with_price - free, 0.0)
-        gamma = np.clip(1.0 - precision * variance, 0.0, 1.0)
-        return _Rates(precision, mode.weights[:k] ** 2, variance, gamma, priced)
-
-    def _is_better(self, kept: BoolArray) -> bool:
-        """Keep some atoms only, if the objective does not fall by that."""
-        before = self.state
-        self._move(before.active[kept], before.log_precision[kept])
-        if self.state.objective >= before.objective:
-            return True
-        self.state = before
-        return False
-
-    def _move(self, active: IndexArray, log_precision: Vector) -> None:
-        start = self.state.start_for(active)
-        self.state = self.problem.evaluate(active, log_precision, self.columns(active), start)
+            self.priced = 2.0 * np.maximum(with_price - free, 0.0)
+        price = self.priced / self.precision
+        self.diverges = self.square - price <= self.gamma * self.variance

@@ -99,6 +99,13 @@ def about_rows(subject: Subject, judged: Sample) -> list[Finding]:
             "they say. Give held_out rows, or cv folds."
         )
         found.append(Finding(False, words))
+    if judged.n_beyond:
+        words = (
+            f"{judged.n_beyond} of {len(judged.y)} rows are beyond the training rows: what is "
+            f"predicted there is little more than the mean of the targets. model.extrapolating(X) "
+            "says which ones."
+        )
+        found.append(Finding(False, words))
     if subject.n_rows < 40:  # a share of one half then has a standard error of 8 %
         words = f"There are {subject.n_rows} rows only: all figures are rough."
         found.append(Finding(False, words))

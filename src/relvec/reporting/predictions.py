@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import predictor, seen_by
+from relvec.describing import predictor, seen_by, tells_extrapolation
 from relvec.reporting.subject import Subject
 
 __all__ = ["RefitError", "Sample", "cross_validated", "predict_rows", "refit"]
@@ -42,6 +42,8 @@ class Sample:
     is_cross_validated: bool = False
     n_shared: int = 0
     """How many rows are also among those of the report, inputs and target alike."""
+    n_beyond: int = 0
+    """How many rows are more beyond the training rows than among them."""
 
 
 def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) -> Sample:
@@ -51,7 +53,11 @@ def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) ->
         probability = np.asarray(estimator.predict_proba(X))
         return Sample(name, is_seen, y, rows, probability=probability)
     mean, std = _mean_std(estimator, X)
-    return Sample(name, is_seen, y, rows, mean, std)
+    n_beyond = 0
+    if tells_extrapolation(estimator):
+        shares = predictor(estimator).extrapolating(seen_by(estimator, X))
+        n_beyond = int(np.count_nonzero(shares > 0.5))
+    return Sample(name, is_seen, y, rows, mean, std, n_beyond=n_beyond)
 
 
 def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from relvec._checks import check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.moments.base import Moments
 from relvec.priors import BoundFlat, BoundPrior
+
+
+def checked_prices(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
+    """Return what each atom must gain, if that and the bound prior fit the atoms; or raise."""
+    if not isinstance(prior, BoundPrior):
+        raise TypeError(f"prior must be bound: prior.bind(n_samples); got {prior!r}.")
+    for name, given in (("min_gain", min_gain), ("penalty", prior.penalty)):
+        values = np.asarray(given, float)
+        if values.shape not in ((), (n_atoms,)) or not (values >= 0.0).all():
+            raise ValueError(
+                f"{name} must be a number, or one for each of {n_atoms} atoms, not negative and "
+                f"not NaN; got {given!r}."
+            )
+    return np.broadcast_to(np.asarray(min_gain, float), (n_atoms,))
 
 
 @dataclass(frozen=True)
@@ -43,8 +58,17 @@ class Problem:
     """Cap on the number of active atoms; None for half the effective sample size."""
 
     def __post_init__(self) -> None:
-        """Give every atom its price."""
-        prices = np.broadcast_to(np.asarray(self.min_gain, float), (self.moments.n_atoms,))
+        """Check that the parts fit each other, and give every atom its price."""
+        if not isinstance(self.moments, Moments):
+            raise TypeError(
+                "moments must be Moments, such as SufficientStatistics(n_atoms).update(Phi, "
+                f"target).moments(); got {type(self.moments).__name__}."
+            )
+        if self.noise_variance is not None:
+            check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
+        if self.max_active is not None:
+            check_integer("max_active", self.max_active, minimum=0)
+        prices = checked_prices(self.min_gain, self.prior, self.moments.n_atoms)
         object.__setattr__(self, "min_gain", prices)
 
     @property

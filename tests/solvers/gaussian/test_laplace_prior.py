@@ -206,7 +206,7 @@ def test_one_sweep_of_the_dense_start_stands_still_at_a_maximum(noise):
     variance = found.point.quadratic / n_samples if noise is None else noise
     gamma = 1.0 - lam * found.covariance.diagonal()
     density = objective.prior.fixed_point(np.log(lam), variance)
-    update = mackay_update(lam, gamma, found.mean, variance, 0.0, density)
+    update = mackay_update(lam, gamma, found.mean, variance, None, density)
     np.testing.assert_allclose(np.log(update), np.log(lam), atol=1e-7)
 
 

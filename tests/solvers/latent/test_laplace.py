@@ -10,13 +10,18 @@ import pytest
 from relvec import RVMClassifier
 from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli
-from relvec.priors import BoundSmoothness, FlatPrior, InverseGamma, SmoothnessPrior
+from relvec.priors import (
+    BoundSmoothness,
+    FlatPrior,
+    InverseGamma,
+    LaplacePrior,
+    SmoothnessPrior,
+)
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.exact import find_entrants
-from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.entries import promising_units
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
-from tests.helpers_priors import gamma_prior, with_prior
+from tests.helpers_priors import HalfCauchy, gamma_prior, with_prior
 
 PRICES = [
     {},
@@ -229,8 +234,8 @@ def test_derivative_in_the_variance_of_an_absent_atom(prices, form):
     problem = problem_of(Phi, t, min_gain=0.0, **data, **prices)
     active, log_precision = np.array([3, 20, 41]), np.array([-1.0, 0.5, 1.5])
     state = problem.evaluate(active, log_precision, Phi[:, active])
-    walk = Walk(problem, 1e-3, None, (active, log_precision), LatentTuning())
-    atoms, entry, gain = find_entrants(walk)
+    walk = Walk(problem, 1e-3, None, (active, log_precision))
+    atoms, entry, gain = promising_units(walk, exact=True)
     assert len(atoms)
     tiny = 1e-6
     for atom in (0, 10, 30, 49):
@@ -299,7 +304,14 @@ def test_gamma_prior_is_refused():
     ("parts", "error", "match"),
     [
         ({"min_gain": np.nan}, ValueError, "min_gain must be a number"),
+        ({"min_gain": -1.0}, ValueError, "not negative and not NaN; got -1"),
         ({"min_gain": np.ones(2)}, ValueError, "one for each of 3 atoms"),
+        ({"prior": LaplacePrior(1.0).bind(5)}, ValueError, "FlatPrior or SmoothnessPrior"),
+        ({"prior": LaplacePrior("auto").bind(5)}, ValueError, "is for regression only"),
+        ({"prior": HalfCauchy().bind(5)}, ValueError, "BoundSeparable, a prior with a density"),
+        ({"largest_latent": 0.0}, ValueError, "largest_latent must be a positive number"),
+        ({"largest_latent": -1.0}, ValueError, "largest_latent must be a positive number"),
+        ({"dictionary": np.eye(5)[:, :3]}, TypeError, r"wrap it: DenseDictionary\(array\)"),
         ({"prior": SmoothnessPrior("bic")}, TypeError, "prior must be bound"),
         ({"prior": BoundSmoothness(np.ones(2))}, ValueError, "penalty must be a number"),
         ({"likelihood": Bernoulli()}, TypeError, "bound to targets"),
@@ -307,9 +319,12 @@ def test_gamma_prior_is_refused():
     ],
 )
 def test_parts_that_do_not_fit_are_named(parts, error, match):
-    fitting = {"likelihood": Bernoulli().bind([0, 1, 0, 1, 1])}
+    fitting = {
+        "dictionary": DenseDictionary(np.eye(5)[:, :3]),
+        "likelihood": Bernoulli().bind([0, 1, 0, 1, 1]),
+    }
     with pytest.raises(error, match=match):
-        LatentProblem(DenseDictionary(np.eye(5)[:, :3]), **(fitting | parts))
+        LatentProblem(**(fitting | parts))
 
 
 def test_a_classifier_refuses_a_prior_on_the_noise():

@@ -18,9 +18,8 @@ from relvec.solvers import LaplaceSolver, LatentProblem
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule
 from relvec.solvers.gaussian.state import State
-from relvec.solvers.latent.exact import ExactAscent
+from relvec.solvers.latent.exact import ascend_exactly
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
-from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import with_prior
@@ -408,10 +407,10 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         t = (rng.random(60) < expit(X @ rng.normal(size=8))).astype(float)
         problem = problem_of(X, t, np.ones(8))
         start = problem.without_wrong(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
-        walk = Walk(problem, 1e-3, None, (start.active, start.log_precision), LatentTuning())
+        walk = Walk(problem, 1e-3, None, (start.active, start.log_precision))
         start = walk.state
-        ascent = ExactAscent(walk, 500)
-        assert ascent.run()
-        assert ascent.certificate().gradient < 1e-2
+        converged, certificate = ascend_exactly(walk, 500)
+        assert converged
+        assert certificate.gradient < 1e-2
         assert walk.state.objective >= start.objective
         assert (walk.state.mode.weights[: len(walk.state.active)] > 0).all()

@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 
 from relvec.dictionaries import DenseDictionary
-from relvec.laplace.pairs import PairPosterior
 from relvec.likelihoods import Bernoulli, Softmax
 from relvec.priors import SmoothnessPrior
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.common_precision import best_common_precision
-from relvec.solvers.latent.exact import find_entrants
-from relvec.solvers.latent.tuning import LatentTuning
+from relvec.solvers.latent.entries import best_common_precision, promising_units
 from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
 PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
 SHARED = [False, True]
+
+
+def split(problem, active):
+    """Atoms of each class."""
+    blocks, atoms = np.divmod(active, problem.dictionary.shape[1])
+    return [atoms[blocks == k] for k in range(problem.n_blocks)]
 
 
 def problem_of(Phi, t, n_classes=3, weight=None, offset=None, has_intercept=True, **kwargs):
@@ -43,7 +46,7 @@ def check(problem, solution):
     if problem.shared:
         tiles = state.log_precision.reshape(problem.n_blocks, -1)
         np.testing.assert_allclose(tiles, np.broadcast_to(tiles[0], tiles.shape), atol=1e-9)
-        by_class = problem.split(state.active)
+        by_class = split(problem, state.active)
         assert all(np.array_equal(atoms, by_class[0]) for atoms in by_class)
 
 
@@ -83,8 +86,8 @@ def test_permuting_classes_permutes_the_answer(shared):
     second = problem_of(Phi, order[t], shared=shared)
     one, two = (LaplaceSolver().solve(problem).state for problem in (first, second))
     assert two.objective == pytest.approx(one.objective, abs=1e-5)
-    for k, atoms in enumerate(first.split(one.active)):
-        np.testing.assert_array_equal(second.split(two.active)[order[k]], atoms)
+    for k, atoms in enumerate(split(first, one.active)):
+        np.testing.assert_array_equal(split(second, two.active)[order[k]], atoms)
     # logits have no level, which priors set to a mean of zero only if precisions are shared
     spread = [x.mode.latent - x.mode.latent.mean(axis=1, keepdims=True) for x in (one, two)]
     np.testing.assert_allclose(spread[1][:, order], spread[0], atol=1e-3)
@@ -192,11 +195,9 @@ def test_regressions_are_stationary_at_the_mode():
     active = np.array([3, 9, 40 + 5, 80 + 5, 80 + 20])
     state = problem.evaluate(active, np.zeros(5), columns_of(problem, active))
     weights = np.split(state.mode.weights[:5], [2, 3])
-    intercepts = PairPosterior.of(
-        state.mode.design, state.mode.hessian, state.mode.weights
-    ).intercepts
+    intercepts = state.mode.design.contrast @ state.mode.weights[5:]
     for k, (curvature, response) in enumerate(problem.likelihood.responses(state.mode.latent)):
-        atoms = Phi[:, problem.split(active)[k]]
+        atoms = Phi[:, split(problem, active)[k]]
         residual = curvature * (response - atoms @ weights[k] - intercepts[k])
         np.testing.assert_allclose(atoms.T @ residual, weights[k], atol=1e-5)
         assert residual.sum() == pytest.approx(0.0, abs=1e-5)
@@ -317,8 +318,8 @@ def test_derivative_in_the_variance_of_an_absent_unit(prices, shared):
     units = np.array([3, 20])
     active, theta = problem.expanded(units), np.tile([0.5, -0.3], problem.tied)
     state = problem.evaluate(active, theta, columns_of(problem, active))
-    walk = Walk(problem, 1e-3, None, (active, theta), LatentTuning())
-    found, _, gain = find_entrants(walk)
+    walk = Walk(problem, 1e-3, None, (active, theta))
+    found, _, gain = promising_units(walk, exact=True)
     assert len(found)
     tiny = 1e-6
     for unit in (0, 10, 30, 39):

@@ -25,6 +25,10 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of each class.")
     ] = False,
+    flag_extrapolation: Annotated[
+        bool,
+        typer.Option("--flag-extrapolation", help="Add how far rows are beyond the data, 0 to 1."),
+    ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Copy the columns of the table.")] = False,
     output_format: Annotated[
         str | None, typer.Option(help="csv, tsv or jsonl on stdout; else from the suffix of -o.")
@@ -53,6 +57,7 @@ def predict(
                 std=std,
                 interval=interval,
                 proba=proba,
+                flag_extrapolation=flag_extrapolation,
                 keep=keep,
                 output_format=output_format,
                 format=format,

@@ -74,19 +74,9 @@ def ascend(
     """
     climb = _Climb(problem, start, schedule, noise_variance, stage, monitor)
     while True:
-        active, (is_brief, charge) = climb.active, climb.options()
-        maximum = maximise(
-            problem.moments.gram(active),
-            problem.moments.correlation[active],
-            climb.theta,
-            climb.objective.take(active),
-            max_iter=(schedule.newton_steps, 3, 100)[climb.polishing],
-            tol=schedule.gradient_tol,
-            charge=charge,
-            brief=is_brief,
-            tuning=schedule.tuning,
-        )
-        if climb.move_to(maximum):
+        # Atoms are still to come at first: a few Newton steps will do.
+        is_brief = bool(len(climb.active)) and climb.polishing == 0 and not climb.is_settling
+        if climb.move(is_brief=is_brief):
             return climb.state(None, is_full=False)
         found = climb.look()
         wants = bool((found.net > 0.0).any())
@@ -151,15 +141,21 @@ class _Climb:
         self.n_rounds = 0
         self.trace: list[float] = []
 
-    def options(self) -> tuple[bool, Vector | None]:
-        """Whether a few Newton steps will do, and what atoms must be worth to stay, if anything."""
-        # Atoms are still to come at first, and only at the end are their prices charged.
-        is_brief = bool(len(self.active)) and self.polishing == 0 and not self.is_settling
-        is_charged = self.is_charged and self.polishing == 2
-        return is_brief, self.problem.min_gain[self.active] if is_charged else None
-
-    def move_to(self, maximum: Maximum) -> bool:
-        """Go where Newton's method led, without the atoms it removed; say if a monitor stops."""
+    def move(self, *, is_brief: bool) -> bool:
+        """Take Newton steps, without the atoms they remove; say if a monitor stops."""
+        active, is_charged = self.active, self.is_charged and self.polishing == 2
+        maximum = maximise(
+            self.moments.gram(active),
+            self.moments.correlation[active],
+            self.theta,
+            self.objective.take(active),
+            max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
+            tol=self.schedule.gradient_tol,
+            # only at the end have atoms to be worth their prices
+            charge=self.problem.min_gain[active] if is_charged else None,
+            brief=is_brief,
+            tuning=self.tuning,
+        )
         self.n_rounds += 1
         self.maximum, self.theta = maximum, maximum.point.theta
         if len(maximum.kept) < len(self.active):

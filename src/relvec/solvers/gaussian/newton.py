@@ -23,7 +23,7 @@ from relvec._linalg import (
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.evidence import (
-    downdated_shrinkage,
+    downdate_shrinkage,
     factorise,
     gradient_and_hessian,
     penalised_shrinkage,
@@ -49,7 +49,8 @@ class Objective(NamedTuple):
 
     def take(self, atoms: IndexArray) -> Objective:
         """Return the objective of some of the atoms."""
-        return self._replace(prior=self.prior.take(atoms))
+        n_effective, target_ss, prior, noise = self
+        return Objective(n_effective, target_ss, prior.take(atoms), noise)
 
     def noise_at(self, point: Point) -> float:
         """Return the noise variance: held, or the best at a point."""
@@ -134,7 +135,9 @@ def raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objectiv
     while point is None:
         lam = factorise(gram, lam).lam
         point = evaluate(gram, correlation, np.log(lam), objective)
-        lam = np.maximum(lam, 10.0 * lam.min())
+        if point is None and not lam.min(initial=np.inf) < 1e100:
+            raise FloatingPointError("the evidence is not finite at any precision")
+        lam = np.maximum(lam, 10.0 * lam.min(initial=np.inf))
     return point
 
 
@@ -169,9 +172,7 @@ def _model_at(
     """Return the model at a point, with its posterior moments; None is a point to be raised."""
     point = point or raised(gram, correlation, theta, objective)
     _, _, prior, noise = objective
-    covariance, shrunk, density = point.known_covariance, None, None
-    if covariance is None:
-        covariance = inverse_from_cholesky(point.factor)
+    covariance, shrunk, density = point.covariance, None, None
     if prior.is_penalised:
         shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
     if prior.has_density:
@@ -180,18 +181,8 @@ def _model_at(
     return _Model(*given, point, covariance, mean, shrunk, density)
 
 
-def _restricted(model: _Model, alive: BoolArray) -> _Model:
-    """Return the model of some of the atoms, their precisions unchanged."""
-    gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
-    objective = model.objective.take(np.flatnonzero(alive))
-    charge = None if model.charge is None else model.charge[alive]
-    theta, kept = model.point.theta[alive], model.kept[alive]
-    point = evaluate(gram, correlation, theta, objective)
-    return _model_at(theta, point, gram, correlation, objective, charge, kept)
-
-
-def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
-    """Find the atoms that stay when others go, exactly, one after the other.
+def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray | None, bool]:
+    """Find the atoms that stay when others go, exactly, one after the other; None if all stay.
 
     An atom goes when its best precision is infinite or, if there is a charge, when the
     model without it loses less than the charge; the others are then updated by rank-one
@@ -202,33 +193,39 @@ def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray, bool]:
     n, _, prior, noise = model.objective
     lam, quadratic, charge = model.point.lam, model.point.quadratic, model.charge
     covariance, mean, shrunk = model.covariance, model.mean, model.shrunk
-    alive = np.ones(len(mean), dtype=bool)
-    while alive.any():
-        variance = np.where(alive, covariance.diagonal(), 1.0)
+    alive, variance = None, covariance.diagonal()
+    for n_left in range(len(mean), 0, -1):
         known = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
-        goes = prior.is_hopeless(known, n, noise) & alive
+        goes = prior.is_hopeless(known, n, noise)
         if charge is None and not goes.any():
             break
         loss = removal_loss(known, lam, quadratic, n, noise, model.density)
         if charge is not None:
             loss = loss - charge
-            goes |= (loss < 0.0) & alive
+            goes |= loss < 0.0
+        if alive is not None:
+            goes &= alive
         n_going = int(np.count_nonzero(goes))
         if not n_going:
             break
         loss = np.where(goes, loss, np.inf)
-        if n_going > bulk and len(alive) > 40 and alive.all():
-            alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
-            return alive, True
+        if alive is None:
+            alive = np.ones(len(mean), dtype=bool)
+            if n_going > bulk and n_left > 40:
+                alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
+                return alive, True
+            covariance, mean = covariance.copy(), mean.copy()  # changed in place from here on
+            shrunk = None if shrunk is None else shrunk.copy()
         worst = int(np.argmin(loss))
         quadratic, alive[worst] = float(np.asarray(known.quadratic)[worst]), False
         root = math.sqrt(covariance[worst, worst])
         a = covariance[:, worst] / root
         if shrunk is not None:
-            shrunk = downdated_shrinkage(prior.penalty, shrunk, covariance, lam, a)
-        mean = mean - a * (mean[worst] / root)
+            downdate_shrinkage(prior.penalty, shrunk, covariance, lam, a)
+        mean -= a * (mean[worst] / root)
         mean[worst] = 0.0
-        covariance = covariance - np.multiply.outer(a, a)
+        covariance -= np.multiply.outer(a, a)
+        variance = np.where(alive, covariance.diagonal(), 1.0)
     return alive, False
 
 
@@ -258,23 +255,18 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
     return step * (max_step / largest) if largest > max_step else step
 
 
-class _Step(NamedTuple):
-    """A step of Newton's method."""
-
-    point: Point | None
-    """Where it leads; None if the model stays where it is."""
-    steepest: float
-    """Largest entry of the gradient before it."""
-    converged: bool
-
-
-def _newton_step(model: _Model, tol: float, tuning: SearchTuning, *, is_last: bool) -> _Step:
+def _newton_step(
+    model: _Model, tol: float, tuning: SearchTuning, *, is_last: bool
+) -> tuple[Point | None, float, bool]:
     """Take one step, shortened until the cost falls as its slope promises.
 
     None is taken at the maximum, nor after the one that `is_last`. The maximum is where the
     gradient is below `tol`, or what is left to gain below rounding: ``R`` is a difference of larger
     numbers, and an error of one unit in the last place of the Gram matrix moves ``R`` by
     ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
+
+    Returns where the step leads, None if the model stays where it is; the largest entry of the
+    gradient before it; and whether that is the maximum.
     """
     (n, target_ss, prior, noise), mean = model.objective, model.mean
     theta, cost, quadratic = model.point.theta, model.point.cost, model.point.quadratic
@@ -298,21 +290,21 @@ def _newton_step(model: _Model, tol: float, tuning: SearchTuning, *, is_last: bo
         hessian[held, held] = 1.0
     steepest = float(np.abs(gradient).max(initial=0.0))
     if steepest < tol or is_last:
-        return _Step(None, steepest, steepest < tol)
+        return None, steepest, steepest < tol
     step, length = _direction(gradient, hessian, tuning.max_step), 1.0
     precision = n / quadratic if noise is None else 1.0 / noise
     data = precision * (target_ss + len(mean) * float(mean @ mean))
     rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(model.covariance.trace()))
     slope = float(gradient @ step)
     if -slope < rounding:
-        return _Step(None, steepest, True)
+        return None, steepest, True
     for _ in range(tuning.max_backtracks):
         trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
         trial = evaluate(model.gram, model.correlation, trial_theta, model.objective)
         if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + rounding:
-            return _Step(trial, steepest, False)
+            return trial, steepest, False
         length *= tuning.backtrack
-    return _Step(None, steepest, False)
+    return None, steepest, False
 
 
 def maximise(
@@ -353,20 +345,25 @@ def maximise(
     n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
     while True:
         alive, many = _find_survivors(model, bulk)
-        if not alive.all():
-            smaller = _restricted(model, alive)
+        if alive is not None:
+            gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
+            objective = model.objective.take(np.flatnonzero(alive))
+            charge = None if model.charge is None else model.charge[alive]
+            theta, kept = model.point.theta[alive], model.kept[alive]
+            point = evaluate(gram, correlation, theta, objective)
+            smaller = _model_at(theta, point, gram, correlation, objective, charge, kept)
             if many and smaller.point.cost > model.point.cost:
-                bulk = len(theta)  # too many: one by one from now on
+                bulk = len(model.kept)  # too many: one by one from now on
                 continue
             model = smaller
             if many:
                 continue
-        step = _newton_step(model, tol, tuning, is_last=n_iter >= max_iter)
-        if step.point is None:
+        point, steepest, converged = _newton_step(model, tol, tuning, is_last=n_iter >= max_iter)
+        if point is None:
             break
         n_iter += 1
         if brief and n_iter >= max_iter:
-            return Maximum(model.kept, step.point, None, None, n_iter, False, np.inf)
-        model = _model_at(step.point.theta, step.point, *model[:5])
+            return Maximum(model.kept, point, None, None, n_iter, False, np.inf)
+        model = _model_at(point.theta, point, *model[:5])
     end = model.kept, model.point, model.covariance, model.mean
-    return Maximum(*end, n_iter, step.converged, step.steepest)
+    return Maximum(*end, n_iter, converged, steepest)

@@ -98,7 +98,7 @@ def dense_start(
 def _sorted_out(point: Point, objective: Objective) -> Vector:
     """One of MacKay's updates of ``log lam``."""
     prior = objective.prior
-    shrunk: Vector | float = 0.0
+    shrunk = None
     if prior.is_penalised:
         covariance = point.covariance
         variance = covariance.diagonal()

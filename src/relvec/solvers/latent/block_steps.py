@@ -19,34 +19,11 @@ from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import State, objective_of, value_of
-from relvec.solvers.latent.common_precision import best_common_precision
+from relvec.solvers.latent.entries import best_common_precision
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 
-__all__ = ["Block", "Proposal", "blocks_of", "look", "propose"]
-
-
-class Block(NamedTuple):
-    """One block of a model and the regression that it looks like."""
-
-    problem: LatentProblem
-    first: int
-    """Number, among all blocks, of the first atom of the dictionary in this one."""
-    active: IndexArray
-    """Active atoms, numbered in the dictionary."""
-    log_precision: Vector
-    regression: WorkingResponse
-
-
-def blocks_of(problem: LatentProblem, state: LatentState) -> list[Block]:
-    """Return the regressions that the blocks look like at the mode."""
-    blocks, place, first = [], 0, 0
-    responses = problem.likelihood.responses(state.mode.latent)
-    for active, response in zip(problem.split(state.active), responses, strict=True):
-        log_precision = state.log_precision[place : place + len(active)]
-        blocks.append(Block(problem, first, active, log_precision, response))
-        place, first = place + len(active), first + problem.dictionary.shape[1]
-    return blocks
+__all__ = ["Proposal", "look", "propose"]
 
 
 class Proposal(NamedTuple):
@@ -60,30 +37,39 @@ class Proposal(NamedTuple):
     """Of the model, or of the best atom: log evidence net of prices; zero if nothing gains."""
 
 
-def propose(block: Block, working: IndexArray, atoms: Matrix, schedule: Schedule) -> Proposal:
-    """Ascend the evidence of the regression to weights of the signs required.
+def propose(
+    latent: LatentProblem,
+    state: LatentState,
+    block: int,
+    response: WorkingResponse,
+    working: IndexArray,
+    atoms: Matrix,
+    schedule: Schedule,
+) -> Proposal:
+    """Ascend the evidence of the regression of a block to weights of the signs required.
 
     Only the `working` atoms, ascending and the active ones among them, may be in the model;
     `atoms` are their columns.
     """
-    latent = block.problem
+    first = block * latent.dictionary.shape[1]
     statistics = SufficientStatistics(len(working))
-    statistics.update(atoms, block.regression.target, block.regression.curvature)
+    statistics.update(atoms, response.target, response.curvature)
     moments = statistics.moments(centre=latent.has_intercept)
     prior, min_gain = latent.regression_prior.take(working), latent.min_gain[working]
     problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
-    inside = np.searchsorted(working, block.active)
+    mine = np.isin(state.active, working + first)
+    inside = np.searchsorted(working, state.active[mine] - first)
     norms = 2.0 * np.log(moments.column_norm)
-    start = State(inside, block.log_precision - norms[inside])
+    start = State(inside, state.log_precision[mine] - norms[inside])
     if latent.signs is None:
         end = ascend(problem, start, schedule, noise_variance=1.0)
     else:
         end = ascend_signed(problem, start, schedule, latent.signs[working])
         end = end._replace(objective=_value(problem, end))
     gain = end.objective - _value(problem, start)
-    least = latent.least_log_precision(atoms[:, end.active])
+    least, _ = latent.bounds(atoms[:, end.active])
     log_precision = np.maximum(end.theta + norms[end.active], least)
-    return Proposal(working[end.active] + block.first, log_precision, gain)
+    return Proposal(working[end.active] + first, log_precision, gain)
 
 
 def _value(problem: Problem, state: State) -> float:
@@ -104,13 +90,16 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
     A gain of less than `threshold` does not count, and of the rest the `most` promising are
     listed.
     """
-    found, charged = [], problem.charged_entry(state) if problem.counts_at_reference else None
-    for k, block in enumerate(blocks_of(problem, state)):
-        active, prior, (curvature, response) = block.active, problem.regression_prior, block[-1]
+    n_atoms, prior, found = problem.dictionary.shape[1], problem.regression_prior, []
+    charged = problem.charged_entry(state) if problem.counts_at_reference else None
+    responses = problem.likelihood.responses(state.mode.latent)
+    for k, (curvature, response) in enumerate(responses):
+        mine = state.active // n_atoms == k
+        active = state.active[mine] - k * n_atoms
         moments = WeightedMoments(
             problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
         )
-        theta = block.log_precision - 2.0 * np.log(moments.column_norm[active])
+        theta = state.log_precision[mine] - 2.0 * np.log(moments.column_norm[active])
         objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
         if point is None:  # beyond rounding: nothing can be said of other atoms
@@ -135,5 +124,5 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
         order = order[net[order] > 0.0]
         log_precision = log_unit[order] + 2.0 * np.log(norm[order])
         best = max(0.0, float(net.max(initial=0.0)))
-        found.append(Proposal(index[order] + block.first, log_precision, best))
+        found.append(Proposal(index[order] + k * n_atoms, log_precision, best))
     return found

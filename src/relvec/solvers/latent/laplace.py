@@ -10,10 +10,9 @@ from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.priors import BoundFlat
 from relvec.solvers.base import Monitor
-from relvec.solvers.latent.exact import ExactAscent
+from relvec.solvers.latent.exact import ascend_exactly
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.search import BlockSearch
-from relvec.solvers.latent.tuning import LatentTuning
 
 __all__ = ["LaplaceSolver"]
 
@@ -61,7 +60,7 @@ class LaplaceSolver(BaseEstimator):
         Parameters
         ----------
         problem : LatentProblem
-            Any prior but one with a Gamma density on the weight precisions.
+            With a flat prior or a penalty on degrees of freedom.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from.
         monitor : callable, optional
@@ -76,21 +75,19 @@ class LaplaceSolver(BaseEstimator):
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
-        tuning, is_stopped = LatentTuning(), False
+        is_stopped = False
         if problem.prior.is_penalised and warm_start is None:
             # under a penalty single atoms are hard to find; the free model finds them
             free = replace(problem, prior=BoundFlat())
-            flat = BlockSearch(free, 10.0 * tol, max_iter, monitor, None, tuning)
+            flat = BlockSearch(free, 10.0 * tol, max_iter, monitor, None)
             flat.run()
             warm_start = flat.state.active, flat.state.log_precision
             is_stopped = flat.is_stopped
-        search = BlockSearch(problem, tol, max_iter, monitor, warm_start, tuning)
+        search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
         converged = not is_stopped and search.run()
         certificate = search.certificate()
         if exact and not (is_stopped or search.is_stopped):
             # one atom at a time: more rounds than working sets
-            ascent = ExactAscent(search, 4 * max_iter)
-            converged = ascent.run()
-            certificate = ascent.certificate()
+            converged, certificate = ascend_exactly(search, 4 * max_iter)
         n_iter = max(1, len(search.trace) - 1)
         return LatentSolution(search.state, n_iter, converged, certificate, tuple(search.trace))

@@ -12,13 +12,14 @@ from typing import Protocol
 
 import numpy as np
 
+from relvec._checks import check_positive
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.laplace.hessian import Hessian, Penalty
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
-from relvec.solvers.base import Certificate, Monitor
+from relvec.solvers.base import Certificate, Monitor, checked_prices
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
@@ -94,8 +95,8 @@ class LatentProblem:
     """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
     prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
     """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
-    atoms or each, or a density of log precisions. A density of the noise variance adds nothing:
-    there is none to estimate."""
+    atoms or each, or a Gamma density of the precisions, for `LaplaceFixedPointSolver` only. Other
+    densities are refused. One of the noise variance adds nothing: there is none to estimate."""
     is_prior: bool = True
     """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
     makes the penalty a prior, or at the curvature of the model itself."""
@@ -121,60 +122,56 @@ class LatentProblem:
     """The penalty alone, as regressions at fixed curvature know it."""
 
     def __post_init__(self) -> None:
-        """Check the parts, give every atom its price, and count."""
-        self._check()
-        n_atoms, n_blocks = self.dictionary.shape[1], self.likelihood.recipe.n_latent
-        signs = None if self.signs is None else check_signs(self.signs, n_atoms)
-        completed = {
-            "min_gain": np.broadcast_to(np.asarray(self.min_gain, float), (n_atoms,)),
-            "signs": signs if signs is not None and signs.any() else None,
-            "n_blocks": n_blocks,
-            "counts_at_reference": self.prior.is_penalised and self.is_prior,
-            "tied": n_blocks if self.shared else 1,
-            "regression_prior": BoundSmoothness(self.prior.penalty),
-        }
-        for name, value in completed.items():
-            object.__setattr__(self, name, value)
-
-    def _check(self) -> None:
-        """Raise if the parts are not bound or do not fit each other."""
+        """Check that the parts are bound and fit each other, price every atom, and count."""
+        if not isinstance(self.dictionary, Dictionary):
+            raise TypeError(
+                f"dictionary must be a Dictionary; got {type(self.dictionary).__name__}. Of an "
+                "array, wrap it: DenseDictionary(array)."
+            )
         n_rows, n_atoms = self.dictionary.shape
         if not isinstance(self.likelihood, BoundLikelihood):
             raise TypeError(f"likelihood must be bound to targets; got {self.likelihood!r}.")
-        if not isinstance(self.prior, BoundPrior):
-            raise TypeError(f"prior must be bound: prior.bind(n_samples); got {self.prior!r}.")
         if len(self.likelihood.target) != n_rows:
             raise ValueError(
                 f"the dictionary has {n_rows} rows, the likelihood {len(self.likelihood.target)} "
                 "targets; both need the same number."
             )
-        for name, value in (("min_gain", self.min_gain), ("penalty", self.prior.penalty)):
-            if np.shape(value) not in ((), (n_atoms,)) or np.isnan(value).any():
-                raise ValueError(
-                    f"{name} must be a number, or one for each of {n_atoms} atoms, and not NaN; "
-                    f"got shape {np.shape(value)}."
-                )
-        if self.signs is not None and self.likelihood.n_latent > 1:
-            raise ValueError("signs of weights need a likelihood of one latent function.")
+        prices = checked_prices(self.min_gain, self.prior, n_atoms)
+        if self.prior.learnt or (self.prior.has_density and self.prior.is_removable):
+            raise ValueError(
+                f"a {type(self.prior).__name__}, a prior with a density of its own, is for "
+                "regression only: latent functions need FlatPrior or SmoothnessPrior, or a "
+                "GammaPrior with LaplaceFixedPointSolver."
+            )
+        if self.largest_latent is not None:
+            check_positive("largest_latent", self.largest_latent, also="or None")
+        n_blocks = self.likelihood.recipe.n_latent
+        completed = {
+            "min_gain": prices,
+            "signs": None if self.signs is None else check_signs(self.signs, n_atoms, n_blocks),
+            "n_blocks": n_blocks,
+            "counts_at_reference": self.prior.is_penalised and self.is_prior,
+            "tied": n_blocks if self.shared else 1,
+            "regression_prior": BoundSmoothness(self.prior.penalty),
+        }
+        for name, known in completed.items():
+            object.__setattr__(self, name, known)
 
-    # ------------------------------------------------------------------ blocks and units
-
-    def split(self, active: IndexArray) -> list[IndexArray]:
-        """Return the active atoms of each block, numbered in the dictionary."""
-        starts = np.arange(self.n_blocks) * self.dictionary.shape[1]
-        parts = np.split(active, np.searchsorted(active, starts[1:]))
-        return list(map(np.subtract, parts, starts))
+    # ------------------------------------------------------------------ units
 
     def expanded(self, units: IndexArray) -> IndexArray:
         """Return the weights of some units, block by block."""
         starts = np.arange(self.tied)[:, None] * self.dictionary.shape[1]
         return (starts + units).ravel()
 
-    def pooled(self, value: Vector) -> Vector:
-        """Sum over the weights that share a precision, for every weight."""
-        if self.tied == 1:
-            return value
-        return np.tile(value.reshape(self.tied, -1).sum(axis=0), self.tied)
+    def by_unit(self, values: np.ndarray) -> np.ndarray:
+        """Arrange values of shape (n_atoms, n_blocks) by unit, its weights in the second axis."""
+        return values if self.tied > 1 else values.T.reshape(-1, 1)
+
+    def summed(self, values: Vector) -> Vector:
+        """Sum values of the weights of a model over those that share a precision."""
+        total: Vector = values.reshape(self.tied, -1).sum(axis=0)
+        return total
 
     # ------------------------------------------------------------------ the objective
 
@@ -192,7 +189,10 @@ class LatentProblem:
         The objective of a model with a weight of the wrong sign, or whose evidence is not to be
         believed (see `Mode.is_credible`), is minus infinity, unless `judge` is False.
         """
-        sizes = tuple(map(len, self.split(active))) if self.n_blocks > 1 else None
+        sizes = None
+        if self.n_blocks > 1:
+            blocks = active // self.dictionary.shape[1]
+            sizes = tuple(np.bincount(blocks, minlength=self.n_blocks).tolist())
         mode = find_mode(
             columns,
             log_precision,
@@ -293,8 +293,12 @@ class LatentProblem:
         volume: Vector = np.linalg.slogdet(blocks * mode.hessian.precision[pairs[:, :1], None])[1]
         return fit + volume
 
-    def least_log_precision(self, columns: Matrix) -> Vector:
-        """Smallest log precisions allowed for some atoms: the bound on latent functions."""
+    def bounds(self, columns: Matrix) -> tuple[Vector, Vector]:
+        """Smallest and largest log precisions of some atoms.
+
+        The smallest are by the bound on latent functions. Beyond a factor of e^30 over them an atom
+        has no influence.
+        """
         largest = self.largest_latent or self.likelihood.largest_latent
         # log mean square of the atoms over the rows, as an intercept leaves them
         share = np.full(len(columns), 1.0 / len(columns))
@@ -303,7 +307,8 @@ class LatentProblem:
         if self.has_intercept:
             columns = columns - share @ columns
         log_spread: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
-        return log_spread - 2.0 * float(np.log(largest))
+        least = log_spread - 2.0 * float(np.log(largest))
+        return least, least + 30.0
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ import numpy as np
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.gaussian.ascent import Schedule
-from relvec.solvers.latent.block_steps import Proposal, blocks_of, look, propose
+from relvec.solvers.latent.block_steps import Proposal, look, propose
 from relvec.solvers.latent.entries import enter_jointly, promising_units
 from relvec.solvers.latent.problem import LatentProblem, LatentState
-from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Stopped, Walk
 
 __all__ = ["BlockSearch"]
@@ -35,9 +34,8 @@ class BlockSearch(Walk):
         max_iter: int,
         monitor: Monitor | None,
         warm_start: tuple[IndexArray, Vector] | None,
-        tuning: LatentTuning,
     ) -> None:
-        super().__init__(problem, tol, monitor, warm_start, tuning)
+        super().__init__(problem, tol, monitor, warm_start)
         self.max_iter, self.is_stopped = max_iter, False
         threshold = max(float(problem.min_gain.min(initial=1e-3)), 1e-4)
         self.schedule = Schedule(threshold=threshold, gradient_tol=1e-3, max_rounds=50)
@@ -48,8 +46,8 @@ class BlockSearch(Walk):
         is_plain = problem.n_blocks == 1 and problem.signs is None
         self._needs_settling = problem.prior.is_penalised or not is_plain
         if not problem.shared:
-            is_small = self.n_atoms <= tuning.first_atoms
-            atoms = np.arange(self.n_atoms * problem.n_blocks)
+            is_small = self.n_atoms <= self.tuning.first_atoms
+            atoms = np.arange(problem.dictionary.shape[1] * problem.n_blocks)
             self.hold(atoms if is_small else self._first_atoms())
 
     def run(self) -> bool:
@@ -70,7 +68,7 @@ class BlockSearch(Walk):
                     self._settle(settled_to)
                     if self.state.objective - before >= tol or self._enter_one(promises):
                         continue
-                if self._is_finished(start):
+                if self.problem.n_blocks == 1 or self._finish() - start < tol:
                     return True
                 start, settled_to = self.state.objective, 0.02
                 self._settle(settled_to, first_loose=not len(self.state.active))
@@ -83,7 +81,7 @@ class BlockSearch(Walk):
         if self.problem.n_blocks == 1:
             best = self._look()[0].gain
         else:
-            best = promising_units(self, self.schedule.threshold).gain
+            best = float(promising_units(self, self.schedule.threshold)[2].max(initial=0.0))
         return Certificate(self.steepest(exact=False), best)
 
     # ------------------------------------------------------------------ all blocks at once
@@ -101,15 +99,13 @@ class BlockSearch(Walk):
                 return True
         return False
 
-    def _is_finished(self, start: float) -> bool:
-        """Move, remove and enter with all blocks at once; whether nothing rose since `start`."""
-        if self.problem.n_blocks == 1:
-            return True
+    def _finish(self) -> float:
+        """Move, remove and enter with all blocks at once; return the objective reached."""
         for _ in range(self.max_iter):
             self.settle_precisions(self.tol)
             if not enter_jointly(self, self.schedule.threshold):
                 break
-        return self.state.objective - start < self.tol
+        return self.state.objective
 
     # ------------------------------------------------------------------ block by block
 
@@ -141,8 +137,11 @@ class BlockSearch(Walk):
         for number in range(self.tuning.rounds):
             before, proposals = self.state.objective, []
             schedule = self.loose if first_loose and number < 2 else self.schedule
-            for block, working in zip(blocks_of(problem, self.state), self.working, strict=True):
-                proposals.append(propose(block, working, self.columns(working), schedule))
+            responses = problem.likelihood.responses(self.state.mode.latent)
+            for block, response in enumerate(responses):
+                working, state = self.working[block], self.state
+                atoms = self.columns(working)
+                proposals.append(propose(problem, state, block, response, working, atoms, schedule))
             if problem.n_blocks == 1:
                 active, log_precision, gain = proposals[0]
                 is_worth_it = gain >= self.tuning.nothing * self.tol
@@ -186,7 +185,7 @@ class BlockSearch(Walk):
         for atoms, log_precision, _ in promises:
             for atom, wanted in zip(atoms[:tried], log_precision[:tried], strict=True):
                 entering = np.array([atom])
-                least = self.bounds(entering)[0]
+                least, _ = self.problem.bounds(self.columns(entering))
                 if least[0] > wanted or np.isin(entering, self.state.active).any():
                     continue  # one that wants more than it may have would be followed by many
                 for weaker in range(self.tuning.weaker):

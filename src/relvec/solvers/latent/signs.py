@@ -21,16 +21,18 @@ from relvec.solvers.gaussian.state import State
 __all__ = ["ascend_signed", "check_signs", "has_wrong_sign"]
 
 
-def check_signs(signs: Vector, n_atoms: int) -> Vector:
-    """Return signs as floats, or raise if they are not one of -1, 0 and 1 for every atom."""
+def check_signs(signs: Vector, n_atoms: int, n_latent: int) -> Vector | None:
+    """Return signs as floats, None if all weights are free; raise if they are no signs."""
     result: Vector = np.array(signs, dtype=np.float64)
+    if n_latent > 1:
+        raise ValueError("signs of weights need a likelihood of one latent function.")
     if result.shape != (n_atoms,) or not np.isin(result, (-1.0, 0.0, 1.0)).all():
         raise ValueError(
             f"signs must be an array of shape ({n_atoms},), one for each atom, of -1 (weight not "
             f"positive), 1 (not negative) and 0 (free); got shape {result.shape} with values "
             f"{np.unique(result)[:5].tolist()}."
         )
-    return result
+    return result if result.any() else None
 
 
 def has_wrong_sign(signs: Vector, weights: Vector) -> BoolArray:

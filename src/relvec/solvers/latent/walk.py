@@ -27,16 +27,15 @@ class Walk:
         self,
         problem: LatentProblem,
         tol: float,
-        monitor: Monitor | None,
-        warm_start: tuple[IndexArray, Vector] | None,
-        tuning: LatentTuning,
+        monitor: Monitor | None = None,
+        warm_start: tuple[IndexArray, Vector] | None = None,
     ) -> None:
-        self.problem, self.tol, self.monitor, self.tuning = problem, tol, monitor, tuning
-        self.stage, self.least_rise = "laplace", tuning.least_rise
-        self.n_atoms = problem.dictionary.shape[1]
+        self.problem, self.tol, self.monitor, self.tuning = problem, tol, monitor, LatentTuning()
+        self.stage, self.least_rise = "laplace", self.tuning.least_rise
+        self.n_atoms = max(problem.dictionary.shape[1], 1)
         nothing = np.empty(0, dtype=np.intp)
         active, log_precision = (nothing, np.empty(0)) if warm_start is None else warm_start
-        columns = problem.dictionary.columns(active % max(self.n_atoms, 1))
+        columns = problem.dictionary.columns(active % self.n_atoms)
         self.state: LatentState = problem.evaluate(active, log_precision, columns)
         if problem.signs is not None:
             self.state = problem.without_wrong(self.state, columns)
@@ -50,23 +49,17 @@ class Walk:
     def hold(self, atoms: IndexArray) -> None:
         """Work with some atoms, numbered by block, and those that are active."""
         atoms = np.union1d(atoms, self.state.active)
-        self.working = self.problem.split(atoms)
-        self.held = np.unique(atoms % max(self.n_atoms, 1))
+        starts = np.arange(self.problem.n_blocks) * self.n_atoms
+        parts = np.split(atoms, np.searchsorted(atoms, starts[1:]))
+        self.working = list(map(np.subtract, parts, starts))
+        self.held = np.unique(atoms % self.n_atoms)
         self.atoms: Matrix = self.problem.dictionary.columns(self.held)
 
     def columns(self, active: IndexArray) -> Matrix:
         """Columns of atoms that are held, whatever their block."""
         if self.problem.n_blocks == 1 and len(active) == len(self.held):
             return self.atoms
-        return self.atoms[:, np.searchsorted(self.held, active % max(self.n_atoms, 1))]
-
-    def bounds(self, active: IndexArray) -> tuple[Vector, Vector]:
-        """Smallest and largest log precisions that are tried for some atoms that are held.
-
-        Beyond a factor of e^30 over the smallest an atom has no influence.
-        """
-        least = self.problem.least_log_precision(self.columns(active))
-        return least, least + 30.0
+        return self.atoms[:, np.searchsorted(self.held, active % self.n_atoms)]
 
     # ------------------------------------------------------------------ moves
 
@@ -90,30 +83,27 @@ class Walk:
         return True
 
     def step_towards(self, active: IndexArray, log_precision: Vector) -> bool:
-        """Go towards a proposal as far as the objective rises; False if it does not."""
+        """Go towards a proposal as far as the objective rises; False if it does not.
+
+        Part of the way is on the straight line of prior variances.
+        """
+        here = self.state
         for share in self.tuning.shares:
             trial, value = active, log_precision
             if share < 1.0:
-                trial, value = self._between(active, log_precision, share)
+                trial = np.union1d(here.active, active)
+                variance = np.zeros(len(trial))
+                places = np.searchsorted(trial, here.active)
+                variance[places] = (1.0 - share) * np.exp(-here.log_precision)
+                variance[np.searchsorted(trial, active)] += share * np.exp(-log_precision)
+                value = -np.log(variance)
             if self.accept(trial, value):
                 return True
         return False
 
-    def _between(
-        self, active: IndexArray, log_precision: Vector, share: float
-    ) -> tuple[IndexArray, Vector]:
-        """Go part of the way to another model, on the straight line of prior variances."""
-        here = self.state
-        union = np.union1d(here.active, active)
-        variance = np.zeros(len(union))
-        variance[np.searchsorted(union, here.active)] = (1.0 - share) * np.exp(-here.log_precision)
-        variance[np.searchsorted(union, active)] += share * np.exp(-log_precision)
-        return union, -np.log(variance)
-
     def enter(self, units: IndexArray, log_precision: Vector) -> tuple[IndexArray, Vector]:
         """Return the model with some units, none of which it has, put in."""
-        new = self.problem.expanded(units)
-        active = np.concatenate([self.state.active, new])
+        active = np.concatenate([self.state.active, self.problem.expanded(units)])
         order = np.argsort(active)
         values = np.tile(log_precision, self.problem.tied)
         return active[order], np.concatenate([self.state.log_precision, values])[order]
@@ -139,28 +129,25 @@ class Walk:
 
         MacKay's fixed point with all blocks and penalties in it, then removals that pay.
         """
+        problem = self.problem
         for _ in range(self.tuning.rounds):
-            if not len(self.state.active):
+            before, active, mode = self.state.objective, self.state.active, self.state.mode
+            if not len(active):
                 return
-            before = self.state.objective
-            moved = self.step_towards(self.state.active, self.fixed_point())
+            drive = 2.0 * problem.summed(problem.gradient(self.state, exact=False))
+            square = problem.summed(mode.weights[: len(active)] ** 2)
+            determined = drive + mode.hessian.precision[: len(square)] * square
+            ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
+            value = np.tile(np.log(ratio), problem.tied)
+            moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
             removed = self.remove_one(hopeless=self.tuning.hopeless)
             if not removed and (not moved or self.state.objective - before < tol):
                 return
 
-    def fixed_point(self) -> Vector:
-        """Log precisions that MacKay's rule gives, every latent function bounded."""
-        mode, k = self.state.mode, len(self.state.active)
-        drive = 2.0 * self.problem.gradient(self.state, exact=False)
-        square = self.problem.pooled(mode.weights[:k] ** 2)
-        determined = self.problem.pooled(drive) + mode.hessian.precision[:k] * square
-        ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
-        return np.clip(np.log(ratio), *self.bounds(self.state.active))
-
     def steepest(self, *, exact: bool) -> float:
         """Largest derivative in the log precision of a unit that is not at a bound."""
-        least, most = self.bounds(self.state.active)
+        gradient = self.problem.summed(self.problem.gradient(self.state, exact=exact))
+        least, most = self.problem.bounds(self.columns(self.state.active))
         value = self.state.log_precision
         inner = (value > least + 1e-6) & (not exact or value < most - 1e-6)
-        gradient = self.problem.pooled(self.problem.gradient(self.state, exact=exact))
-        return float(np.abs(gradient[inner]).max(initial=0.0))
+        return float(np.abs(gradient[inner[: len(gradient)]]).max(initial=0.0))

@@ -1,0 +1,1 @@
+"""Models of relvec as they come beside tuned peers: errors, densities, probabilities, CPU."""

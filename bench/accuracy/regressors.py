@@ -1,0 +1,256 @@
+"""The regressors. Those without a density of their own are given a Gaussian one.
+
+Libraries are imported inside the functions: a process pays only for the one it measures.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bench.accuracy.boosting import LEAVES, MOST_TREES, fit_ngboost, tuned_boosting
+from bench.accuracy.forecasts import Forecast, ModelForecast, NormalForecast
+from bench.accuracy.methods import (
+    FOLDS,
+    OURS,
+    STRENGTHS,
+    WIDTHS,
+    Method,
+    Regressed,
+    few_rows,
+    folds_of,
+    widths,
+)
+from bench.classification.fits import cut_short
+
+__all__ = ["REGRESSORS", "with_residuals"]
+
+PART = "regression"
+MOST_TUNED = 1000
+"""Rows on which support vector machines are tuned; they are then fitted to all."""
+MOST_LEARNT = 1000
+"""Rows on which a Gaussian process learns its kernel; it then predicts from all."""
+EPSILONS = (0.01, 0.1)
+"""Candidates for the insensitive zone, in standard deviations of the target."""
+
+
+def with_residuals(estimator: Any, X: np.ndarray, y: np.ndarray) -> tuple[Any, Any]:
+    """Return the fitted estimator and the function to its forecasts.
+
+    These are Gaussian around its predictions; their standard deviation, the same everywhere, is
+    the root mean square of residuals in cross-validation.
+    """
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_predict
+
+    model = clone(estimator).fit(X, y)
+    held_out = cross_val_predict(estimator, X, y, cv=folds_of(y, PART))
+    deviation = float(np.sqrt(np.mean((y - held_out) ** 2)))
+
+    def forecast(X_new: np.ndarray) -> Forecast:
+        return NormalForecast(model.predict(X_new), deviation)
+
+    return model, forecast
+
+
+def _standardised(regressor: Any) -> Any:
+    """Return the regressor behind columns and target of mean zero and unit deviation."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    inner = make_pipeline(StandardScaler(), regressor)
+    return TransformedTargetRegressor(inner, transformer=StandardScaler())
+
+
+def fit_relvec(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit our regressor as it comes, to columns as they are."""
+    from relvec import RVMRegressor
+
+    model = RVMRegressor().fit(X, y)
+    return Regressed(
+        lambda X_new: ModelForecast(model, X_new), len(model.relevance_), cut_short(model)
+    )
+
+
+def fit_ridge(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit ridge regression, its strength by leave-one-out."""
+    from sklearn.linear_model import RidgeCV
+
+    _, forecast = with_residuals(_standardised(RidgeCV(np.logspace(-3, 3, 13))), X, y)
+    return Regressed(forecast)
+
+
+def fit_lasso(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit the lasso, its strength by cross-validation."""
+    from sklearn.linear_model import LassoCV
+
+    _, forecast = with_residuals(_standardised(LassoCV(cv=FOLDS)), X, y)
+    return Regressed(forecast)
+
+
+def fit_svr(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit a support vector machine, its options by cross-validation."""
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVR
+
+    plain = _standardised(SVR())
+    grid = {
+        "regressor__svr__C": STRENGTHS,
+        "regressor__svr__gamma": widths(X.shape[1]),
+        "regressor__svr__epsilon": EPSILONS,
+    }
+    rows = few_rows(y, MOST_TUNED, PART)
+    search = GridSearchCV(
+        plain, grid, scoring="neg_mean_squared_error", cv=folds_of(y, PART), refit=False
+    ).fit(X[rows], y[rows])
+    model, forecast = with_residuals(plain.set_params(**search.best_params_), X, y)
+    return Regressed(forecast, len(model.regressor_[-1].support_))
+
+
+def fit_process(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit a Gaussian process with a length-scale for each input."""
+    from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(X)
+    columns, n_features = scaler.transform(X), X.shape[1]
+    kernel = kernels.ConstantKernel(1.0, (1e-3, 1e4)) * kernels.RBF(
+        np.full(n_features, np.sqrt(n_features)), (1e-2, 1e3)
+    ) + kernels.WhiteKernel(0.1, (1e-7, 10.0))
+    rows = few_rows(y, MOST_LEARNT, PART)
+    model = GaussianProcessRegressor(kernel, normalize_y=True).fit(columns[rows], y[rows])
+    if len(rows) < len(y):
+        model = GaussianProcessRegressor(model.kernel_, normalize_y=True, optimizer=None)
+        model.fit(columns, y)
+
+    def forecast(X_new: np.ndarray) -> Forecast:
+        return NormalForecast(*model.predict(scaler.transform(X_new), return_std=True))
+
+    return Regressed(forecast, len(y))
+
+
+def fit_boosting(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit boosted trees, their size and number by cross-validation."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    tuned = tuned_boosting(HistGradientBoostingRegressor, X, y, PART)
+    return Regressed(with_residuals(tuned, X, y)[1])
+
+
+def fit_natural(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit NGBoost with its Gaussian distribution."""
+    from ngboost import NGBRegressor
+
+    def make(n_trees: int) -> Any:
+        return NGBRegressor(n_estimators=n_trees, verbose=False, random_state=0)
+
+    model = fit_ngboost(make, X, y, PART)
+
+    def forecast(X_new: np.ndarray) -> Forecast:
+        known = model.pred_dist(X_new).params
+        return NormalForecast(known["loc"], known["scale"])
+
+    return Regressed(forecast)
+
+
+def fit_fastrvm(X: np.ndarray, y: np.ndarray) -> Regressed:
+    """Fit another relevance vector machine, its width by cross-validation."""
+    from fastrvm import RVR
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(X)
+    columns, mean, unit = scaler.transform(X), y.mean(), y.std() or 1.0
+    target = (y - mean) / unit
+
+    def fitted(gamma: float, rows: np.ndarray) -> Any:
+        return RVR(gamma=float(gamma), fit_intercept=True).fit(columns[rows], target[rows])
+
+    def predict(model: Any, X_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if len(model.relevance_):
+            return model.predict(X_new, return_std=True)
+        level = float(np.ravel(model.intercept_)[0])  # it cannot predict without a vector
+        return np.full(len(X_new), level), np.full(len(X_new), float(model.beta_) ** -0.5)
+
+    def loss(gamma: float) -> float:
+        errors = []
+        for train, test in folds_of(y, PART).split(columns):
+            means, _ = predict(fitted(gamma, train), columns[test])
+            errors.append(float(np.mean((means - target[test]) ** 2)))
+        return float(np.mean(errors))
+
+    model = fitted(min(widths(X.shape[1]), key=loss), np.arange(len(y)))
+
+    def forecast(X_new: np.ndarray) -> Forecast:
+        means, deviations = predict(model, scaler.transform(X_new))
+        return NormalForecast(mean + unit * means, unit * deviations)
+
+    return Regressed(forecast, len(model.relevance_), cut_short(model))
+
+
+_RESIDUALS = (
+    f"Gaussian density with the root mean square of residuals in {FOLDS}-fold cross-validation "
+    "of the training rows"
+)
+_WIDTHS = ", ".join(f"{width:g}" for width in WIDTHS)
+_STANDARD = "columns and target standardised"
+
+REGRESSORS = {
+    method.name: method
+    for method in (
+        Method(
+            OURS, PART, "relvec", fit_relvec, "`RVMRegressor()`, columns as they are; own density"
+        ),
+        Method(
+            "RidgeCV",
+            PART,
+            "sklearn",
+            fit_ridge,
+            f"{_STANDARD}; 13 strengths from 1e-3 to 1e3; {_RESIDUALS}",
+        ),
+        Method("LassoCV", PART, "sklearn", fit_lasso, f"{_STANDARD}; default path; {_RESIDUALS}"),
+        Method(
+            "SVR",
+            PART,
+            "sklearn",
+            fit_svr,
+            f"{_STANDARD}; C from {STRENGTHS}, epsilon from {EPSILONS} and gamma times the number "
+            f"of inputs from ({_WIDTHS}) by {FOLDS}-fold cross-validation of the squared error, on "
+            f"at most {MOST_TUNED} rows; {_RESIDUALS}",
+        ),
+        Method(
+            "GPR",
+            PART,
+            "sklearn",
+            fit_process,
+            f"{_STANDARD}; Gaussian kernel with a length-scale for each input, amplitude and noise "
+            f"by evidence, on at most {MOST_LEARNT} rows; predicts from "
+            "all rows; own density",
+        ),
+        Method(
+            "HistGradientBoosting",
+            PART,
+            "sklearn",
+            fit_boosting,
+            f"leaves and least rows of a leaf from {LEAVES} and up to {MOST_TREES} trees by "
+            f"{FOLDS}-fold cross-validation of the squared error; {_RESIDUALS}",
+        ),
+        Method(
+            "NGBoost",
+            PART,
+            "ngboost",
+            fit_natural,
+            "defaults; number of trees by the log density of a fifth of the training rows, then "
+            "fitted to all; own density (Gaussian)",
+        ),
+        Method(
+            "fastrvm",
+            PART,
+            "fastrvm",
+            fit_fastrvm,
+            f"{_STANDARD}; with intercept; gamma times the number of inputs from ({_WIDTHS}) by "
+            f"{FOLDS}-fold cross-validation of the squared error; own density",
+        ),
+    )
+}
