@@ -69,7 +69,7 @@ def _about_extrapolation(formula: Formula, has_variance: bool) -> list[str]:
         return ["a prediction far from all training targets moves towards their mean."]
     return [
         "a prediction far from all training targets moves towards their mean, and the variance",
-        "becomes that of these targets.",
+        "grows to deviation * deviation or more.",
     ]
 
 

@@ -44,7 +44,7 @@ def export_onnx(
     averaged over the weights in the same way. Inputs are not checked.
 
     All rows are answered at once, and each takes memory while that lasts: about eight bytes (twice
-    that in double precision) for every number in the table of vectors, and twelve thousand for
+    that in double precision) for every number in tables of vectors, and twelve thousand for
     every class if there are more than two in one model. Give large tables in parts of a few
     thousand rows.
 
