@@ -163,18 +163,13 @@ class _Answer:
         saturated = n_active == self.curve.size and self.excluded > noise
         return _End(noise, self.curve.objective(noise) - constant, n_active, saturated)
 
-    def _ends(self) -> list[_End]:
-        """Return the maxima in the noise, those that the cap does not touch first."""
-        held = self.problem.noise_variance
-        noises = self.curve.maxima() if held is None else [held]
-        ends = [self._end(noise) for noise in noises]
-        return sorted(ends, key=lambda end: (not end.saturated, end.objective), reverse=True)
-
     def solution(self) -> Solution:
-        ends = self._ends()
+        """Return the best maximum in the noise, one that the cap does not touch if possible."""
+        held = self.problem.noise_variance
+        ends = [self._end(s) for s in (self.curve.maxima() if held is None else [held])]
+        ends.sort(key=lambda end: (not end.saturated, end.objective), reverse=True)
         best = ends[0]
-        active = self.atoms[len(self.atoms) - best.n_active :]
-        active = np.sort(active)
+        active = np.sort(self.atoms[len(self.atoms) - best.n_active :])
         squares = self.problem.moments.correlation[active] ** 2
         lam = 1.0 / (squares / best.noise - 2.0 * self.penalty[active] - 1.0)
         certificate = self._certificate(active, lam, best.noise)
