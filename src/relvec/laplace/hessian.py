@@ -16,7 +16,6 @@ from relvec._linalg import (
     inverse_from_cholesky,
     log_det_cholesky,
     robust_cholesky,
-    solve_cholesky,
     solve_lower,
 )
 from relvec._typing import Matrix, Vector
@@ -47,12 +46,6 @@ class Hessian:
     def log_det(self) -> float:
         """Log determinant."""
         return log_det_cholesky(self.factor) - 2.0 * float(np.log(self.scale).sum())
-
-    def solve(self, right: Vector) -> Vector:
-        """Return the inverse times a vector."""
-        if not len(self.scale):
-            return right
-        return self.scale * solve_cholesky(self.factor, self.scale * right)
 
     @cached_property
     def covariance(self) -> Matrix:
@@ -129,6 +122,8 @@ class Design:
     def __init__(self, columns: Matrix, *, has_intercept: bool) -> None:
         self.n_atoms = columns.shape[1]
         """Number of weights besides the intercepts."""
+        self.contrast = np.ones((1, int(has_intercept)))
+        """Effect of the intercepts on each latent function, which they move as a whole."""
         self.columns = columns
         if has_intercept:
             self.columns = np.column_stack([columns, np.ones(len(columns))])
@@ -142,13 +137,6 @@ class Design:
         """Inner product of every weight's effect on the latent functions with `residual`."""
         result: Vector = residual @ self.columns
         return result
-
-    def null_weights(self, likelihood: BoundLikelihood) -> Vector:
-        """Weights of the model without atoms."""
-        weights = np.zeros(self.n_weights)
-        if self.n_weights > self.n_atoms:
-            weights[self.n_atoms :] = likelihood.null_latent()
-        return weights
 
     def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Any]:
         """Slope of the log likelihood in the latent functions, and its curvature ``B``.

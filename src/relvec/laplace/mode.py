@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._linalg import solve_cholesky
+from relvec._typing import Matrix, Vector
 from relvec.laplace.hessian import Design, Hessian, Penalty
 from relvec.laplace.pairs import PairDesign
 from relvec.likelihoods.base import BoundLikelihood
@@ -41,16 +42,14 @@ class Mode:
     def is_credible(self, likelihood: BoundLikelihood) -> bool:
         """Tell whether the likelihood believes the evidence; it does without atoms."""
         design = self.design
-        if design.n_latent == 1 or not design.n_atoms:
+        if not isinstance(design, PairDesign) or not design.n_atoms:
             return True
-        assert isinstance(design, PairDesign)
-
-        def variances(classes: IndexArray) -> Matrix:
-            return design.relative_variances(classes, self.hessian.covariance)
-
+        classes = likelihood.target.astype(np.intp)
+        variance = design.relative_variances(classes, self.hessian.covariance)
         n_intercepts = design.n_weights - design.n_atoms
-        largest = likelihood.credible_log_evidence(self.latent, variances, n_intercepts)
-        return not self.log_evidence > largest
+        return not self.log_evidence > likelihood.credible_log_evidence(
+            self.latent, variance, n_intercepts
+        )
 
     def gradient(self, likelihood: BoundLikelihood, c: Penalty = 0.0, *, exact: bool) -> Vector:
         """Derivative of the evidence, less `c` per degree of freedom, in the log precisions.
@@ -130,18 +129,22 @@ def find_mode(
         return value if math.isfinite(value) else -math.inf
 
     with np.errstate(over="ignore", invalid="ignore"):  # of steps that go too far
-        here, n_steps = design.null_weights(likelihood) if start is None else start, 0
-        latent = design.latent(here) + likelihood.given
-        value = log_posterior(here, latent)
-        if not math.isfinite(value):  # weights that were good with other atoms
-            here = design.null_weights(likelihood)
+        value, n_steps = -math.inf, 0
+        if start is not None:
+            here, latent = start, design.latent(start) + likelihood.given
+            value = log_posterior(here, latent)
+        if not math.isfinite(value):  # also of weights that were good with other atoms
+            here = np.zeros(design.n_weights)
+            here[design.n_atoms :] = np.atleast_1d(likelihood.null_latent()) @ design.contrast
             latent = design.latent(here) + likelihood.given
             value = log_posterior(here, latent)
         while True:
             slope, rows = design.quadratic(likelihood, latent)
             hessian = design.hessian(rows, precision)
             gradient = design.pull(slope) - precision * here
-            step = hessian.solve(gradient)
+            step = gradient
+            if len(step):
+                step = hessian.scale * solve_cholesky(hessian.factor, hessian.scale * gradient)
             rise, change = float(gradient @ step), design.latent(step)
             # Where all rows are saturated the posterior hardly rises any more, yet the curvature
             # follows every step: latent values must have settled, too.

@@ -68,12 +68,6 @@ class PairDesign(Design):
         each = [residual[:, k] @ self.columns[:, block] for k, block in enumerate(self.classes)]
         return np.concatenate([*each, residual.sum(axis=0) @ self.contrast])
 
-    def null_weights(self, likelihood: BoundLikelihood) -> Vector:
-        """Weights of the model without atoms."""
-        weights = np.zeros(self.n_weights)
-        weights[self.n_atoms :] = likelihood.null_latent() @ self.contrast
-        return weights
-
     def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Shares]:
         """Slope of the log likelihood in the logits, and its curvature."""
         slope, share = likelihood.quadratic(f)

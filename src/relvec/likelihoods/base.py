@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -210,17 +209,15 @@ class BoundLikelihood(ABC):
                 break
         return value
 
-    def credible_log_evidence(
-        self, f: Matrix, variances: Callable[[IndexArray], Matrix], n_intercepts: int
-    ) -> float:
+    def credible_log_evidence(self, f: Matrix, variance: Matrix, n_intercepts: int) -> float:
         """Largest log evidence of a model that is to be believed: by default, any.
 
         Parameters
         ----------
         f : ndarray
             Latent functions at the mode.
-        variances : callable
-            Given one latent function for each row, the posterior variances of all less that one.
+        variance : ndarray of the same shape
+            Posterior variances of all latent functions of a row less that of its class.
         n_intercepts : int
             Number of intercepts that were fitted.
         """

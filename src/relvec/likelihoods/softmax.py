@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -176,7 +175,7 @@ class BoundSoftmax(BoundLikelihood):
     def credible_log_evidence(
         self,
         f: Matrix,
-        variances: Callable[[IndexArray], Matrix],
+        variance: Matrix,
         n_intercepts: int,
         *,
         intercept_excess: float = 1.5,
@@ -188,8 +187,8 @@ class BoundSoftmax(BoundLikelihood):
         ----------
         f : ndarray of shape (n_rows, n_classes)
             Logits at the mode.
-        variances : callable
-            Given a class for each row, the variances of all logits less that of the class.
+        variance : ndarray of shape (n_rows, n_classes)
+            Variances of all logits less that of the row's class.
         n_intercepts : int
             Number of intercepts that were fitted.
         intercept_excess : float, default=1.5
@@ -213,7 +212,7 @@ class BoundSoftmax(BoundLikelihood):
         positive, is no reason to go there. With two classes and one latent function the excess
         was found to be mild.
         """
-        averaged = self.averaged_log_density(f, variances(self.classes))
+        averaged = self.averaged_log_density(f, variance)
         return averaged + intercept_excess * n_intercepts - fit_excess * self.null_log_density
 
     def averaged_log_density(self, f: Matrix, variance: Matrix) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.solvers.base import Certificate, Monitor, Progress
+from relvec.solvers.base import Certificate, Monitor, Progress, Relay
 from relvec.solvers.latent.block_steps import look
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.walk import Walk
@@ -17,6 +18,7 @@ from relvec.solvers.latent.walk import Walk
 __all__ = ["LaplaceFixedPointSolver"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LaplaceFixedPointSolver(BaseEstimator):
     """Re-estimate the precisions of all atoms in turn until they settle (Tipping, 2001).
 
@@ -55,20 +57,12 @@ class LaplaceFixedPointSolver(BaseEstimator):
     LaplaceFixedPointSolver(update='em')
     """
 
-    is_monotone = False
+    update: Literal["mackay", "em"] = field(default="mackay", kw_only=False)
+    max_iter: int = 1000
+    tol: float = 1e-3
+    prune_threshold: float = 1e9
 
-    def __init__(
-        self,
-        update: Literal["mackay", "em"] = "mackay",
-        *,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        prune_threshold: float = 1e9,
-    ) -> None:
-        self.update = update
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prune_threshold = prune_threshold
+    is_monotone = False
 
     def solve(
         self,
@@ -107,17 +101,18 @@ class LaplaceFixedPointSolver(BaseEstimator):
                 "the fixed point knows no signs of weights: it starts from all atoms, whatever "
                 "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."
             )
+        relay = Relay(monitor)
         run, converged = _Sweeps(problem, update, threshold, warm_start), False
         for number in range(1, max_iter + 1):
             settled = run.sweep() < tol
-            if not (settled and run.deletable and run.delete()):
+            if settled and run.deletable and run.delete():
+                settled = False
+            else:
                 run.trace.append(run.state.objective)
-                converged = settled
             progress = Progress(update, number, run.trace[-1], len(run.state.active))
-            if monitor is not None and monitor(progress):
-                converged = False
-                break
-            if converged:
+            is_stopped = relay(progress)
+            converged = settled and not is_stopped
+            if settled or is_stopped:
                 break
         best = look(problem, run.state, 1e-3, 1)[0].gain if run.deletable else 0.0
         certificate = Certificate(run.steepest(exact=False), best)

@@ -60,7 +60,8 @@ def _climb(walk: Walk) -> None:
         each = np.tile(log_precision, problem.tied)
         trial = problem.evaluate(active, each, columns, weights, judge=False)
         weights = trial.mode.weights
-        return -trial.objective, -problem.summed(problem.gradient(trial, exact=True))
+        slope = problem.gradient(trial, exact=True).reshape(problem.tied, -1).sum(axis=0)
+        return -trial.objective, -slope
 
     least, most = (bound[:n_units] for bound in problem.bounds(columns))
     found = minimize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sklearn.base import BaseEstimator
 
@@ -17,6 +17,7 @@ from relvec.solvers.latent.search import BlockSearch
 __all__ = ["LaplaceSolver"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LaplaceSolver(BaseEstimator):
     """Maximise the Laplace evidence of a model with any likelihood.
 
@@ -43,10 +44,9 @@ class LaplaceSolver(BaseEstimator):
     LaplaceSolver(exact=True)
     """
 
-    def __init__(self, *, exact: bool = False, tol: float = 1e-3, max_iter: int = 500) -> None:
-        self.exact = exact
-        self.tol = tol
-        self.max_iter = max_iter
+    exact: bool = False
+    tol: float = 1e-3
+    max_iter: int = 500
 
     def solve(
         self,
@@ -85,9 +85,10 @@ class LaplaceSolver(BaseEstimator):
             is_stopped = flat.is_stopped
         search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
         converged = not is_stopped and search.run()
-        certificate = search.certificate()
         if exact and not (is_stopped or search.is_stopped):
             # one atom at a time: more rounds than working sets
             converged, certificate = ascend_exactly(search, 4 * max_iter)
+        else:
+            certificate = search.certificate()
         n_iter = max(1, len(search.trace) - 1)
         return LatentSolution(search.state, n_iter, converged, certificate, tuple(search.trace))

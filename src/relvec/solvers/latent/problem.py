@@ -168,11 +168,6 @@ class LatentProblem:
         """Arrange values of shape (n_atoms, n_blocks) by unit, its weights in the second axis."""
         return values if self.tied > 1 else values.T.reshape(-1, 1)
 
-    def summed(self, values: Vector) -> Vector:
-        """Sum values of the weights of a model over those that share a precision."""
-        total: Vector = values.reshape(self.tied, -1).sum(axis=0)
-        return total
-
     # ------------------------------------------------------------------ the objective
 
     def evaluate(

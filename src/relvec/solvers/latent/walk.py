@@ -129,16 +129,17 @@ class Walk:
 
         MacKay's fixed point with all blocks and penalties in it, then removals that pay.
         """
-        problem = self.problem
+        problem, tied = self.problem, self.problem.tied
         for _ in range(self.tuning.rounds):
             before, active, mode = self.state.objective, self.state.active, self.state.mode
             if not len(active):
                 return
-            drive = 2.0 * problem.summed(problem.gradient(self.state, exact=False))
-            square = problem.summed(mode.weights[: len(active)] ** 2)
+            gradient = problem.gradient(self.state, exact=False)
+            drive = 2.0 * gradient.reshape(tied, -1).sum(axis=0)
+            square = (mode.weights[: len(active)] ** 2).reshape(tied, -1).sum(axis=0)
             determined = drive + mode.hessian.precision[: len(square)] * square
             ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
-            value = np.tile(np.log(ratio), problem.tied)
+            value = np.tile(np.log(ratio), tied)
             moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
             removed = self.remove_one(hopeless=self.tuning.hopeless)
             if not removed and (not moved or self.state.objective - before < tol):
@@ -146,7 +147,8 @@ class Walk:
 
     def steepest(self, *, exact: bool) -> float:
         """Largest derivative in the log precision of a unit that is not at a bound."""
-        gradient = self.problem.summed(self.problem.gradient(self.state, exact=exact))
+        gradient = self.problem.gradient(self.state, exact=exact)
+        gradient = gradient.reshape(self.problem.tied, -1).sum(axis=0)
         least, most = self.problem.bounds(self.columns(self.state.active))
         value = self.state.log_precision
         inner = (value > least + 1e-6) & (not exact or value < most - 1e-6)
