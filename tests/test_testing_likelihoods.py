@@ -108,6 +108,24 @@ class OffsetTwice(BoundPoisson):
         return super().curvature(f + self.given)
 
 
+class WeightsTwice(BoundPoisson):
+    def curvature(self, f):
+        return self.weighted(super().curvature(f))
+
+    def curvature_slope(self, f):
+        return self.weighted(super().curvature_slope(f))
+
+
+class WrongFarAway(BoundPoisson):
+    def slope(self, f):
+        return np.where(np.abs(f) > 3.0, 0.0, super().slope(f))
+
+
+class NullForgetsOffset(BoundPoisson):
+    def null_latent(self):
+        return super().null_latent() if self.offset is None else 4.0
+
+
 class WrongQuadratic(BoundPoisson):
     def quadratic(self, f):
         return self.slope(f), 2.0 * self.curvature(f)
@@ -130,6 +148,9 @@ LIES = {
     "do not count as repetitions": WeightsForgotten,
     "do not count as repetition": WeightsCountOnce,
     "an offset does not shift|contains the offset": OffsetTwice,
+    "curvature is that of a row, whatever its weight": WeightsTwice,
+    "slope is not that of log_densit": WrongFarAway,
+    "not near the best constant, given an offset|an offset does not": NullForgetsOffset,
     "quadratic has another curvature": WrongQuadratic,
     "reference_curvature must be positive": NegativeReference,
 }
@@ -174,6 +195,23 @@ def test_lies_about_new_targets_are_caught(lie):
     words = {"sample": "samples", "log_density": "log density"}
     with pytest.raises(AssertionError, match=words.get(lie, lie)):
         check_likelihood(BadlyPredicting(lie))
+
+
+class DropsOffset(Poisson):
+    def bind(self, target, sample_weight=None, offset=None):
+        checked_rows(target, sample_weight, offset)
+        return super().bind(target, sample_weight)
+
+
+class NegatesOffset(Poisson):
+    def bind(self, target, sample_weight=None, offset=None):
+        return super().bind(target, sample_weight, None if offset is None else -np.asarray(offset))
+
+
+@pytest.mark.parametrize("likelihood", [DropsOffset(), NegatesOffset()], ids=repr)
+def test_offsets_lost_or_turned_are_caught(likelihood):
+    with pytest.raises(AssertionError, match="an offset does not shift the latent function"):
+        check_likelihood(likelihood)
 
 
 class HiddenState(Poisson):

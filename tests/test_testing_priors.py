@@ -145,6 +145,39 @@ class WrongBest(Broken):
         return BoundWrong()
 
 
+class WholePenalty(BoundFlat):
+    penalty = 1
+    is_penalised = True
+
+
+class WholePrice(Broken):
+    def bind(self, *given: Any) -> Any:
+        return WholePenalty()
+
+
+class PenaltyAlone(Broken):
+    """Has a density as well, of which solvers hear nothing."""
+
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return -np.log1p(np.exp(-log_lam))
+
+    def bind(self, *given: Any) -> Any:
+        return BoundSmoothness(0.5)
+
+
+class IgnoresNoise(Prior):
+    def __init__(self, noise: InverseGamma | None = None) -> None:
+        self.noise = noise
+
+    def bind(self, *given: Any) -> Any:
+        return BoundSmoothness(0.5)
+
+
+class WrongFarAway(HalfCauchy):
+    def log_density(self, log_lam: np.ndarray) -> np.ndarray:
+        return super().log_density(log_lam) * np.where(np.abs(log_lam) > 13.0, 2.0, 1.0)
+
+
 def with_hidden_state() -> Hidden:
     prior = Hidden()
     prior.hidden = 1.0
@@ -164,6 +197,10 @@ def with_hidden_state() -> Hidden:
         (Ignored(), "has log_density, which solvers do not ask"),
         (WrongSlope(), "slope of the log density .* finite differences"),
         (WrongCurvature(), "curvature of the log density .* finite differences"),
+        (WholePrice(), "penalty must be a float, or an array.*got 1"),
+        (PenaltyAlone(), "has log_density, which solvers do not ask"),
+        (IgnoresNoise(), "has a parameter noise, but what its bind returns"),
+        (WrongFarAway(), "of the log density .* finite differences"),
         (NotZeroAtInfinity(), "must tend to zero for large log precisions"),
         (NoMaximum(), "there is no maximum"),
         (WrongBest(), "reports another gain than its precision brings"),

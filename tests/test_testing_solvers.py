@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relvec.priors import BoundFlat
+from relvec.priors import BoundFlat, BoundSmoothness
+from relvec.priors.separable import BoundSeparable
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import (
     Certificate,
@@ -78,6 +79,21 @@ class IgnoresSmoothness(Wrapped):
             replace(problem, prior=BoundFlat() if problem.prior.is_penalised else problem.prior),
             **options,
         )
+
+
+class IgnoresDensity(Wrapped):
+    def solve(self, problem, **options):
+        prior = problem.prior
+        is_own = isinstance(prior, BoundSeparable)
+        return super().solve(replace(problem, prior=BoundFlat() if is_own else prior), **options)
+
+
+class IgnoresNoisePriorWithPenalty(Wrapped):
+    def solve(self, problem, **options):
+        prior = problem.prior
+        if prior.is_penalised:
+            prior = BoundSmoothness(prior.penalty)
+        return super().solve(replace(problem, prior=prior), **options)
 
 
 class IgnoresHeldNoise(Wrapped):
@@ -235,6 +251,8 @@ class MayFall(Spoils):
         (WrongObjective, "WrongObjective reports an objective of .*the dense formula gives"),
         (IgnoresPrice, "on columns with a min_gain, IgnoresPrice reports an objective"),
         (IgnoresSmoothness, "smoothness price, IgnoresSmoothness reports an objective"),
+        (IgnoresDensity, "half-Cauchy prior, IgnoresDensity reports an objective"),
+        (IgnoresNoisePriorWithPenalty, "a price and a Gamma prior on the noise, Ignores"),
         (IgnoresHeldNoise, "must keep the noise held at 0.2"),
         (IgnoresCap, "max_active=1, IgnoresCap returned 3 atoms; the cap is 1"),
         (RefusesWithoutWords, "refuses columns with a smoothness price without saying why"),

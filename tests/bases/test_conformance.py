@@ -133,6 +133,14 @@ class NamelessAtoms(KernelAtoms):
         return NamelessAtoms(self.kernel, self.centers[index])
 
 
+class AlikeAtoms(KernelAtoms):
+    def names(self, feature_names):
+        return ["atom"] * len(self)
+
+    def take(self, index):
+        return AlikeAtoms(self.kernel, self.centers[index])
+
+
 class RenamingAtoms(KernelAtoms):
     def take(self, index):
         return RenamingAtoms(self.kernel, self.centers[index])
@@ -154,6 +162,10 @@ class UsesHoarding(Uses):
 
 class UsesNameless(Uses):
     atoms_class = NamelessAtoms
+
+
+class UsesAlike(Uses):
+    atoms_class = AlikeAtoms
 
 
 class UsesRenaming(Uses):
@@ -178,6 +190,7 @@ def mean_free(X):
         (RowsBeyondTheEnd(), "source_row of RowsBeyondTheEnd.*between -1 and"),
         (UsesHoarding(), "must forget the other atoms"),
         (UsesNameless(), r"one name per atom; got \[\]"),
+        (UsesAlike(), "gives atoms that differ the same name, 'atom'"),
         (UsesRenaming(), "must keep the names"),
         (FunctionBasis([mean_free]), "at one input depends on the others"),
     ],

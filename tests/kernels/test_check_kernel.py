@@ -48,6 +48,24 @@ class NotStationary(LinearSpline):
         return True
 
 
+class NotSymmetric(LinearSpline):
+    def __call__(self, X, Y=None, eval_gradient=False):
+        value = super().__call__(X, Y, eval_gradient)
+        left = 1.0 + 0.1 * np.atleast_2d(X)[:, :1]
+        return (value[0] * left, value[1] * left[:, :, None]) if eval_gradient else value * left
+
+    def diag(self, X):
+        return super().diag(X) * (1.0 + 0.1 * np.atleast_2d(X)[:, 0])
+
+
+class Growing(RBF):
+    """Stationary, of positive variance, and no covariance."""
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        value = super().__call__(X, Y, eval_gradient)
+        return (2.0 - value[0], -value[1]) if eval_gradient else 2.0 - value
+
+
 class DependsOnOtherRows(LinearSpline):
     def _value(self, left, right):
         return super()._value(left, right) / len(left)
@@ -88,6 +106,8 @@ def with_hidden_state():
         (NoGradientAxis(), r"must have shape \(12, 12, 1\); got \(12, 12, 2\)"),
         (WrongDiagonal(), "WrongDiagonal.*diag differs"),
         (NotStationary(), "says it is stationary and is not"),
+        (NotSymmetric(), "is not symmetric"),
+        (Growing(), "says it decays, as covariances do, and is none"),
         (DependsOnOtherRows(), "other values row by row"),
         (DependsOnOtherColumns(), "other values column by column"),
         (InfiniteAtZeroDistance(), "InfiniteAtZeroDistance.*cannot be evaluated.*finite"),

@@ -135,8 +135,7 @@ def find_mode(
             value = log_posterior(here, latent)
         if not math.isfinite(value):  # also of weights that were good with other atoms
             here = np.zeros(design.n_weights)
-            if has_intercept:
-                here[design.n_atoms :] = np.atleast_1d(likelihood.null_latent()) @ design.contrast
+            here[design.n_atoms :] = np.atleast_1d(likelihood.null_latent()) @ design.contrast
             latent = design.latent(here) + likelihood.given
             value = log_posterior(here, latent)
         while True:

@@ -95,6 +95,12 @@ def _check_atoms(atoms: Atoms, X: Matrix, matrix: Matrix, name: str) -> None:
         len(names) == len(atoms) and all(isinstance(item, str) for item in names),
         f"{name} must give one name per atom; got {names}",
     )
+    _, first, place = np.unique(names, return_index=True, return_inverse=True)
+    unlike = (matrix != matrix[:, first[place]]).any(axis=0)
+    require(
+        not unlike.any(),
+        f"{name} gives atoms that differ the same name, {names[int(np.argmax(unlike))]!r}",
+    )
     require(
         taken.names(feature_names) == [names[i] for i in index],
         f"atoms.take of {name} must keep the names of the atoms",

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._checks import as_objects
 from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, scale_gradient
-from relvec.kernels.definition import answer_of, unboxed
+from relvec.kernels.definition import answer_of, decays, unboxed
 from relvec.testing._claims import default_inputs, require, require_close
 
 
@@ -68,6 +68,14 @@ def _check_kernel_values(kernel: Kernel, X: Matrix, whole: Matrix, name: str) ->
     require_close(kernel(X, X), square, f"{name}: k(X) differs from k(X, X)")
     require_close(whole, square[:, :5], f"{name}: k(X, X[:5]) differs from columns of k(X)")
     require_close(kernel.diag(X), np.diag(square), f"{name}.diag differs from the diagonal of k(X)")
+    require_close(square, square.T, f"{name} is not symmetric: k(x, z) differs from k(z, x)")
+    if decays(kernel, X):
+        least = float(np.linalg.eigvalsh(square)[0])
+        require(
+            least >= -1e-8 * max(1.0, float(np.abs(square).max())),
+            f"{name} says it decays, as covariances do, and is none: an eigenvalue of k(X) is "
+            f"{least:.3g}; if it is not meant to be one, let it have decays = False",
+        )
     if kernel.is_stationary():
         require_close(kernel(X + 1.0), square, f"{name} says it is stationary and is not")
 

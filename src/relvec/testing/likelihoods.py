@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from sklearn.base import clone
 
 from relvec._typing import Matrix, Vector
@@ -46,7 +47,8 @@ def check_likelihood(likelihood: Likelihood) -> None:
     require(isinstance(bound, BoundLikelihood), f"{name}.bind must return a BoundLikelihood")
     _check_copies(likelihood, f, target, name)
     _check_inputs(likelihood, target, name)
-    _check_derivatives(bound, f, name)
+    for reach in (1.0, 4.0):
+        _check_derivatives(bound, reach * f, name)
     _check_bounds(bound, name)
     _check_null(likelihood, target, name)
     _check_rows(likelihood, f, target, name)
@@ -199,6 +201,19 @@ def _level(bound: BoundLikelihood) -> Matrix:
     return f if f.ndim == 1 else f - f.mean(axis=1, keepdims=True)
 
 
+def _best_level(bound: BoundLikelihood, shift: Matrix) -> Matrix:
+    """Latent values that a constant and these shifts make, at the best constant."""
+
+    def loss(level: Vector) -> tuple[float, Vector]:
+        f = shift + (level[0] if shift.ndim == 1 else level)
+        slopes = bound.slope(f)
+        return -bound.total_log_density(f), -np.atleast_1d(slopes.sum(axis=0))
+
+    found = minimize(loss, np.zeros(bound.n_latent), jac=True, options={"gtol": 1e-8})
+    f: Matrix = shift + (found.x[0] if shift.ndim == 1 else found.x)
+    return f if f.ndim == 1 else f - f.mean(axis=1, keepdims=True)
+
+
 def _check_rows(likelihood: Likelihood, f: Matrix, target: Vector, name: str) -> None:
     """Weights are repetitions, offsets shift the function."""
     count = np.arange(len(target)) % 3
@@ -215,13 +230,24 @@ def _check_rows(likelihood: Likelihood, f: Matrix, target: Vector, name: str) ->
         (weighted.total_weight, repeated.total_weight),
     ):
         require_close(np.asarray(one), np.asarray(two), claim, 1e-7)
-    shift = (
-        np.full(f.shape, 0.7) if f.ndim == 1 else np.tile(np.arange(f.shape[1]) / 2, (len(f), 1))
-    )
+    shift = np.random.default_rng(4).normal(size=f.shape)
     plain, moved = likelihood.bind(target), likelihood.bind(target, offset=shift)
+    for what in ("log_density", "slope", "curvature", "curvature_slope"):
+        expected = getattr(plain, what)(f)
+        claim = f"{name}: {what} is that of a row, whatever its weight: solvers do the weighting"
+        require_close(getattr(weighted, what)(f), expected, claim)
+        claim = f"{name}: f contains the offset, {what} must not add it"
+        require_close(getattr(moved, what)(f), expected, claim)
+    found, best = _level(moved), _best_level(plain, shift)
     claim = f"{name}: an offset does not shift the latent function"
-    require_close(_level(moved), _level(plain), claim, 1e-4)
-    require_close(moved.log_density(f), plain.log_density(f), f"{name}: f contains the offset")
+    require_close(found, best, claim, 1e-4)
+    null = np.asarray(moved.null_latent(), float)
+    units = np.eye(null.size).reshape(null.size, *null.shape)
+    there = plain.total_log_density(shift + null)
+    worse = [
+        plain.total_log_density(shift + null + sign * u) < there for u in units for sign in (-1, 1)
+    ]
+    require(all(worse), f"{name}.null_latent() is not near the best constant, given an offset")
 
 
 def _check_prediction(likelihood: Likelihood, name: str, n_draws: int = 20_000) -> None:

@@ -18,7 +18,7 @@ from relvec.testing._claims import require
 
 SIZES = (1.0, 2.0, 10.0, 99.5, 1e3, 1e6)
 """Sample sizes, as sums of weights: they need not be whole."""
-LOG_LAM = np.linspace(-12.0, 12.0, 49)
+LOG_LAM = np.linspace(-29.5, 29.5, 60)
 """Log precisions at which densities are looked at."""
 N_ATOMS = 5
 
@@ -100,6 +100,11 @@ def _answers(prior: Prior, name: str) -> list[Vector]:
         )
         penalty = np.asarray(bound.penalty)
         require(
+            isinstance(bound.penalty, float) or (penalty.ndim == 1 and penalty.dtype.kind == "f"),
+            f"{name}.bind({size:g}).penalty must be a float, or an array of one for each atom; got "
+            f"{bound.penalty!r}",
+        )
+        require(
             penalty.dtype.kind in "fi"
             and bool(np.isfinite(penalty).all() and (penalty >= 0).all()),
             f"{name}.bind({size:g}).penalty must be finite and not negative; got {bound.penalty!r}",
@@ -134,12 +139,20 @@ def _check_nothing_ignored(prior: Prior, name: str) -> None:
     bound = prior.bind(100.0, np.ones(N_ATOMS))
     known = {*dir(Prior), *prior.get_params(deep=False)}
     unheard = [each for each in dir(type(prior)) if each not in known and each[0] != "_"]
+    if bound.is_penalised:  # which other methods may be about
+        unheard = [each for each in unheard if each.startswith("log_") or "density" in each]
     require(
-        bound.has_density or bound.is_penalised or not unheard,
-        f"{name} has {', '.join(unheard)}, which solvers do not ask: what its bind returns is the "
-        "flat prior. Derive from relvec.priors.SeparablePrior, or let bind return a BoundPrior "
+        bound.has_density or not unheard,
+        f"{name} has {', '.join(unheard)}, which solvers do not ask: what its bind returns has no "
+        "density. Derive from relvec.priors.SeparablePrior, or let bind return a BoundPrior "
         "that has the density",
     )
+    if "noise" in prior.get_params(deep=False):
+        noise = clone(prior).set_params(noise=InverseGamma(3.0, 2.0)).bind(100.0).noise
+        require(
+            (noise.shape, noise.rate) == (3.0, 2.0),
+            f"{name} has a parameter noise, but what its bind returns does not have that density",
+        )
 
 
 def _check_density(bound: BoundPrior, name: str) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from relvec.priors import BoundFlat, BoundSmoothness, InverseGamma
+from relvec._typing import Vector
+from relvec.priors import BoundFlat, BoundSmoothness, InverseGamma, SeparablePrior
 from relvec.priors.gamma import BoundGamma
 from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem, Progress, Solution, Solver, WarmStart
@@ -39,6 +40,20 @@ class _Allowed:
 _ALLOWED = _Allowed()
 
 
+class _HalfCauchy(SeparablePrior):
+    """A density of one's own."""
+
+    def log_density(self, log_lam: Vector) -> Vector:
+        return -np.log1p(np.exp(-log_lam))
+
+    def slope(self, log_lam: Vector) -> Vector:
+        return 1.0 / (1.0 + np.exp(log_lam))
+
+    def curvature(self, log_lam: Vector) -> Vector:
+        slope = self.slope(log_lam)
+        return -slope * (1.0 - slope)
+
+
 def check_solver(solver: Solver) -> None:
     """Check that a solver maximises what it says, tells the truth about it, and obeys.
 
@@ -49,8 +64,8 @@ def check_solver(solver: Solver) -> None:
     cap on atoms and the monitor are obeyed; a constant target and a warm start are accepted;
     two runs agree; nothing it was given is changed.
 
-    A solver may refuse a smoothness price, a ``min_gain``, a Laplace or a Gamma prior by raising
-    `ValueError`; ignoring them silently is an error.
+    A solver may refuse a smoothness price, a ``min_gain``, a Laplace, a Gamma or another prior by
+    raising `ValueError`; ignoring them silently is an error.
 
     Parameters
     ----------
@@ -96,6 +111,12 @@ def _check_prices(solver: Solver, name: str) -> None:
             noise_variance=0.01,
         ),
         pose("columns with several prices", *columns, prior=BoundSmoothness(several)),
+        pose(
+            "columns with a price and a Gamma prior on the noise",
+            *columns,
+            prior=BoundSmoothness(1.5, InverseGamma(5.0, 4.0)),
+        ),
+        pose("columns with a half-Cauchy prior", *columns, prior=_HalfCauchy().bind(40.0)),
         pose("columns with a Laplace prior", *columns, prior=BoundLaplace(2.0)),
         pose("kernels with a Laplace prior", *kernels, prior=BoundLaplace(0.2)),
         pose(

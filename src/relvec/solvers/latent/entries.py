@@ -29,11 +29,7 @@ def promising_units(
     problem, mode, n_blocks = walk.problem, walk.state.mode, walk.problem.n_blocks
     sides = mode.slope.reshape(-1, n_blocks)
     if exact:
-        own = 0.0 if problem.is_prior else problem.penalty_of(walk.state.active)
-        drift = mode.design.drift(mode.hessian, problem.likelihood, mode.latent, own)
-        moved = mode.design.latent(mode.hessian.covariance @ mode.design.pull(drift))
-        bent = drift - mode.design.curve(mode.hessian.rows, moved)
-        sides = np.hstack([sides, bent.reshape(-1, n_blocks)])
+        sides = np.hstack([sides, _bend(walk).reshape(-1, n_blocks)])
     products = problem.dictionary.rmatmat(sides)
     q = products[:, :n_blocks]
     theta = q * q
@@ -41,7 +37,7 @@ def promising_units(
     if exact:
         theta = theta - q * products[:, n_blocks:]
         if charged is not None:
-            theta -= 2.0 * charged[1]
+            theta, charged = theta - 2.0 * charged[1], None
     # without the price, a unit gains only if its slope is larger than by chance
     allowed = admissible & (theta > s)
     if problem.signs is not None:
@@ -59,12 +55,21 @@ def promising_units(
         log_precision = (2.0 * np.log(s) - np.log(theta - s))[:, 0]
     else:
         penalty = None
-        if charged is not None and not exact:
+        if charged is not None:
             penalty = tuple(problem.by_unit(each)[units] for each in charged)
         gain, log_precision = best_common_precision(s, theta, penalty)
     net = gain - np.maximum(problem.min_gain[units % walk.n_atoms], threshold)
     order = np.argsort(-net, kind="stable")
     return units[order], log_precision[order], net[order]
+
+
+def _bend(walk: Walk) -> Matrix:
+    """What volume gains with every latent value, less what the mode, which follows, takes back."""
+    problem, mode = walk.problem, walk.state.mode
+    own = 0.0 if problem.is_prior else problem.penalty_of(walk.state.active)
+    drift = mode.design.drift(mode.hessian, problem.likelihood, mode.latent, own)
+    moved = mode.design.latent(mode.hessian.covariance @ mode.design.pull(drift))
+    return drift - mode.design.curve(mode.hessian.rows, moved)
 
 
 def enter_jointly(walk: Walk, threshold: float) -> bool:
