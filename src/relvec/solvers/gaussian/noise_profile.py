@@ -69,6 +69,13 @@ class Group:
         """Return the place of the first coefficient that is kept at the noise variance `s`."""
         return int(np.searchsorted(self.breakpoints, s, side="right"))
 
+    def kept(self, first: int, s: float) -> float:
+        """What kept coefficients add to ``h``."""
+        if not self.c:
+            return 0.0
+        gap = self.squares[first:] - 2.0 * self.c * s
+        return self.c * s * s * float((1.0 / gap).sum())
+
     def kept_slope(self, first: int, s: float) -> tuple[float, float]:
         """What kept coefficients add to ``h``, and to its derivative in ``s``."""
         if not self.c:
@@ -78,7 +85,9 @@ class Group:
         bend = 2.0 * self.c * float((1.0 / gap**2).sum())
         return self.c * s * s * inverse, self.c * s * (2.0 * inverse + s * bend)
 
-    def crossing_bounds(self, low: float, high: float, first: int, last: int) -> Vector:
+    def crossing_bounds(
+        self, low: float, high: float, first: int, last: int
+    ) -> tuple[float, float]:
         """Bounds of what coefficients add to ``h`` that cross over in the interval.
 
         Each rises until its breakpoint and falls from there on.
@@ -87,7 +96,7 @@ class Group:
         rising = self.c * low * low / (crossing - 2.0 * self.c * low)
         below = float(np.minimum(rising, 0.5 * (crossing - high)).sum())
         reach = 0.5 * (1.0 - 1.0 / self.threshold)
-        return np.array([below, reach * float(self.sums[last] - self.sums[first])])
+        return below, reach * float(self.sums[last] - self.sums[first])
 
 
 class Curve:
@@ -152,11 +161,12 @@ class Curve:
         self, low: float, high: float, firsts: Sequence[int], lasts: Sequence[int]
     ) -> tuple[float, float]:
         """Bounds of ``h`` on an interval in which the atoms ``first:last`` cross over."""
-        bounds = np.array([self._falling(firsts, high)[0], self._falling(firsts, low)[0]])
+        below, above = self._falling(firsts, high)[0], self._falling(firsts, low)[0]
         for group, first, last in zip(self.groups, firsts, lasts, strict=True):
-            bounds += [group.kept_slope(last, low)[0], group.kept_slope(last, high)[0]]
-            bounds += group.crossing_bounds(low, high, first, last)
-        return float(bounds[0]), float(bounds[1])
+            least, most = group.crossing_bounds(low, high, first, last)
+            below = below + group.kept(last, low) + least
+            above = above + group.kept(last, high) + most
+        return below, above
 
     def maxima(self) -> list[float]:
         """Return every local maximum, and the lower end if the profile falls from there."""
