@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import mackay_noise
-from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution, WarmStart
+from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
 from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.reference import Fit, State
 
@@ -88,34 +87,15 @@ class PublishedSolver(BaseEstimator):
         if warm_start is not None:
             known = problem.moments.usable[warm_start.active]
             warm_start = WarmStart(warm_start.active[known], warm_start.log_lam[known])
-        state, converged = run.start(warm_start), False
-        trace: list[float] = []
-        while len(trace) < self.max_iter and not converged:
-            state, change = run.step(state)
-            trace.append(state.objective)
-            progress = Progress(run.stage, len(trace), state.objective, len(state.fit.active))
-            if monitor is not None and monitor(progress):
-                break
-            converged = change < self.tol
-        fit = state.fit
-        state = reference.assess(problem, fit, reference.best_noise(problem, fit))
-        slopes, order = reference.gradient(problem, fit, state.noise), np.argsort(fit.active)
-        gain, _ = reference.entry(problem, fit)
-        return Solution(
-            active=fit.active[order],
-            log_lam=np.log(fit.lam[order]),
-            noise_variance=state.noise,
-            objective=state.objective,
-            n_iter=len(trace),
-            # a model cut at its cap is not a maximum
-            converged=converged and not run.saturated,
-            certificate=Certificate(
-                float(np.abs(slopes).max(initial=0.0)), float(gain.max(initial=0.0))
-            ),
-            saturated=run.saturated,
-            trace=tuple(trace),
-            laplace_rate=problem.prior.rate,
+        outcome = reference.iterate(
+            run.step,
+            run.start(warm_start),
+            stage=run.stage,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            monitor=monitor,
         )
+        return reference.conclude(problem, outcome, saturated=run.saturated)
 
     def _run(self, problem: Problem) -> Run:
         """Check what is particular to the algorithm, and make a run."""

@@ -2,11 +2,12 @@
 
 `relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at
 every step and keep the noise as a variable of its own, as the papers do. Here are the
-posterior of a given set of atoms, the objective and its derivatives.
+posterior of a given set of atoms, the objective and its derivatives, and the loop.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from relvec.evidence import (
     removal_loss,
 )
 from relvec.priors import Statistics
-from relvec.solvers.base import Certificate, Problem, Solution
+from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
 from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import value_of
 
@@ -218,5 +219,62 @@ def trivial(problem: Problem) -> Solution | None:
         n_iter=0,
         converged=True,
         certificate=certificate,
+        laplace_rate=problem.prior.rate,
+    )
+
+
+class Outcome(NamedTuple):
+    """How a loop ended."""
+
+    state: State
+    n_iter: int
+    converged: bool
+    trace: tuple[float, ...]
+
+
+def iterate(
+    step: Callable[[State], tuple[State, float]],
+    state: State,
+    *,
+    stage: str,
+    max_iter: int,
+    tol: float,
+    monitor: Monitor | None,
+) -> Outcome:
+    """Repeat `step` until the change it reports is below `tol`, or someone says stop."""
+    trace: list[float] = []
+    converged = False
+    while len(trace) < max_iter and not converged:
+        state, change = step(state)
+        trace.append(state.objective)
+        progress = Progress(stage, len(trace), state.objective, len(state.fit.active))
+        if monitor is not None and monitor(progress):
+            break
+        converged = change < tol
+    return Outcome(state, len(trace), converged, tuple(trace))
+
+
+def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution:
+    """Put the noise at its best and certify the end state.
+
+    A model cut at its cap is not a maximum, so it does not count as converged.
+    """
+    fit = outcome.state.fit
+    state = assess(problem, fit, best_noise(problem, fit))
+    gain, _ = entry(problem, fit)
+    order = np.argsort(fit.active)
+    return Solution(
+        active=fit.active[order],
+        log_lam=np.log(fit.lam[order]),
+        noise_variance=state.noise,
+        objective=state.objective,
+        n_iter=outcome.n_iter,
+        converged=outcome.converged and not saturated,
+        certificate=Certificate(
+            gradient=float(np.abs(gradient(problem, fit, state.noise)).max(initial=0.0)),
+            best_gain=float(gain.max(initial=0.0)),
+        ),
+        saturated=saturated,
+        trace=outcome.trace,
         laplace_rate=problem.prior.rate,
     )
