@@ -25,7 +25,7 @@ from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
 from relvec.estimators._refine import refine_scales
 from relvec.estimators._scale_choice import choose_scales
 from relvec.estimators._scales import ScaledBasis, find_kernel, other_columns
-from relvec.learning import LearntScales, ScaleLearner
+from relvec.learning import ScaleLearner
 from relvec.learning.scale_uncertainty import measure_scales
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import Prior, resolve_prior
@@ -127,11 +127,8 @@ class Plan(ABC, Generic[AnyFit]):
     def fit(self, basis: Basis, data: Data) -> AnyFit:
         """Fit a basis to some rows."""
 
-    def finish(self, fit: AnyFit, data: Data, learnt: LearntScales | None = None) -> AnyFit:
-        """Return a fit with all that predictions need, besides what a choice of scales needs.
-
-        Scales that are not those of the fit itself are `learnt`.
-        """
+    def finish(self, fit: AnyFit, data: Data) -> AnyFit:
+        """Return a fit with all that predictions need, besides what a choice of scales needs."""
         return fit
 
     @abstractmethod
@@ -199,13 +196,9 @@ class RegressionPlan(Plan[RegressionFit]):
                 )
         return RegressionFit(bound, tuple(outputs), tuple(problems), all_moments[0].n_fetched)
 
-    def finish(
-        self, fit: RegressionFit, data: Data, learnt: LearntScales | None = None
-    ) -> RegressionFit:
+    def finish(self, fit: RegressionFit, data: Data) -> RegressionFit:
         """Widen the error bars away from the data."""
-        if learnt is None and fit.scaled is not None:
-            learnt = fit.scaled.learnt
-        outputs = []
+        learnt, outputs = None if fit.scaled is None else fit.scaled.learnt, []
         for number, output in enumerate(fit.outputs):
             target = data.targets[:, number] if data.statistics is None else None
             outputs.append(

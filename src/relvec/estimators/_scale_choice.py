@@ -65,7 +65,7 @@ def _best_predicting(
         train = data.at(np.sort(np.setdiff1d(order, test)))
         scores = {}
         for proposal in plan.learn(train):
-            fit = plan.finish(plan.fit(proposal.basis, train), train, proposal.learnt)
+            fit = plan.finish(plan.fit(proposal.basis, train), train)
             scores[_label(proposal)] = plan.score(fit, data.at(test))
         worst = min(scores.values())
         for label in total:
