@@ -108,6 +108,11 @@ def test_what_is_not_a_covariance_has_no_pivots(kernel: KernelLike) -> None:
 # ------------------------------------------------------------------ novelty
 
 
+def variance_of(novelty: Novelty, X: Matrix) -> Vector:
+    """What novelty adds to the variance if the mean is left alone."""
+    return novelty.amplitude * novelty.share(X)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("offset", [0.0, 0.3])
@@ -124,7 +129,7 @@ def test_novelty_is_the_conditional_variance_of_the_process(
     share = conditional(kernel, X, train[pivots.rows]).diagonal() / kernel_diagonal(kernel, X)
     np.testing.assert_allclose(novelty.unexplained(X), np.clip(share, 0, 1), atol=1e-7)
     expected = 3.0 * np.maximum(share - offset, 0.0) / (1.0 - offset)
-    np.testing.assert_allclose(novelty.variance(X), expected, atol=1e-6)
+    np.testing.assert_allclose(variance_of(novelty, X), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -140,7 +145,7 @@ def test_novelty_covariance_is_psd_and_has_the_variance_on_its_diagonal(
     X = inputs(25, seed=1, width=width)
     covariance = novelty.covariance(X)
     np.testing.assert_allclose(covariance, covariance.T, atol=1e-12)
-    np.testing.assert_allclose(covariance.diagonal(), novelty.variance(X), atol=1e-9)
+    np.testing.assert_allclose(covariance.diagonal(), variance_of(novelty, X), atol=1e-9)
     assert np.linalg.eigvalsh(covariance).min() > -1e-9
     if offset == 0.0:
         root = np.sqrt(kernel_diagonal(kernel, X))
@@ -153,10 +158,10 @@ def test_novelty_is_nothing_at_the_pivots_and_everything_far_away() -> None:
     pivots = choose_pivots(RBF(1.0), train)
     assert pivots is not None
     novelty = Novelty(RBF(1.0), train[pivots.rows], 3.0)
-    assert novelty.variance(train[pivots.rows]).max() < 1e-8
-    assert novelty.variance(train).max() < 3.0 * (PivotTuning.tolerance + 1e-6)
-    np.testing.assert_allclose(novelty.variance(np.array([[1e3], [-1e6]])), 3.0)
-    away = novelty.variance(np.linspace(5.0, 12.0, 30)[:, None])
+    assert variance_of(novelty, train[pivots.rows]).max() < 1e-8
+    assert variance_of(novelty, train).max() < 3.0 * (PivotTuning.tolerance + 1e-6)
+    np.testing.assert_allclose(variance_of(novelty, np.array([[1e3], [-1e6]])), 3.0)
+    away = variance_of(novelty, np.linspace(5.0, 12.0, 30)[:, None])
     assert (np.diff(away) > -1e-9).all()
 
 
@@ -164,9 +169,9 @@ def test_novelty_is_stored_without_its_factor() -> None:
     train = inputs(40)
     novelty = Novelty(RBF(1.0), train[:5], 3.0, 0.1)
     X = inputs(6, seed=2)
-    before = novelty.variance(X)
+    before = variance_of(novelty, X)
     assert len(pickle.dumps(novelty)) == len(pickle.dumps(Novelty(RBF(1.0), train[:5], 3.0, 0.1)))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(novelty)).variance(X), before)
+    np.testing.assert_array_equal(variance_of(pickle.loads(pickle.dumps(novelty)), X), before)
 
 
 # ------------------------------------------------------------------ fitted novelty
@@ -199,7 +204,7 @@ def smooth(X: Matrix, noise: float = 0.2, seed: int = 0) -> Vector:
     return np.sin(X).sum(axis=1) + noise * np.random.default_rng(seed).standard_normal(len(X))
 
 
-def test_where_pivots_cover_the_inputs_novelty_has_no_offset() -> None:
+def test_where_pivots_cover_the_inputs_little_is_left_of_novelty() -> None:
     X = inputs(120, width=3.0)
     t = smooth(X)
     posterior, atoms = model(X, t, RBF(1.5), X[:10])
@@ -210,7 +215,8 @@ def test_where_pivots_cover_the_inputs_novelty_has_no_offset() -> None:
     assert pivots.unexplained < PivotTuning.tolerance
     np.testing.assert_array_equal(novelty.pivots, X[pivots.rows])
     assert novelty.amplitude == 0.7
-    assert novelty.offset == 0.0
+    assert novelty.offset <= novelty.known < PivotTuning.tolerance + 1e-6
+    np.testing.assert_array_equal(novelty.extrapolation(X), 0.0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -242,7 +248,7 @@ def test_where_they_cannot_it_has_the_best_offset(weighted: bool, noise: float) 
         variance[place] = design[row] @ covariance @ design[row] + noise
 
     def density(offset: float) -> float:
-        extra = Novelty(RBF(3.0), novelty.pivots, 0.7, offset).variance(X[others])
+        extra = variance_of(Novelty(RBF(3.0), novelty.pivots, 0.7, offset), X[others])
         total = variance + extra
         return -float(every[others] @ (np.log(total) + (t[others] - mean) ** 2 / total))
 
@@ -254,15 +260,22 @@ def test_where_they_cannot_it_has_the_best_offset(weighted: bool, noise: float) 
     assert (novelty.offset > 0.2) == (noise == 8.0)
 
 
-def test_variance_of_a_share() -> None:
+def test_shares_beyond_a_limit() -> None:
     X = inputs(40)
-    novelty = Novelty(RBF(1.0), X[:5], 3.0, 0.2)
-    share = np.array([0.0, 0.1, 0.2, 0.6, 1.0])
-    np.testing.assert_allclose(novelty.of_unexplained(share), [0.0, 0.0, 0.0, 1.5, 3.0])
+    novelty = Novelty(RBF(1.0), X[:5], 3.0, 0.2, 0.4)
     new = inputs(30, seed=1, width=9.0)
-    np.testing.assert_array_equal(
-        novelty.variance(new), novelty.of_unexplained(novelty.unexplained(new))
-    )
+    unexplained = novelty.unexplained(new)
+    np.testing.assert_allclose(novelty.share(new), np.maximum(unexplained - 0.2, 0.0) / 0.8)
+    np.testing.assert_allclose(novelty.extrapolation(new), np.maximum(unexplained - 0.4, 0.0) / 0.6)
+
+
+def test_without_a_centre_the_mean_is_left_alone() -> None:
+    X = inputs(40)
+    novelty = Novelty(RBF(1.0), X[:5], 3.0, 0.2, 0.4)
+    new = inputs(30, seed=1, width=9.0)
+    fallback = novelty.fallback(new, np.full(30, 100.0))
+    np.testing.assert_array_equal(fallback.shift, 0.0)
+    np.testing.assert_allclose(fallback.variance(np.full(30, 2.0)), 2.0 + variance_of(novelty, new))
 
 
 def test_many_rows_are_looked_at_in_part() -> None:
@@ -270,7 +283,7 @@ def test_many_rows_are_looked_at_in_part() -> None:
     X = np.sort(inputs(200), axis=0)
     t = smooth(X)
     posterior, atoms = model(X, t, RBF(0.05), X[:10])
-    novelty = fit_novelty(RBF(0.05), X, atoms, t, None, posterior, 0.7, tuning)
+    novelty = fit_novelty(RBF(0.05), X, atoms, t, None, posterior, 0.7, tuning=tuning)
     assert novelty is not None
     assert PivotTuning().max_rows > 1000
     assert len(novelty.pivots) == 20

@@ -272,7 +272,7 @@ def fit_novelty(
     posterior: Posterior,
     amplitude: float,
     *,
-    falls_back: bool,
+    falls_back: bool = False,
     tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
     """Choose pivots from the training inputs, and how much of what they leave unexplained counts.

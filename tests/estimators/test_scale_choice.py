@@ -41,6 +41,9 @@ class FakePlan:
         self.fitted.append((basis, len(data.groups)))
         return SimpleNamespace(objective=self.objective.get(basis, 0.0), label=basis)
 
+    def finish(self, fitted, data):
+        return fitted
+
     def score(self, fitted, data):
         self.tested.append(data)
         return self.scores[fitted.label]

@@ -157,7 +157,7 @@ class BasisFunctionsDisplay:
             Inputs it was fitted to, on which its candidates depend.
         weighted : bool, default=False
             Multiply the functions that are kept by their weights (of the first target or logit):
-            their sum, with the intercept, is the prediction.
+            their sum, with the intercept, is the prediction among the data.
         grid_resolution, ax
             As in `from_basis`.
 

@@ -80,7 +80,7 @@ def function_figures(subject: Subject, space: Space) -> list[Figure]:
         chart.line(along.values, parts[:, place], "model")
         tips = [f"{names[place]}, weight {number(model.coef_[place])}"] * len(spots)
         chart.spots(along.values[spots], parts[spots, place], tips)
-    caption = "Their sum, with the intercept, is the fit."
+    caption = "Their sum, with the intercept, is the fit among the data."
     if len(largest) < len(model.coef_):
         caption += f" The {len(largest)} with the largest weights of {len(model.coef_)}."
     return [Figure("Functions in use", caption, chart.svg())]
