@@ -121,7 +121,7 @@ class Novelty:
     sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + 4 amplitude^2)``, which
     says how implausible that is::
 
-        omega    = tau pi
+        omega    = tau (1 - known^8) pi
         mean     = s - omega d
         variance = (1 - rho) (v + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
 
@@ -135,7 +135,8 @@ class Novelty:
     amplitude: float
     offset: float = 0.0
     known: float = 0.0
-    """Largest share of the variance that is left unexplained at a training input."""
+    """Share of the variance that is left unexplained at any training input, and on average at a
+    new one of the kind."""
     centre: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -199,7 +200,9 @@ class Novelty:
         # how far away in units of the process; beyond 1e50 of them it does not matter how far
         ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
-        pull = _beyond(unexplained, self.known) * implausible
+        # where training inputs are as novel as any, novelty says nothing against a mean
+        telling = 1.0 - self.known**8
+        pull = telling * _beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
             1.0 - pull
         ) ** 2
@@ -286,11 +289,17 @@ def fit_novelty(
     pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
     if pivots is None:
         return None
-    known = min(pivots.unexplained + tuning.tied, 0.99)
+    novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
+    # Pivots are known, but how novel they were is what new inputs of the kind are: in many
+    # dimensions every row is unlike all others, and nothing can be told by that.
+    apart = 1.0 / np.square(solve_lower(novelty._factor, np.eye(len(pivots.rows)))).sum(axis=0)
+    n_different = len(inputs if inputs.dtype == object else np.unique(inputs, axis=0))
+    typical = float(apart.sum()) / n_different
+    known = min(max(pivots.unexplained + tuning.tied, typical), 1.0 - tuning.tied)
     centre = posterior.target_mean if falls_back else None
-    novelty = Novelty(kernel, inputs[pivots.rows], amplitude, 0.0, known, centre)
+    novelty = replace(novelty, known=known, centre=centre)
     if target is None:
-        return replace(novelty, offset=known)
+        return replace(novelty, offset=min(known, 0.99))
     # Pivots never cover the training inputs wholly, in many dimensions not even nearly, so that
     # these look novel themselves. How much of that is real is what best predicts the training
     # targets, each from the others.
@@ -303,7 +312,7 @@ def fit_novelty(
         total = variance + amplitude * _beyond(unexplained, offset)
         return -float(weight @ (np.log(total) + squared / total))
 
-    offsets = np.linspace(0.0, known, 21)
+    offsets = np.linspace(0.0, min(pivots.unexplained, 0.99), 21)
     return replace(novelty, offset=float(max(offsets, key=score)))
 
 

@@ -151,7 +151,7 @@ def test_far_predictions_are_those_of_a_mixture(novel):
     own, covariance = brute(novel, at)
     away = own - Y.mean()
     implausible = away**4 / (away**4 + 4 * novelty.amplitude**2)
-    omega = tau * implausible
+    omega = tau * (1 - novelty.known**8) * implausible
     variance = covariance.diagonal() - novel.noise_variance_
     variance = (1 - rho) * (variance + omega**2 * away**2) + rho * (
         novelty.amplitude + np.maximum(rho, implausible) * (1 - omega) ** 2 * away**2

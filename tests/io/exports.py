@@ -90,14 +90,16 @@ def truth(name: str, X: np.ndarray) -> dict[str, np.ndarray]:
     return {"mean": mean.reshape(len(X), -1), "std": std.reshape(len(X), -1)}
 
 
-def check(name: str, found: dict[str, np.ndarray], expected, precision: str) -> None:
-    """Compare with the model: to 1e-12, or to what single precision can do."""
+def check(
+    name: str, found: dict[str, np.ndarray], expected, precision: str, tolerance: float = 1e-12
+) -> None:
+    """Compare with the model: to a tolerance, or to what single precision can do."""
     if precision == "float64":
         for what in found:
             if what != "label":
                 size = np.abs(expected[what]).max()
                 np.testing.assert_allclose(
-                    found[what], expected[what], rtol=1e-12, atol=1e-12 * size
+                    found[what], expected[what], rtol=tolerance, atol=tolerance * size
                 )
         return
     # graphs multiply by inverse factors, which rounds a little worse than what is measured here

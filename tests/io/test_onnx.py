@@ -39,7 +39,8 @@ def test_answers_of_onnxruntime(name, dtype):
         clear = np.sort(expected["probabilities"], axis=1)[:, -2:] @ [-1.0, 1.0] > 1e-5
         assert (found["label"][clear] == expected["label"][clear]).all()
     shaped = {what: value.reshape(len(X), -1) for what, value in found.items()}
-    exports.check(name, shaped, expected, dtype)
+    # inverse factors of pivots that are nearly alike lose half the digits
+    exports.check(name, shaped, expected, dtype, tolerance=1e-8)
     assert all(found[what].dtype == dtype for what in found if what != "label")
 
 

@@ -190,7 +190,9 @@ static void ${name}_fall_back(const ${name}_block *b, const $real *phi, $real *m
     z = $fabs(d) / b->deviation;
     z = z < $largest ? z * z : $largest * $largest;
     implausible = z * z / ($four + z * z);
-    pull = ${name}_beyond(phi[b->cover], b->means_from) * implausible;
+    z = b->means_from * b->means_from;
+    z = z * z;
+    pull = ($one - z * z) * ${name}_beyond(phi[b->cover], b->means_from) * implausible;
     moved = pull * d;
     *mean -= moved;
     if (!cov)

@@ -67,7 +67,8 @@ class Extrapolation(NamedTuple):
     With ``r`` the share of the variance of a process that its values at the cover leave
     unexplained, ``rho = (r - offset)+ / (1 - offset)`` and ``tau = (r - known)+ / (1 - known)``.
     Without a centre ``rho amplitude`` is added to the variance. Else, with ``d = mean - centre``,
-    ``pi = d^4 / (d^4 + 4 amplitude^2)`` and ``omega = tau pi``, a mean and its variance become::
+    ``pi = d^4 / (d^4 + 4 amplitude^2)`` and ``omega = tau (1 - known^8) pi``, a mean and its
+    variance become::
 
         mean     - omega d
         (1 - rho) (variance + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
@@ -282,7 +283,7 @@ def _extrapolated(
     away = mean - kind(given.centre)
     distance = np.minimum(np.abs(away) / kind(math.sqrt(given.amplitude)), kind(LARGEST_DISTANCE))
     implausible = distance**4 / (4.0 + distance**4)
-    pull = tau * implausible
+    pull = kind(1.0 - given.known**8) * tau * implausible
     moved, rest = (pull * away)[:, :, None], ((1.0 - pull) * away)[:, :, None]
     other = amplitude + np.maximum(rho, implausible[:, :, None]) * rest * rest
     return mean - pull * away, (1.0 - rho) * (covariance + moved * moved) + rho * other

@@ -212,7 +212,7 @@ class _Drawing:
         squared = squared * squared
         fourth = squared * squared
         implausible = fourth / (fourth + 4.0)
-        pull = tau * implausible
+        pull = tau * implausible * (1.0 - given.known**8)
         moved, rest = pull * away, (1.0 - pull) * away
         other = graph.maximum(rho, implausible) * (rest * rest) + given.amplitude
         return mean - moved, (1.0 - rho) * (variance + moved * moved) + rho * other

@@ -114,7 +114,8 @@ def _fall_back(block, phi, mean):
     d = mean - block["target_mean"]
     z = min(abs(d) / block["deviation"], $largest)
     implausible = z**4 / (4.0 + z**4)
-    pull = _beyond(phi[block["cover"]], block["means_from"]) * implausible
+    telling = 1.0 - block["means_from"] ** 8
+    pull = telling * _beyond(phi[block["cover"]], block["means_from"]) * implausible
     return mean - pull * d, pull * d, (1.0 - pull) * d, implausible
 '''
 
