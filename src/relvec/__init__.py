@@ -1,7 +1,7 @@
 """relvec: sparse Bayesian learning for Python.
 
-Small, probabilistic, interpretable models with honest error bars: relevance vector
-machines and their descendants, in the manner of scikit-learn.
+Small, probabilistic, interpretable models: relevance vector machines and their descendants, in
+the manner of scikit-learn. Predictions are distributions, wider where the data say less.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Honest error bars away from the data.
+"""Error bars away from the data.
 
 The atoms of a relevance vector machine sit on the training inputs and decay away from
 them, so the plain posterior variance of the function *falls* to zero where nothing is

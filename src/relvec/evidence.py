@@ -93,42 +93,34 @@ def entry_penalty(
     Spec: ``w_j = c_j s_j - sum_i c_i lam_i b_ij^2``, which is ``c phi' K^-2 phi`` for one ``c``. It
     may be negative: a cheap atom displaces dear ones.
     """
-    if isinstance(penalty, float):
-        return penalty * (s - lam @ (back * back))
-    return penalty * s - (penalty[active] * lam) @ (back * back)
+    each = np.broadcast_to(penalty, s.shape)
+    return each * s - (each[active] * lam) @ (back * back)
 
 
 def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector) -> Matrix:
     """Return ``Q``, by which the penalty on degrees of freedom changes with the precisions.
 
-    Spec: ``Q_jk = (c_j + c_k) / 2 S_jk - (S C Lam S)_jk``. With ``D = sum_i c_i gamma_i``,
-    ``dD / dtheta_j = -lam_j Q_jj``, and the atom ``j`` has ``w_j = Q_jj / S_jj^2`` in the model
-    without it. One number ``c`` is left to whoever reads the result: ``Q / c = S G S``.
+    Spec: ``Q_jk = (c_j + c_k) / 2 S_jk - (S C Lam S)_jk``, which is ``c S G S`` for one ``c``. With
+    ``D = sum_i c_i gamma_i``, ``dD / dtheta_j = -lam_j Q_jj``, and the atom ``j`` has
+    ``w_j = Q_jj / S_jj^2`` in the model without it.
     """
-    if isinstance(penalty, float):
-        return covariance - (covariance * lam) @ covariance
     mean = 0.5 * np.add.outer(penalty, penalty)
-    return mean * covariance - (covariance * (penalty * lam)) @ covariance
+    shrunk: Matrix = mean * covariance - (covariance * (penalty * lam)) @ covariance
+    return shrunk
 
 
 def downdate_shrinkage(
     penalty: float | Vector, shrunk: Matrix, covariance: Matrix, lam: Vector, a: Vector
 ) -> None:
     """Change the result of `penalised_shrinkage`: an atom goes, and ``S`` will lose ``a a'``."""
-    relative = 1.0 if isinstance(penalty, float) else penalty
-    la = relative * lam * a
-    change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * relative))
+    la = penalty * lam * a
+    change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
     shrunk += change
     shrunk += change.T
 
 
 def without_each(
-    lam: Vector,
-    variance: Vector,
-    mean: Vector,
-    quadratic: float,
-    penalty: float | Vector,
-    shrunk: Matrix | None,
+    lam: Vector, variance: Vector, mean: Vector, quadratic: float, shrunk: Matrix | None
 ) -> Statistics:
     """Statistics of each active atom in the model without it.
 
@@ -138,16 +130,12 @@ def without_each(
         Precisions, diagonal of ``S = (G + Lam)^-1`` and ``mu = S Phi't``.
     quadratic
         ``R`` of the model with all of them.
-    penalty, shrunk
-        ``c``, and the result of `penalised_shrinkage`; None without a penalty.
+    shrunk
+        The result of `penalised_shrinkage`; None without a penalty.
     """
     s = np.maximum(1.0 / variance - lam, 1e-300)
     q = mean / variance
-    w = None
-    if shrunk is not None and isinstance(penalty, float):
-        w = penalty * (np.maximum(shrunk.diagonal(), 0.0) / variance**2)
-    elif shrunk is not None:  # only several penalties can make it negative
-        w = shrunk.diagonal() / variance**2
+    w = None if shrunk is None else shrunk.diagonal() / variance**2
     return Statistics(s, q, w, quadratic + mean * q)
 
 
@@ -191,7 +179,6 @@ def mackay_update(
     noise_variance: float,
     shrunk: Vector | None,
     density: FixedPoint,
-    penalty: float | Vector = 1.0,
 ) -> Vector:
     """MacKay's fixed point for the precisions of the active atoms, the prior included.
 
@@ -205,14 +192,11 @@ def mackay_update(
         Diagonal of ``Q``, see `penalised_shrinkage`; None without a penalty.
     density
         What the density of the log precisions adds.
-    penalty
-        ``c``, if `shrunk` is without it because it is one number.
     """
     first, scale = gamma, density.scale
     if shrunk is not None:
-        c = penalty if isinstance(penalty, float) else 1.0
-        first = first + 2.0 * c * lam * np.maximum(shrunk, 0.0)
-        scale = scale + 2.0 * c * np.maximum(-shrunk, 0.0)
+        first = first + 2.0 * lam * np.maximum(shrunk, 0.0)
+        scale = scale + 2.0 * np.maximum(-shrunk, 0.0)
     first = first + density.constant
     square = np.maximum(mean * mean + scale * noise_variance, 1e-300)
     root = np.abs(first)
@@ -245,7 +229,6 @@ def gradient_and_hessian(
     n_effective: float,
     noise_variance: float | None,
     slopes: tuple[Vector, Vector] | None = None,
-    penalty: float | Vector = 1.0,
 ) -> tuple[Vector, Matrix]:
     """Derivatives of ``-2 J`` in ``theta = log lam`` of the active atoms.
 
@@ -257,8 +240,6 @@ def gradient_and_hessian(
         ``Q`` of `penalised_shrinkage`; None without a penalty.
     slopes
         First and second derivative of the log density ``h`` of each log precision; None if flat.
-    penalty
-        ``c``, if `shrunk` is without it because it is one number.
 
     Notes
     -----
@@ -279,11 +260,10 @@ def gradient_and_hessian(
     curvature = np.multiply.outer(mean, (2.0 * weight) * mean)
     curvature += covariance
     if shrunk is not None:
-        c = penalty if isinstance(penalty, float) else 1.0
-        by_penalty = 2.0 * c * lam * shrunk.diagonal()
+        by_penalty = 2.0 * lam * shrunk.diagonal()
         gradient = gradient - by_penalty
         diagonal = diagonal - by_penalty
-        curvature -= (4.0 * c) * shrunk
+        curvature -= 4.0 * shrunk
     if slopes is not None:
         gradient = gradient - 2.0 * slopes[0]
         diagonal = diagonal - 2.0 * slopes[1]

@@ -323,7 +323,10 @@ def test_rows_beyond_the_data_are_flagged(cli, folder, tmp_path):
     assert (shares[1] > 0.99).all()
 
 
-def test_a_linear_model_has_no_rows_to_flag(refused, folder):
-    arguments = (folder / "houses.relvec", folder / "new.csv", "--flag-extrapolation")
+@pytest.mark.parametrize(
+    ("model", "table"), [("houses.relvec", "new.csv"), ("flowers.relvec", "flowers.csv")]
+)
+def test_models_that_do_not_tell_have_no_rows_to_flag(refused, folder, model, table):
+    arguments = (folder / model, folder / table, "--flag-extrapolation")
     message = refused("predict", *arguments, code=2)
     assert "does not tell which rows are beyond its data" in message

@@ -180,7 +180,32 @@ def atom_ellipses():
     return atom_evidence().plot(kind="ellipses")
 
 
+def extrapolation():
+    inputs = plotting.ExtrapolationMap(
+        [GRID],
+        np.clip(np.abs(GRID) - 1.5, 0.0, 1.0),
+        X=np.linspace(-1.5, 1.5, 9)[:, None],
+        X_new=np.array([[-2.7], [-0.5], [0.8], [2.8]]),
+        names=["x0"],
+        mean=MEAN,
+        std=STD,
+    )
+    return plotting.ExtrapolationDisplay(
+        [1.0, 0.0, 0.0, 1.0],
+        [-0.3, -0.5, 0.7, 0.3],
+        [0.5, 0.2, 0.2, 0.6],
+        y_new=[0.5, -0.4, 0.6, -0.2],
+        inputs=inputs,
+    ).plot()
+
+
+def extrapolation_rows():
+    return extrapolation().plot(kind="rows")
+
+
 PICTURES = [
+    extrapolation,
+    extrapolation_rows,
     atom_ellipses,
     weight_prior,
     weight_contours,
@@ -247,6 +272,7 @@ def test_a_change_is_noticed(tmp_path):
 
 
 EXPLAINED = {
+    extrapolation: {"95 % of targets", "mean", "new", "new, beyond", "observed", "training"},
     fit: {"95 % of new targets", "95 %, function", "data", "mean", "truth", "relevance vectors"},
     predicted_observed: {"within 95 % (95.0 %)", "outside"},
     functions: {"25 candidates", "3 kept"},

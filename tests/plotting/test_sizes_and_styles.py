@@ -33,6 +33,7 @@ ONE_AXES = [
     pictures.coefficients,
     pictures.trace,
     pictures.well_determined,
+    pictures.extrapolation,
 ]
 HOSTILE = ["cost_$_of $ x_1", "$\\nonsense{_^$"]
 RNG = np.random.default_rng(3)

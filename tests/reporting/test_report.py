@@ -349,3 +349,13 @@ def test_error_bars_that_are_right_at_95_percent_only_are_told():
     normal = dataclasses.replace(judged, y=rng.normal(size=1000))
     (found,) = about_intervals(normal)
     assert found.is_good
+
+
+def test_rows_beyond_the_data_have_a_picture():
+    far = X + np.array([30.0, 0.0, 0.0])
+    model = RVMRegressor(gamma=0.1).fit(X, Y)
+    report = make_report(model, X, Y, held_out=(far, Y), **FAST)
+    assert "60 of 60 rows are beyond the training rows" in report.html
+    assert "Rows beyond the data" in report.html
+    near = make_report(model, X, Y, **FAST)
+    assert "Rows beyond the data" not in near.html

@@ -247,7 +247,7 @@ def test_a_cap_on_columns_is_not_mended_by_kernels():
         model, unit, units = Full, "column", "columns"
 
     class Facts:
-        log_bayes_factor = 10.0
+        log_evidence_gain = 10.0
 
     (found,) = about_fit(About, Facts)
     assert found.words.startswith("The cap on columns was reached")

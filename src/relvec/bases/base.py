@@ -147,6 +147,11 @@ class Basis(BaseEstimator, ABC):
         """Whether inputs may be texts or other objects instead of numbers."""
         return False
 
+    @property
+    def needs_all_rows(self) -> bool:
+        """Whether it cannot be bound to some of the inputs, because all of them form a grid."""
+        return False
+
     @abstractmethod
     def bind(
         self,

@@ -98,6 +98,11 @@ class CosineBasis(Basis):
     ['cosine 4 (period 0.5)']
     """
 
+    @property
+    def needs_all_rows(self) -> bool:
+        """Return True: a grid with gaps is none."""
+        return True
+
     def bind(
         self,
         X: Any,

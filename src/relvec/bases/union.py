@@ -137,6 +137,11 @@ class UnionBasis(Basis):
         """Whether every part takes texts or other objects."""
         return all(basis.accepts_objects for basis in self._checked())
 
+    @property
+    def needs_all_rows(self) -> bool:
+        """Whether any part cannot be bound to some of the inputs."""
+        return any(basis.needs_all_rows for basis in self._checked())
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with those of the parts if `deep`."""
         params: dict[str, Any] = {"bases": self.bases}

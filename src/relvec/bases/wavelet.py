@@ -135,6 +135,11 @@ class WaveletBasis(Basis):
         self.wavelet = wavelet
         self.level = level
 
+    @property
+    def needs_all_rows(self) -> bool:
+        """Return True: a grid with gaps is none."""
+        return True
+
     def bind(
         self,
         X: Any,

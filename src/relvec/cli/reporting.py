@@ -81,7 +81,7 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
         "rows": len(y),
         "metrics": report.metrics,
         "log_evidence": report.evidence.log_evidence,
-        "log_bayes_factor": report.evidence.log_bayes_factor,
+        "log_evidence_gain": report.evidence.log_evidence_gain,
         "notes": talk.notes,
     }
     if talk.as_json or not talk.quiet:

@@ -45,12 +45,18 @@ from relvec.describing.models import (
     seen_by,
 )
 from relvec.describing.names import check_names, count_of, label_name, names_of, shorten
-from relvec.describing.predictions import predicted, tells_extrapolation
+from relvec.describing.predictions import (
+    BEYOND,
+    extrapolation_of,
+    predicted,
+    tells_extrapolation,
+)
 from relvec.describing.relevance import gain_of, order_of_inputs
 from relvec.describing.summary import Summary, summary_of, traces_of
 from relvec.describing.weights import Weights, weights_of
 
 __all__ = [
+    "BEYOND",
     "AtomEvidence",
     "InputGrid",
     "InputSlice",
@@ -65,6 +71,7 @@ __all__ = [
     "check_names",
     "column_of",
     "count_of",
+    "extrapolation_of",
     "gain_of",
     "grid_over",
     "label_name",

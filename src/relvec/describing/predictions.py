@@ -9,17 +9,38 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Vector
-from relvec.describing.models import predictor
+from relvec.describing.models import predictor, seen_by
 
-__all__ = ["predicted", "tells_extrapolation"]
+__all__ = ["BEYOND", "extrapolation_of", "predicted", "tells_extrapolation"]
+
+BEYOND = 0.5
+"""Rows whose share of extrapolation is larger are more beyond the training rows than among them."""
 
 
 def tells_extrapolation(estimator: Any) -> bool:
     """Whether a fitted model, or a pipeline with one, can say which rows are beyond its data."""
     model = predictor(estimator)
+    if not hasattr(model, "extrapolating"):
+        return False
     panel = getattr(model, "panel_", None)
     parts: Any = getattr(model, "outputs_", ()) or getattr(panel, "machines", ())
     return len(parts) > 0 and all(getattr(part, "novelty", None) is not None for part in parts)
+
+
+def extrapolation_of(estimator: Any, X: Any) -> Vector | None:
+    """How far rows are beyond the training rows, of a model or a pipeline; None if it is not told.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+    >>> model = RVMRegressor(gamma=0.5).fit(X, np.sin(X[:, 0]))
+    >>> extrapolation_of(model, [[1.0], [30.0]]).round(2)
+    array([0., 1.])
+    """
+    if not tells_extrapolation(estimator):
+        return None
+    return np.asarray(predictor(estimator).extrapolating(seen_by(estimator, X)))
 
 
 def predicted(estimator: Any, X: Any, display: str) -> tuple[Vector, Vector | None, Vector | None]:

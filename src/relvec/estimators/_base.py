@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -28,6 +29,7 @@ from relvec.solvers import Monitor, with_learnt_rate
 
 PER_OUTPUT = {
     "intercept_": "posterior.intercept",
+    "calibration_": "calibration",
     "noise_variance_": "posterior.noise_variance",
     "log_evidence_": "posterior.log_evidence",
     "objective_": "objective",
@@ -49,10 +51,12 @@ class BaseSparseBayesRegressor(
         options: Any = self
         shared = resolve_shared(options, monitor, takes_density=True)
         prior, noise = shared["prior"], options.noise_variance
-        solver = resolve_solver(options.solver, effort=options.effort, needs_dense=prior.keeps_all)
+        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all)
         return RegressionPlan(
             **shared,
-            solver=with_learnt_rate(solver, prior),
+            solver=with_learnt_rate(resolve(effort=options.effort), prior),
+            fold_solver=with_learnt_rate(resolve(effort="fast"), prior),
+            calibrate=bool(options.calibrate),
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),
@@ -108,6 +112,15 @@ class BaseSparseBayesRegressor(
             warnings.warn(
                 f"{name} cannot estimate the noise from so few samples: the error bars say "
                 "nothing. Give noise_variance, or more data.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        if fit.n_copies >= plan.tuning.many_copies:
+            warnings.warn(
+                f"Rows are repeated: each stands {fit.n_copies:.3g} times in X and y on average, "
+                f"and {name} takes all of them for independent observations, so that it keeps too "
+                "many atoms and its weights look too certain. Drop the copies; or, if rows were "
+                "observed that often, say so by sample_weight.",
                 UserWarning,
                 stacklevel=stacklevel,
             )

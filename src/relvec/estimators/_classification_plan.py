@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -149,11 +150,16 @@ class ClassificationPlan(Plan[ClassificationFit]):
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
-    def score(self, fit: ClassificationFit, data: Data) -> float:
-        """Mean log probability of the classes of other rows."""
+    def predict_held_out(self, fit: ClassificationFit, data: Data) -> tuple[Vector, Vector]:
+        """Log probabilities of the classes of other rows, and how often these count."""
         chances = fit.panel.log_probability(data.X, moderated=True)
-        rows = np.arange(len(data.groups))
-        return float(np.average(chances[rows, data.groups], weights=data.weight))
+        weight = np.ones(len(data.groups)) if data.weight is None else data.weight
+        return chances[np.arange(len(data.groups)), data.groups], weight
+
+    def score(self, held_out: Sequence[tuple[Vector, Vector]]) -> float:
+        """Mean log probability of the classes of held-out rows."""
+        chances, weight = map(np.concatenate, zip(*held_out, strict=True))
+        return float(np.average(chances, weights=weight))
 
     def finish_scales(
         self, scaled: ScaledBasis, fit: ClassificationFit, data: Data
@@ -162,6 +168,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
         fit = replace(fit, scaled=scaled)
         if not self.measures_scales:
             return fit
+        if scaled.learnt.kind == "null":
+            return replace(fit, relevance_std=np.zeros(len(scaled.learnt.spread)))
         curvatures = []
         for machine in fit.panel.machines:
             rows = machine.likelihood.bind(np.zeros(len(data.groups)), data.weight)

@@ -133,6 +133,7 @@ class ComponentsMixin(PredictionMixin):
             ]
             kept = 1.0 - output.pull(X)[:, None]
             means.append(kept * np.stack([mean for mean, _ in known], axis=1))
-            stds.append(kept * np.sqrt(np.stack([variance for _, variance in known], axis=1)))
+            variance = output.calibration * np.stack([variance for _, variance in known], axis=1)
+            stds.append(kept * np.sqrt(variance))
         mean: Matrix = self._stacked(means)
         return (mean, self._stacked(stds)) if return_std else mean

@@ -144,6 +144,12 @@ class CentredKernelFront(Front):
         check_is_fitted(self)
         centers = getattr(self.atoms_, "centers", None)
         if centers is None:
+            if getattr(self, "scale_kind_", None) == "linear":
+                raise AttributeError(
+                    "this model has no relevance_vectors_: it is linear in the inputs, which "
+                    'predicts better than kernels here (scale_kind_ is "linear"). '
+                    'scales="ard" or "isotropic" insists on kernels.'
+                )
             raise AttributeError(
                 'relevance_vectors_ is not known for kernel="precomputed"; '
                 "relevance_ has the training rows."

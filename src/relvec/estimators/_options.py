@@ -149,6 +149,11 @@ or Solver, default="auto"
         the mean of the targets, known at a few stored inputs; "augmented" is RVM*, which
         also changes the mean and keeps the training inputs (without noise to speak of it is
         not computable, and "novelty" takes its place).
+    calibrate : bool, default=True
+        Widen noise and posterior covariance in predictions by `calibration_`, which fits to four
+        fifths of the rows find from their errors on the others: the choice of atoms and scales
+        costs more than the evidence counts. False gives the posterior as it is. Means do not
+        change. A given `noise_variance` stands as it is.
     low_memory : bool or "auto", default="auto"
         Never store the dictionary at the training inputs; evaluate it again when needed.
         "auto" does so above one gigabyte.
@@ -167,6 +172,7 @@ or Solver, default="auto"
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain", "augmented"))
     )
+    calibrate: bool = option(default=True, check=check_bool)
     low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)

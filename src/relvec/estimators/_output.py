@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -14,7 +15,7 @@ from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.estimators._scales import ScaledBasis
 from relvec.learning import LearntScales
-from relvec.learning.prior_process import fit_prior_process
+from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
@@ -37,6 +38,8 @@ class FittedOutput:
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
     scale_uncertainty: ScaleUncertainty | None = None
+    calibration: float = 1.0
+    """Factor of noise and posterior covariance in predictions, from held-out rows."""
 
     @property
     def is_beyond_rounding(self) -> bool:
@@ -61,20 +64,37 @@ class FittedOutput:
             return np.zeros(X.shape[0])
         return self.novelty.fallback(X, self.posterior.predict(self.atoms.at(X))).pull
 
-    def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
-        """Predictive distribution of new targets, or of the function without noise."""
+    def moments(self, X: Any) -> tuple[Vector, Vector, Vector]:
+        """Mean of the function, its posterior variance, and what is added away from the data.
+
+        Neither variance contains noise, nor the first its `calibration`.
+        """
         atoms = self.atoms.at(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
         if self.scale_uncertainty is not None:
             variance = variance + np.square(self.scale_uncertainty.directions(X)).sum(axis=1)
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
-            mean, variance = mean + shift, variance + extra
-        elif self.novelty is not None:
-            fallback = self.novelty.fallback(X, mean)
-            mean, variance = mean + fallback.shift, fallback.variance(variance)
-        noise = self.posterior.noise_variance if include_noise else 0.0
-        return GaussianPrediction(mean, variance + noise)
+            return mean + shift, variance, extra
+        if self.novelty is None:
+            return mean, variance, np.zeros(len(mean))
+        fallback = self.novelty.fallback(X, mean)
+        return (
+            mean + fallback.shift,
+            fallback.kept * variance,
+            fallback.spread**2 + fallback.process,
+        )
+
+    @property
+    def target_noise(self) -> float:
+        """Variance of the noise of new targets."""
+        return self.calibration * self.posterior.noise_variance
+
+    def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
+        """Predictive distribution of new targets, or of the function without noise."""
+        mean, variance, extra = self.moments(X)
+        noise = self.target_noise if include_noise else 0.0
+        return GaussianPrediction(mean, self.calibration * variance + extra + noise)
 
     def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
         """Covariance of new targets, or of the function without noise, between all rows."""
@@ -83,6 +103,7 @@ class FittedOutput:
         if self.scale_uncertainty is not None:
             directions = self.scale_uncertainty.directions(X)
             covariance += directions @ directions.T
+        covariance *= self.calibration
         if self.augmentation is not None:
             # Each test input gets an atom of its own: independent additions.
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
@@ -93,16 +114,17 @@ class FittedOutput:
             covariance += np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
         if include_noise:
-            covariance.flat[:: len(covariance) + 1] += self.posterior.noise_variance
+            covariance.flat[:: len(covariance) + 1] += self.target_noise
         return covariance
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
         atoms = self.atoms.at(X)
-        draws = self.posterior.sample(atoms, n_draws, rng)
+        mean, draws = self.posterior.predict(atoms), self.posterior.sample(atoms, n_draws, rng)
         if self.scale_uncertainty is not None:
             directions = self.scale_uncertainty.directions(X)
             draws = draws + directions @ rng.standard_normal((directions.shape[1], n_draws))
+        draws = mean[:, None] + math.sqrt(self.calibration) * (draws - mean[:, None])
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
             return (
@@ -113,7 +135,6 @@ class FittedOutput:
         values, vectors = np.linalg.eigh(self.novelty.covariance(X))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         process = root @ rng.standard_normal(draws.shape)
-        mean = self.posterior.predict(atoms)
         fallback = self.novelty.fallback(X, mean)
         own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
         between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
@@ -181,6 +202,7 @@ def widened(
     *,
     error_bars: str,
     learnt: LearntScales | None,
+    process: PriorProcess | None = None,
 ) -> FittedOutput:
     """Return the output with what widens its error bars away from the training inputs.
 
@@ -194,6 +216,8 @@ def widened(
         How.
     learnt : LearntScales or None
         How the scales in the kernel were learnt.
+    process : PriorProcess or None
+        What stands for the unknown away from the data; None to fit it to these.
     """
     posterior = output.posterior
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
@@ -207,10 +231,10 @@ def widened(
         residual = (target - posterior.predict(output.atoms.at(X))) * root
         augmentation = Augmentation(kernel, X, residual, root, output.atoms, posterior, amplitude)
         return replace(output, augmentation=augmentation)
-    if target is not None:
+    if process is None and target is not None:
         process = fit_prior_process(kernel, X, target, sample_weight, learnt)
-        if process is not None:
-            kernel, amplitude = process.kernel, max(process.variance, amplitude)
+    if process is not None:
+        kernel, amplitude = process.kernel, max(process.variance, amplitude)
     falls_back = bound.atoms.is_known_to_decay()
     novelty = fit_novelty(
         kernel, X, output.atoms, target, sample_weight, posterior, amplitude, falls_back=falls_back
@@ -240,6 +264,8 @@ class RegressionFit:
     """The basis with its learnt scales, if any were."""
     relevance_std: Vector | None = None
     """Standard deviation of the relevance of each input, if that was asked."""
+    n_copies: float = 1.0
+    """How often a row with the same inputs and targets was given, on average."""
 
     @property
     def objective(self) -> float:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -19,7 +19,10 @@ from sklearn.utils import check_random_state
 from relvec._checks import check_dense
 from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
+from relvec.estimators._calibrate import calibrated
+from relvec.estimators._held_out import HeldOut, distinct_rows
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output, widened
 from relvec.estimators._refine import refine_scales
@@ -29,7 +32,15 @@ from relvec.learning import ScaleLearner
 from relvec.learning.scale_uncertainty import measure_scales
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import Prior, resolve_prior
-from relvec.solvers import Monitor, Problem, Progress, Solver, WarmStart
+from relvec.solvers import (
+    Monitor,
+    NullSolver,
+    Problem,
+    Progress,
+    RidgeSolver,
+    Solver,
+    WarmStart,
+)
 
 __all__ = ["Data", "Plan", "PlanTuning", "RegressionPlan", "monitor_of", "resolve_shared"]
 
@@ -74,6 +85,20 @@ class PlanTuning:
     overruling_gain: float = 2.0
     """Log evidence, besides its penalty, for which the sparse model takes in an input that the
     process left out: it has seen the targets once already."""
+    many_copies: float = 3.0
+    """Copies of rows, on average, above which the user is warned: bootstrap samples have fewer."""
+    fewest_rows: int = 10
+    """Rows below which nothing is held out: a fold would be a row or two."""
+    enough_rows: int = 1000
+    """Held-out rows that tell the variance of errors to a few per cent."""
+    most_rows: int = 5000
+    """Of more rows, some stand for all where rows are held out: with so many, error bars are
+    hardly ever too narrow."""
+    narrow_width: float = 1.0
+    """Width factor that is tried besides the usual one if there is one input."""
+    linear_inputs: int = 1000
+    """With more inputs no linear model of all of them is tried: its covariance is of their number
+    squared."""
     weighed_inputs: int = 200
     """Inputs that are weighed against each other at once; among more, only those in the model."""
 
@@ -101,9 +126,10 @@ class Plan(ABC, Generic[AnyFit]):
     def run(self, data: Data) -> AnyFit:
         """Fit the basis as it is, or with the scales that are learnt for it."""
         if self.learner is None:
-            return self.finish(self.fit(self.basis, data), data)
-        scaled, fit = choose_scales(self, self.learn(data), data)
-        return self.finish(self.finish_scales(scaled, fit, data), data)
+            return self.conclude(self.finish(self.fit(self.basis, data), data), data)
+        scaled, fit, held_out = choose_scales(self, self.learn(data), data)
+        fit = self.finish(self.finish_scales(scaled, fit, data), data)
+        return self.conclude(fit, data, held_out)
 
     def learn(self, data: Data) -> list[ScaledBasis]:
         """Return the basis with the scales that come into question."""
@@ -131,9 +157,34 @@ class Plan(ABC, Generic[AnyFit]):
         """Return a fit with all that predictions need, besides what a choice of scales needs."""
         return fit
 
+    def fit_scaled(self, scaled: ScaledBasis, data: Data) -> AnyFit:
+        """Fit a proposal to some rows; the null model is one into which no atom may come."""
+        is_null = scaled.learnt.kind == "null"
+        return (replace(self, min_gain=math.inf) if is_null else self).fit(scaled.basis, data)
+
+    def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
+        """Return the models that are no sums of kernels, next to one that is."""
+        return [scaled._replace(learnt=scaled.learnt.as_null())]
+
+    def quickened(self) -> Self:
+        """Return the plan of the same model for fits to some of the rows."""
+        return self
+
+    def grouped(self, data: Data) -> Data:
+        """Return rows that are to be held out one by one."""
+        return data
+
+    def conclude(self, fit: AnyFit, data: Data, held_out: Any = None) -> AnyFit:
+        """Return a finished fit with what `held_out` predictions say of it."""
+        return fit
+
     @abstractmethod
-    def score(self, fit: AnyFit, data: Data) -> float:
-        """Mean log probability that a fit gives to the targets of other rows."""
+    def predict_held_out(self, fit: AnyFit, data: Data) -> Any:
+        """Predict other rows than those of a fit."""
+
+    @abstractmethod
+    def score(self, held_out: Sequence[Any]) -> float:
+        """Mean log probability of the targets of held-out rows, from their predictions by fold."""
 
     @abstractmethod
     def finish_scales(self, scaled: ScaledBasis, fit: AnyFit, data: Data) -> AnyFit:
@@ -167,6 +218,10 @@ class RegressionPlan(Plan[RegressionFit]):
     """Held noise variance; None to estimate it."""
     previous: tuple[FittedOutput, ...] = ()
     """Outputs of an earlier fit to continue from."""
+    calibrate: bool = True
+    """Whether held-out rows say how wide error bars are."""
+    fold_solver: Solver | None = None
+    """Finds quickly what `solver` would find, in fits to some of the rows; None is `solver`."""
     propagate: bool | None = None
     """Whether error bars contain what is not known of the scales; None if that is not asked."""
 
@@ -257,20 +312,64 @@ class RegressionPlan(Plan[RegressionFit]):
             noise_variance=self.noise_variance,
         )
 
-    def score(self, fit: RegressionFit, data: Data) -> float:
-        """Mean log density of the targets of other rows, over all outputs."""
-        densities = [
-            output.predict_target(data.X).log_density(target)
-            for output, target in zip(fit.outputs, data.targets.T, strict=True)
-        ]
-        return float(np.average(sum(densities), weights=data.weight))
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether error bars are; not if the noise is given, which is all that is known of it."""
+        return self.calibrate and self.noise_variance is None
+
+    def grouped(self, data: Data) -> Data:
+        """Return rows that differ: copies of one row are held out together."""
+        rows, counts = distinct_rows(data)
+        return data.at(rows)._replace(weight=None if (counts == 1.0).all() else counts)
+
+    def quickened(self) -> Self:
+        """Return the plan of the same model for fits to some of the rows."""
+        solver = self.solver if self.fold_solver is None else self.fold_solver
+        return replace(self, solver=solver, previous=(), monitor=None)
+
+    def fit_scaled(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
+        """Fit a proposal: kernels, a linear model of all inputs alike, or none at all."""
+        simple: dict[str, Solver] = {"linear": RidgeSolver(), "null": NullSolver()}
+        solver = simple.get(scaled.learnt.kind)
+        if solver is None:
+            return super().fit_scaled(scaled, data)
+        plan = replace(self, solver=solver, prior=resolve_prior("flat"), min_gain=0.0, previous=())
+        return plan.fit(scaled.basis, data)
+
+    def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
+        """Return the null model and, next to kernels of learnt scales by default, a linear one."""
+        assert self.learner is not None
+        proposals = super().simple_proposals(scaled)
+        is_asked = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
+        if is_asked and 0 < np.count_nonzero(scaled.learnt.spread) <= self.tuning.linear_inputs:
+            proposals.append(scaled._replace(learnt=scaled.learnt.as_linear()))
+        return proposals
+
+    def conclude(
+        self, fit: RegressionFit, data: Data, held_out: Sequence[HeldOut] | None = None
+    ) -> RegressionFit:
+        """Compare with simpler models, and calibrate the error bars."""
+        known = None if held_out is None else HeldOut.joined(held_out)
+        return calibrated(self, fit, data, known)
+
+    def predict_held_out(self, fit: RegressionFit, data: Data) -> HeldOut:
+        """Predict other rows than those of a fit."""
+        return HeldOut.of(fit.outputs, data)
+
+    def score(self, held_out: Sequence[HeldOut]) -> float:
+        """Mean log density of held-out targets, over all outputs, with calibrated error bars."""
+        held = HeldOut.joined(held_out)
+        density = held.log_density(held.calibration() if self.is_calibrated else 1.0)
+        return float(np.average(density, weights=held.weight))
 
     def finish_scales(self, scaled: ScaledBasis, fit: RegressionFit, data: Data) -> RegressionFit:
         """Refine the scales with the evidence of the sparse model, if the learner is to."""
         fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
+        assert fit.scaled is not None
         if self.propagate is None:
             return fit
-        assert fit.scaled is not None
+        if fit.scaled.learnt.kind in ("linear", "null"):
+            return replace(fit, relevance_std=np.zeros(len(scaled.learnt.spread)))
         weights = [data.weight] * len(fit.outputs)
         std, uncertain = measure_scales(fit.scaled.learnt, data.X, fit.outputs, weights)
         if self.propagate:

@@ -228,7 +228,7 @@ class PredictionMixin:
         for output in self.outputs_:
             functions = output.sample_functions(X, n_samples, rng)
             if include_noise:
-                scale = math.sqrt(output.posterior.noise_variance)
+                scale = math.sqrt(output.target_noise)
                 functions = functions + scale * rng.standard_normal(functions.shape)
             draws.append(functions)
         return draws[0] if self._single else np.stack(draws, axis=1)
@@ -297,13 +297,12 @@ class PredictionMixin:
         """
         X, targets = self._validated_pair(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        known = [
-            output.posterior.leave_one_out(output.atoms.at(X), target, weight)
-            for output, target in zip(self.outputs_, targets.T, strict=True)
-        ]
-        return self._stacked(mean for mean, _ in known), np.sqrt(
-            self._stacked(variance for _, variance in known)
-        )
+        means, variances = [], []
+        for output, target in zip(self.outputs_, targets.T, strict=True):
+            known = output.posterior.leave_one_out(output.atoms.at(X), target, weight)
+            means.append(known[0])
+            variances.append(output.calibration * known[1])
+        return self._stacked(means), np.sqrt(self._stacked(variances))
 
     @property
     def weight_covariance_(self) -> Matrix | list[Matrix]:

@@ -27,8 +27,8 @@ __all__ = ["refine_scales"]
 def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
     """Move the scales and fit again, as often as asked and as long as it pays."""
     assert fit.scaled is not None
-    is_fixed = fit.scaled.learnt.kind in ("kernel", "none")
-    if is_fixed or len(fit.outputs) > 1:  # of which the one of least noise would decide for all
+    # of several outputs the one of least noise would decide for all
+    if not fit.scaled.learnt.is_known or len(fit.outputs) > 1:
         return fit
     assert plan.learner is not None
     for _ in range(plan.learner.refine):

@@ -18,8 +18,10 @@ from relvec.learning import ScaleTuning
 __all__ = ["choose_scales"]
 
 
-def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[ScaledBasis, Any]:
-    """Return the best proposal with its model.
+def choose_scales(
+    plan: Any, proposals: list[ScaledBasis], data: Any
+) -> tuple[ScaledBasis, Any, Any]:
+    """Return the best proposal with its model, and its held-out predictions if there are any.
 
     Parameters
     ----------
@@ -30,16 +32,20 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
     data : Data
         All rows; choices of them respect the shares of their groups.
     """
+    several = proposals[0].learnt.group != proposals[-1].learnt.group
+    is_wide = np.count_nonzero(proposals[0].learnt.spread) > ScaleTuning.many_inputs
+    given = data
+    if several and is_wide:
+        data = plan.grouped(data)
     order = np.random.RandomState(0).permutation(len(data.groups))
     order = order[np.argsort(data.groups[order], kind="stable")]
     is_part = len(proposals) > 1 and len(order) > plan.tuning.compared_rows
     if is_part:
         shown = np.linspace(0, len(order) - 1, plan.tuning.compared_rows).astype(np.intp)
         order = order[shown]
-    several = proposals[0].learnt.group != proposals[-1].learnt.group
-    if several and np.count_nonzero(proposals[0].learnt.spread) > ScaleTuning.many_inputs:
-        best = _best_predicting(plan, proposals, data, order)
-        return best, plan.fit(best.basis, data)
+    if several and is_wide:
+        best, held_out = _best_predicting(plan.quickened(), proposals, data, order)
+        return best, plan.fit_scaled(best, given), held_out
     best, model, highest = proposals[0], None, -np.inf
     compared = data.at(np.sort(order)) if is_part else data
     for proposal in proposals:
@@ -49,28 +55,31 @@ def choose_scales(plan: Any, proposals: list[ScaledBasis], data: Any) -> tuple[S
         net = fit.objective - each * scales.n_scales
         if model is None or net > highest:
             best, model, highest = proposal, fit, net
-    return best, plan.fit(best.basis, data) if is_part else model
+    return best, plan.fit(best.basis, data) if is_part else model, None
 
 
 def _best_predicting(
     plan: Any, proposals: list[ScaledBasis], data: Any, order: IndexArray
-) -> ScaledBasis:
-    """Return the proposal whose like predicts best in cross-validation.
+) -> tuple[ScaledBasis, Any]:
+    """Return the proposal whose like predicts best in cross-validation, and its predictions.
 
     A kind of proposal that is not made in a fold is taken to predict as badly as the worst there.
     """
-    total = {_label(proposal): 0.0 for proposal in proposals}
+    proposals = [*proposals, *plan.simple_proposals(proposals[0])]
+    held_out: dict[tuple[str, float], list[Any]] = {_label(each): [] for each in proposals}
     for fold in range(plan.tuning.folds):
         test = order[fold :: plan.tuning.folds]
         train = data.at(np.sort(np.setdiff1d(order, test)))
-        scores = {}
-        for proposal in plan.learn(train):
-            fit = plan.finish(plan.fit(proposal.basis, train), train)
-            scores[_label(proposal)] = plan.score(fit, data.at(test))
-        worst = min(scores.values())
-        for label in total:
-            total[label] += scores.get(label, worst)
-    return max(proposals, key=lambda proposal: total[_label(proposal)])
+        found = {}
+        learnt = plan.learn(train)
+        for proposal in [*learnt, *plan.simple_proposals(learnt[0])]:
+            fit = plan.finish(plan.fit_scaled(proposal, train), train)
+            found[_label(proposal)] = plan.predict_held_out(fit, data.at(test))
+        worst = min(found.values(), key=lambda each: plan.score([each]))
+        for label, predictions in held_out.items():
+            predictions.append(found.get(label, worst))
+    best = max(proposals, key=lambda proposal: plan.score(held_out[_label(proposal)]))
+    return best, held_out[_label(best)]
 
 
 def _label(proposal: ScaledBasis) -> tuple[str, float]:

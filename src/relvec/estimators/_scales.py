@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.bases import KernelBasis, PrecomputedBasis, UnionBasis
+from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
 from relvec.learning import LearntScales
@@ -81,7 +81,9 @@ class ScaledBasis(NamedTuple):
 
     @property
     def basis(self) -> Basis:
-        """The basis with the learnt kernel."""
+        """The basis with the learnt kernel, or the inputs themselves."""
+        if self.learnt.kind == "linear":
+            return LinearBasis()
         return with_kernel(self.given, self.learnt.kernel)
 
     def kernel_atoms(self, bound: BoundBasis) -> tuple[slice, Matrix]:

@@ -54,7 +54,7 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         mask: BoolArray = self.feature_relevance_ > 0.0
-        return mask & (self.learnt_scales_.kind != "none")
+        return mask & (self.learnt_scales_.kind not in ("none", "null"))
 
     @property
     def inputs_chosen_(self) -> bool:
@@ -95,7 +95,7 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         """
         check_is_fitted(self)
         learnt = self.learnt_scales_
-        if not learnt.is_choice and learnt.kind != "none":
+        if not learnt.is_choice and learnt.kind not in ("none", "null"):
             return np.full(len(learnt.spread), np.nan)
         chance: Vector = expit(learnt.gain - learnt.price)
         return np.where(learnt.spread > 0.0, chance, 0.0)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from relvec._typing import ArrayLike
-from relvec.bases import BoundBasis
+from relvec.bases import BoundBasis, LinearBasis
 from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
 from relvec.estimators._plan import Data
@@ -35,6 +35,8 @@ def fitted_basis(model: Any) -> Basis:
     >>> fitted_basis(model)
     KernelBasis(gamma=2.0)
     """
+    if getattr(model, "scale_kind_", None) == "linear":
+        return LinearBasis()
     basis: Basis = model._resolve_basis()
     learnt = getattr(model, "kernel_", None)
     return basis if learnt is None else with_kernel(basis, learnt)

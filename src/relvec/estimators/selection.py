@@ -76,7 +76,7 @@ converged_, n_iter_, n_features_in_, feature_names_in_
 
     References
     ----------
-    I. Heimsæter (2021), A dimensionality reducing extension of Bayesian relevance learning,
+    S. Heimsæter (2021), A dimensionality reducing extension of Bayesian relevance learning,
     master's thesis, University of Bergen.
 
     Examples

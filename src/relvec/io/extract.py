@@ -268,9 +268,9 @@ class _Writer:
         posterior: Posterior,
         offset: float,
         extrapolation: Extrapolation | None,
+        spread: float,
         noise: float,
     ) -> Block:
-        spread = posterior.noise_variance
         return _padded(
             Block(
                 index=self._atoms(atoms),
@@ -293,8 +293,9 @@ class _Writer:
         if novelty is not None and novelty.centre is None and not std:
             novelty = None  # means are left alone
         extrapolation = self._extrapolation(novelty)
-        mean, noise = posterior.target_mean, posterior.noise_variance
-        return self._single(output.atoms, posterior, mean, extrapolation, noise)
+        mean, noise = posterior.target_mean, output.target_noise
+        # posterior covariances are in units of the noise
+        return self._single(output.atoms, posterior, mean, extrapolation, noise, noise)
 
     def machine(self, machine: FittedMachine) -> Block:
         """One logit, in which what is not known far from the data counts unless it is given."""
@@ -302,7 +303,8 @@ class _Writer:
         assert isinstance(posterior, Posterior)
         extrapolation = self._extrapolation(machine.novelty if given is None else None)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
-        return self._single(machine.atoms, posterior, offset, extrapolation, 0.0)
+        spread = posterior.noise_variance
+        return self._single(machine.atoms, posterior, offset, extrapolation, spread, 0.0)
 
     def softmax(self, machine: FittedMachine) -> Block:
         """Logits of all classes; intercepts are weights of the kernel value that is always 1."""

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
-from relvec.kernels import ScaledInputs
+from relvec.kernels import Linear, ScaledInputs
 
 __all__ = ["LearntScales", "by_relevance", "merged", "nothing_learnt"]
 
@@ -43,8 +43,9 @@ class LearntScales:
     """Log evidence that each input brings to the process, or would at its best; to the sparse
     model where that overruled the process."""
     kind: str
-    """"ard", "isotropic" or "kernel"; "none" if no input says anything of the targets: then all
-    have a width that was not learnt."""
+    """"ard", "isotropic" or "kernel"; "none" if no input says anything of the targets, so that all
+    have a width that was not learnt; "null" if then no input is used; "linear" if the model is not
+    one of kernels but linear in the inputs, all in units of their standard deviations."""
     group: str
     """What was learnt: the same for proposals that differ in the width of kernels only."""
     path: Matrix
@@ -60,7 +61,12 @@ class LearntScales:
     @property
     def is_shared(self) -> bool:
         """Whether all inputs have the same width."""
-        return self.kind in ("isotropic", "none")
+        return self.kind in ("isotropic", "linear", "none", "null")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether these are scales of kernels that were learnt."""
+        return self.kind in ("ard", "isotropic")
 
     @property
     def is_choice(self) -> bool:
@@ -70,6 +76,8 @@ class LearntScales:
     @property
     def n_scales(self) -> int:
         """Number of scales that were learnt."""
+        if self.kind == "kernel":
+            return len(self.kernel.theta)
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
     def moved(self, relevance: Vector) -> LearntScales:
@@ -83,6 +91,18 @@ class LearntScales:
             path=np.vstack([self.path, relevance]),
             path_objective=np.append(self.path_objective, np.nan),
         )
+
+    def as_null(self) -> LearntScales:
+        """Return what is said of the inputs if the model uses none of them."""
+        inner = self.kernel.kernel if isinstance(self.kernel, ScaledInputs) else self.kernel
+        null = nothing_learnt(inner, self.spread, self.price)
+        return replace(null, gain=self.gain, kind="null", group="null")
+
+    def as_linear(self) -> LearntScales:
+        """Return what is said of the inputs if the model is linear in them."""
+        relevance = np.where(self.spread > 0.0, 1.0, 0.0)
+        linear = by_relevance(Linear(), relevance, self.spread)
+        return replace(self, **linear, kind="linear", group="linear", width=1.0)
 
 
 def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.learning.ascent import ascend
 from relvec.learning.process import Process, ProcessPoint
+from relvec.learning.rows import nearest_squared
 from relvec.learning.screening import single_scores
 from relvec.learning.tuning import ScaleTuning
 
@@ -92,11 +93,17 @@ class ProcessSearch:
         return self.valued(ProcessFit(scale, self.tuning.start_signal, 0.0, self.theta))
 
     def best_start(self, inputs: BoolArray) -> ProcessFit:
-        """Return the best of a few widths, all inputs alike."""
-        widths = np.array(self.tuning.starts) / inputs.sum()
-        return max(
-            map(self.start, np.where(inputs, widths[:, None], 0.0)), key=attrgetter("objective")
-        )
+        """Return the best of a few widths, all inputs alike.
+
+        The narrowest still reach from a typical row to its nearest neighbour.
+        """
+        scales = [width / inputs.sum() for width in self.tuning.starts]
+        squared, largest = nearest_squared(self.process.X[:, inputs]), self.largest.max()
+        largest = min(largest, 1.0 / squared) if squared > 0.0 else largest
+        while (scale := self.tuning.start_factor * scales[-1]) <= largest:
+            scales.append(scale)
+        starts = (self.start(np.where(inputs, scale, 0.0)) for scale in scales)
+        return max(starts, key=attrgetter("objective"))
 
     @cached_property
     def scores(self) -> Vector:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 
-__all__ = ["choose_rows", "input_moments", "learning_rows"]
+__all__ = ["choose_rows", "input_moments", "learning_rows", "nearest_squared"]
 
 
 def learning_rows(
@@ -74,3 +74,22 @@ def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
             "Scale the columns, for example by StandardScaler."
         )
     return centre * unit, spread
+
+
+def nearest_squared(X: Matrix) -> float:
+    """Median squared distance of a row to the nearest one that differs; 0.0 if none does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.learning.rows import nearest_squared
+    >>> nearest_squared(np.array([[0.0], [0.0], [2.0], [5.0]]))
+    4.0
+    """
+    rows = np.unique(X, axis=0)
+    if len(rows) < 2:
+        return 0.0
+    norms = np.einsum("ij,ij->i", rows, rows)
+    squared = np.add.outer(norms, norms) - 2.0 * (rows @ rows.T)
+    squared.flat[:: len(squared) + 1] = np.inf
+    return max(float(np.median(squared.min(axis=1))), 0.0)

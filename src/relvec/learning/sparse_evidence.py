@@ -106,28 +106,23 @@ class SparseEvidence:
         if model is None:
             return None
         n, _, prior, noise = self.objective
-        c = prior.penalty
         point, unit, norm, covariance, mean, precision = model
-        shrunk = None
+        shrunk, volume = None, covariance
         if prior.is_penalised:
-            shrunk = penalised_shrinkage(c, covariance, point.lam)
+            shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
+            charged = covariance * (prior.penalty * point.lam)
+            volume = covariance + 2.0 * charged @ covariance
         slopes = prior.slopes(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
-            covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes, c
+            covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
         )
-        value, volume = -0.5 * point.cost, covariance
-        if prior.is_penalised:
-            common, relative = (c, 1.0) if isinstance(c, float) else (1.0, c)
-            volume = covariance + 2.0 * common * (
-                (covariance * (relative * point.lam)) @ covariance
-            )
         residual = self.target - unit @ mean
         slope = np.multiply.outer(precision * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
         slope *= self.root[:, None]  # of mean zero already: unit atoms and residuals are
         kernels = slope[:, : len(self.centers)]
         by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
-        return SparsePoint(value, -0.5 * by_theta, by_scale)
+        return SparsePoint(-0.5 * point.cost, -0.5 * by_theta, by_scale)
 
     def climb(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
         """Climb the objective in precisions and scales together.

@@ -30,6 +30,10 @@ class ScaleTuning:
     """How many of many inputs, or of some, are in the model from which others are taken out."""
     starts: tuple[float, ...] = (0.1, 0.5, 2.5)
     """Scales to start from, all inputs alike, divided by their number."""
+    start_factor: float = 5.0
+    """Ratio of the scales that follow the last of these, as long as a kernel still reaches from a
+    typical row to its nearest neighbour: on fast oscillations the evidence has its maximum there,
+    and is flat below. The ratio is that of `starts`."""
     start_signal: float = math.log(10.0)
     """Log ratio of signal to noise to start from."""
     no_signal: float = -20.0

@@ -14,6 +14,7 @@ from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.evidence_trace import EvidenceTraceDisplay
+from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
@@ -38,6 +39,8 @@ __all__ = [
     "CoefficientRow",
     "DecisionSurfaceDisplay",
     "EvidenceTraceDisplay",
+    "ExtrapolationDisplay",
+    "ExtrapolationMap",
     "FeatureRelevanceDisplay",
     "ImageDisplay",
     "LogOddsDisplay",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -182,12 +182,6 @@ class BoundPrior(ABC):
         """Return the first and second derivative of `log_density`."""
         zero = np.zeros(np.shape(log_lam))
         return zero, zero
-
-    def penalty_on(self, degrees: Vector) -> Any:
-        """Penalty on effective degrees of freedom: the sum over the last axis."""
-        if isinstance(self.penalty, float):
-            return self.penalty * degrees.sum(axis=-1)
-        return (self.penalty * degrees).sum(axis=-1)
 
     @abstractmethod
     def best(

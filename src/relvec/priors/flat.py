@@ -57,7 +57,8 @@ class BoundFlat(BoundPrior):
 class FlatPrior(Prior):
     """Flat prior over log precisions: plain evidence maximisation.
 
-    The prior of Tipping and Faul (2003). Use it with kernel dictionaries, where atoms are
+    The prior of Tipping and Faul (2003); over precisions themselves it is 1 / alpha, which
+    Schmolck (2008) calls Jeffreys' prior. Use it with kernel dictionaries, where atoms are
     many, similar and individually meaningless. It does not select variables consistently:
     an atom unrelated to the target enters with probability 0.32, so prefer
     `SmoothnessPrior` (or a positive ``min_gain``) when the atoms have a meaning of their own.

@@ -27,9 +27,11 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
     threshold leave for good. Inputs are used as they are, since the thesis did not scale them;
     the thresholds and `indicator_scale` have units, so that results depend on the scales.
 
-    The thesis gives no values for its constants; the defaults are those that come near its
-    tables. When a threshold would remove all samples, or all features, the one of smallest
-    precision stays.
+    The thesis gives no values for its constants, and starts from values chosen by
+    cross-validation. With the defaults here, from one start, the diabetes line of its Table 5.1
+    comes out (RMSE 55.9 for the printed 55.5), the errors of sinc, Friedman #1 and Boston do not:
+    they are about a third to two fifths larger. When a threshold would remove all samples, or
+    all features, the one of smallest precision stays.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from relvec.describing import seen_by, weights_of
 from relvec.evidence import gaussian_objective
 from relvec.reporting.subject import Subject
 
-__all__ = ["EvidenceFacts", "evidence_facts", "strength_of"]
+__all__ = ["EvidenceFacts", "evidence_facts"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,12 @@ class EvidenceFacts:
     n_rows: int
 
     @property
-    def log_bayes_factor(self) -> float:
-        """Of the model against the one without vectors, in nats."""
+    def log_evidence_gain(self) -> float:
+        """Log evidence above that of the model without vectors, in nats.
+
+        Not a Bayes factor: precisions and scales were chosen to make it large, and the model
+        without vectors is among those compared, so that it is hardly ever negative.
+        """
         return self.log_evidence - self.null_log_evidence
 
     @property
@@ -45,23 +49,6 @@ class EvidenceFacts:
     def bic(self) -> float:
         """Schwarz's criterion; smaller is better."""
         return math.log(self.n_rows) * self.n_parameters - 2.0 * self.log_likelihood
-
-
-def strength_of(log_bayes_factor: float) -> str:
-    """Words for a Bayes factor, after Kass and Raftery (1995).
-
-    Examples
-    --------
-    >>> strength_of(12.0), strength_of(0.5), strength_of(-4.0)
-    ('very strong', 'not worth a mention', 'strong against it')
-    """
-    twice = 2.0 * abs(log_bayes_factor)
-    if math.isnan(twice):
-        return ""
-    if twice < 2.0:
-        return "not worth a mention"
-    words = "positive" if twice < 6.0 else "strong" if twice < 10.0 else "very strong"
-    return words if log_bayes_factor > 0.0 else f"{words} against it"
 
 
 def evidence_facts(subject: Subject) -> EvidenceFacts:

@@ -11,12 +11,14 @@ from scipy.stats import binom
 
 from relvec.reporting.evidence import EvidenceFacts
 from relvec.reporting.metrics import coverage_at, reliability
+from relvec.reporting.null_model import HeldOutGain
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
 __all__ = [
     "Finding",
     "about_fit",
+    "about_gain",
     "about_intervals",
     "about_overfitting",
     "about_probabilities",
@@ -36,6 +38,7 @@ def find(
     subject: Subject,
     samples: Sequence[Sample],
     facts: EvidenceFacts,
+    gain: HeldOutGain | None = None,
     doubts: Sequence[str] = (),
 ) -> list[Finding]:
     """Look for what went wrong, and for what went right.
@@ -48,10 +51,16 @@ def find(
         Predictions; the last ones are those to judge it by.
     facts : EvidenceFacts
         Of the fit.
+    gain : HeldOutGain, optional
+        On held-out rows, against the null model.
     doubts : sequence of str, default=()
         What could not be found out.
     """
-    found = [*about_fit(subject, facts), *about_rows(subject, samples[-1])]
+    found = [
+        *about_fit(subject, facts),
+        *about_gain(subject, gain),
+        *about_rows(subject, samples[-1]),
+    ]
     found += about_overfitting(subject, samples)
     found += [Finding(False, words) for words in doubts]
     judged = samples[-1]
@@ -76,10 +85,22 @@ def about_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
     if not len(model.relevance_):
         words = f"No {subject.unit} was kept: the model says the same everywhere."
         found.append(Finding(False, words))
-    elif facts.log_bayes_factor < 1.0:
+    elif facts.log_evidence_gain < 1.0:
         words = f"The evidence hardly speaks for this model against one without {subject.units}."
         found.append(Finding(False, words))
     return found
+
+
+def about_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
+    """Whether rows that were not seen show that the model knows anything."""
+    if gain is None or gain.is_shown or not len(subject.model.relevance_):
+        return []
+    null = "the class shares" if subject.is_classifier else "the mean of the targets"
+    words = (
+        f"Rows it has not seen do not show that it predicts better than {null}: their log density "
+        f"is {gain.total:+.1f} ± {gain.std:.1f} nats from that of the null model."
+    )
+    return [Finding(False, words)]
 
 
 def about_rows(subject: Subject, judged: Sample) -> list[Finding]:
@@ -101,9 +122,8 @@ def about_rows(subject: Subject, judged: Sample) -> list[Finding]:
         found.append(Finding(False, words))
     if judged.n_beyond:
         words = (
-            f"{judged.n_beyond} of {len(judged.y)} rows are beyond the training rows: what is "
-            f"predicted there is little more than the mean of the targets. model.extrapolating(X) "
-            "says which ones."
+            f"{judged.n_beyond} of {len(judged.y)} rows are beyond the training rows, which say "
+            "little of what is predicted there. model.extrapolating(X) says which ones."
         )
         found.append(Finding(False, words))
     if subject.n_rows < 40:  # a share of one half then has a standard error of 8 %

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relvec.describing import normal_quantiles, quantile_band
+from relvec.describing import BEYOND, normal_quantiles, quantile_band
 from relvec.reporting.along import (
     REACH,
     effect_figure,
@@ -41,6 +41,8 @@ def number_figures(subject: Subject, judged: Sample) -> list[Figure]:
         _residuals(subject, judged),
         _quantiles(subject, judged),
     ]
+    if judged.n_beyond:
+        quality.append(_extrapolation(subject, judged))
     if space is None:
         return quality
     if len(space.names) == 1 and has_few_values(space.inputs[:, 0]):
@@ -121,6 +123,46 @@ def _residuals(subject: Subject, judged: Sample) -> Figure:
     chart.dots(mean, score, "model", tips, 2.8)
     caption = "No pattern should be left; 19 of 20 rows should be in the grey."
     return Figure("Residuals", f"{caption} {rows_said(judged)}", chart.svg())
+
+
+def _extrapolation(subject: Subject, judged: Sample) -> Figure:
+    """Predictions against how far rows are beyond the training rows."""
+    assert judged.mean is not None
+    assert judged.std is not None
+    assert judged.beyond is not None
+    shown = some_rows(len(judged.y), subject.limits.points)
+    share, y, mean, std = (
+        each[shown] for each in (judged.beyond, judged.y, judged.mean, judged.std)
+    )
+    low, high = mean - REACH * std, mean + REACH * std
+    chart = Chart(
+        "predictions against how far rows are beyond the training rows",
+        Axis(-0.03, 1.03, "share beyond the training rows"),
+        Axis(*padded(np.r_[y, low, high]), subject.target),
+    )
+    chart.segments([[BEYOND, chart.y.low, BEYOND, chart.y.high]], "axis")
+    row = judged.row[shown]
+    for style, which in (("model", share <= BEYOND), ("other", share > BEYOND)):
+        chart.whiskers(share[which], low[which], high[which], f"{style} whisker")
+        tips = [
+            f"row {i}: {round(100 * s)} % beyond, observed {number(a)}, "
+            f"predicted {number(b)} ± {number(c)}"
+            for i, s, a, b, c in zip(
+                row[which], share[which], y[which], mean[which], std[which], strict=True
+            )
+        ]
+        chart.dots(share[which], mean[which], style, tips, 3.0)
+    chart.dots(share, y, "faint", radius=2.2)
+    legend = (
+        ("model dot", "predicted, among the training rows"),
+        ("other dot", "predicted, beyond them"),
+        ("faint dot", "observed"),
+    )
+    caption = (
+        "To the right the training rows say less: 95 % intervals are longer, and predictions far "
+        "from all targets are drawn to their mean."
+    )
+    return Figure("Rows beyond the data", caption, chart.svg(), legend)
 
 
 def _quantiles(subject: Subject, judged: Sample) -> Figure:

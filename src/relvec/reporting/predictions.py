@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import predictor, seen_by, tells_extrapolation
+from relvec.describing import BEYOND, extrapolation_of, predictor, seen_by
 from relvec.reporting.subject import Subject
 
 __all__ = ["RefitError", "Sample", "cross_validated", "predict_rows", "refit"]
@@ -42,8 +42,13 @@ class Sample:
     is_cross_validated: bool = False
     n_shared: int = 0
     """How many rows are also among those of the report, inputs and target alike."""
-    n_beyond: int = 0
-    """How many rows are more beyond the training rows than among them."""
+    beyond: Vector | None = None
+    """How far each row is beyond the training rows, from 0 to 1; None where that is not told."""
+
+    @property
+    def n_beyond(self) -> int:
+        """How many rows are more beyond the training rows than among them."""
+        return 0 if self.beyond is None else int(np.count_nonzero(self.beyond > BEYOND))
 
 
 def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) -> Sample:
@@ -53,11 +58,7 @@ def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) ->
         probability = np.asarray(estimator.predict_proba(X))
         return Sample(name, is_seen, y, rows, probability=probability)
     mean, std = _mean_std(estimator, X)
-    n_beyond = 0
-    if tells_extrapolation(estimator):
-        shares = predictor(estimator).extrapolating(seen_by(estimator, X))
-        n_beyond = int(np.count_nonzero(shares > 0.5))
-    return Sample(name, is_seen, y, rows, mean, std, n_beyond=n_beyond)
+    return Sample(name, is_seen, y, rows, mean, std, beyond=extrapolation_of(estimator, X))
 
 
 def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:

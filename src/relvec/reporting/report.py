@@ -19,6 +19,7 @@ from relvec.reporting.evidence import EvidenceFacts, evidence_facts
 from relvec.reporting.figures import relevance_figure, trace_figure, weight_figure
 from relvec.reporting.findings import find
 from relvec.reporting.metrics import OF_NUMBERS, Metric, class_measures
+from relvec.reporting.null_model import HeldOutGain, held_out_gain
 from relvec.reporting.number_figures import number_figures
 from relvec.reporting.page import Page, Section, figure_html, model_facts
 from relvec.reporting.predictions import RefitError, Sample, cross_validated, predict_rows
@@ -41,6 +42,8 @@ class Report:
     metrics: dict[str, dict[str, float]]
     """Figures by kind of rows and by name."""
     evidence: EvidenceFacts
+    held_out_gain: HeldOutGain | None
+    """Against the null model, on rows not seen in the fit; None if there are none."""
     bias_variance: BiasVariance | None
     path: Path | None = None
     """Where it was written, if it was."""
@@ -135,7 +138,7 @@ def make_report(
     >>> report = make_report(model, X, y, title="A bump")
     >>> report.metrics["5-fold cross-validation"]["r2"] > 0.8
     True
-    >>> report.evidence.log_bayes_factor > 20
+    >>> report.held_out_gain.total > 20
     True
     """
     if path is not None:
@@ -151,7 +154,7 @@ def make_report(
     values = {
         sample.name: {metric.key: metric.of(sample) for metric in metrics} for sample in samples
     }
-    facts = evidence_facts(subject)
+    facts, gain = evidence_facts(subject), held_out_gain(subject, samples[-1])
     split = _split(subject, n_fits, random_state, doubts)
     heading = title or f"{type(subject.model).__name__}: {target}"
     page = Page(
@@ -159,10 +162,12 @@ def make_report(
         sub=_sub(subject),
         lead=_lead(subject, samples, values),
         tiles=_tiles(subject, facts),
-        findings=find(subject, samples, facts, doubts),
-        sections=_sections(subject, samples, metrics, values, facts, split),
+        findings=find(subject, samples, facts, gain, doubts),
+        sections=_sections(
+            subject, samples, metrics, values, _evidence(subject, facts, gain), split
+        ),
     )
-    report = Report(heading, page.html(), values, facts, split)
+    report = Report(heading, page.html(), values, facts, gain, split)
     return report if path is None else replace(report, path=report.save(path))
 
 
@@ -221,7 +226,7 @@ def _sections(
     samples: list[Sample],
     metrics: tuple[Metric, ...],
     values: dict[str, dict[str, float]],
-    facts: EvidenceFacts,
+    evidence: str,
     split: BiasVariance | None,
 ) -> list[Section]:
     judged = samples[-1]
@@ -236,7 +241,7 @@ def _sections(
             "Pictures",
             f'<div class="grid2">{"".join(map(figure_html, figures))}</div>',
         ),
-        Section("evidence", "Evidence", _evidence(subject, facts)),
+        Section("evidence", "Evidence", evidence),
     ]
     if split is not None:
         content = f'<div class="card">{split_bar(split)}</div>'
@@ -248,11 +253,12 @@ def _sections(
     return sections
 
 
-def _evidence(subject: Subject, facts: EvidenceFacts) -> str:
-    rows = "All of this is about the rows of the fit, and needs no others."
+def _evidence(subject: Subject, facts: EvidenceFacts, gain: HeldOutGain | None) -> str:
+    rows = "All of this is about the rows of the fit"
+    rows += "." if gain is None else ", but for the line on held-out rows."
     if not subject.are_training:
         rows += " The rows given are not those, so the likelihood is not known."
-    table = evidence_table(facts, subject.is_classifier)
+    table = evidence_table(facts, gain, subject.is_classifier)
     return f'<div class="card across">{table}</div><p class="caption">{rows}</p>'
 
 
@@ -321,7 +327,7 @@ def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
         tiles.append(("effective degrees of freedom", number(float(summary.effective_dof[0]))))
     tiles.append(("log evidence (nats)", number(facts.log_evidence, 5)))
     if facts.null_log_evidence == facts.null_log_evidence:
-        tiles.append(("log Bayes factor against null", number(facts.log_bayes_factor, 4)))
+        tiles.append(("above the null model (nats)", number(facts.log_evidence_gain, 4)))
     if summary.inputs_in_use is not None:
         tiles.append(("inputs in use", summary.inputs_in_use))
     tiles.append(("converged", "yes" if summary.converged else "no"))

@@ -12,8 +12,9 @@ from relvec._typing import Matrix
 from relvec.describing import Weights, centers_of, count_of, weights_of
 from relvec.reporting.bias_variance import BiasVariance
 from relvec.reporting.chart import number
-from relvec.reporting.evidence import EvidenceFacts, strength_of
+from relvec.reporting.evidence import EvidenceFacts
 from relvec.reporting.metrics import Metric
+from relvec.reporting.null_model import HeldOutGain
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
 
@@ -52,20 +53,20 @@ def _shown(metric: Metric, value: float) -> str:
     return number(value, 4)
 
 
-def evidence_table(facts: EvidenceFacts, is_classifier: bool) -> str:
+def evidence_table(facts: EvidenceFacts, gain: HeldOutGain | None, is_classifier: bool) -> str:
     """Figures of the fit itself."""
     null = "class shares alone" if is_classifier else "a constant"
-    strength = strength_of(facts.log_bayes_factor)
     degrees = "effective degrees of freedom" if facts.is_effective else "number of weights"
     rows = [
         ("log evidence", facts.log_evidence, "of the model, its precisions at their maximum; nats"),
         ("log evidence of the null model", facts.null_log_evidence, f"of {null}"),
         (
-            "log Bayes factor",
-            facts.log_bayes_factor,
-            f"model against null model{': ' + strength if strength else ''}. Precisions were "
-            "chosen on the same rows, so it is somewhat flattering",
+            "log evidence above the null model",
+            facts.log_evidence_gain,
+            "maximised on these rows over models of which the null model is one: hardly ever "
+            "negative, also of pure noise, and no test",
         ),
+        *_gain_row(gain),
         ("log likelihood", facts.log_likelihood, "of the rows at the mean of the weights"),
         ("parameters", facts.n_parameters, f"{degrees}, with intercept and noise where estimated"),
         ("AIC", facts.aic, "2 × parameters − 2 × log likelihood; smaller is better"),
@@ -78,6 +79,16 @@ def evidence_table(facts: EvidenceFacts, is_classifier: bool) -> str:
         if np.isfinite(value)
     )
     return f"<table><tbody>{lines}</tbody></table>"
+
+
+def _gain_row(gain: HeldOutGain | None) -> list[tuple[str, float, str]]:
+    if gain is None:
+        return []
+    words = (
+        f"± {number(gain.std)} (standard error), summed over rows not seen in the fit: what the "
+        "model knows beyond the null model, in nats; negative if it knows less"
+    )
+    return [("held-out log density above the null model", gain.total, words)]
 
 
 def split_bar(split: BiasVariance) -> str:

@@ -15,6 +15,7 @@ from relvec.solvers.base import (
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
+from relvec.solvers.gaussian.simple import NullSolver, RidgeSolver
 from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
@@ -28,10 +29,12 @@ __all__ = [
     "LatentSolution",
     "LatentSolver",
     "Monitor",
+    "NullSolver",
     "OrthonormalSolver",
     "Problem",
     "Progress",
     "RateLearner",
+    "RidgeSolver",
     "SearchTuning",
     "SequentialSolver",
     "Solution",

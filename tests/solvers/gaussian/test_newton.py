@@ -256,9 +256,7 @@ def test_without_each_gives_the_statistics_of_the_smaller_model(smoothness: floa
     covariance = np.linalg.inv(data.gram + np.diag(np.exp(theta)))
     mean = covariance @ data.correlation
     shrunk = penalised_shrinkage(smoothness, covariance, point.lam) if smoothness else None
-    s, q, w, R = without_each(
-        point.lam, covariance.diagonal(), mean, point.quadratic, smoothness, shrunk
-    )
+    s, q, w, R = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
     assert (w is not None) == (smoothness > 0)
     for i in range(5):
         Phi = np.delete(data.Phi, i, axis=1)

@@ -19,12 +19,7 @@ from relvec.evidence import penalised_shrinkage, removal_loss, without_each
 from relvec.moments.base import Moments
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
-from relvec.solvers.gaussian.newton import (
-    THETA_MAX,
-    THETA_MIN,
-    Maximum,
-    maximise,
-)
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, maximise
 from relvec.solvers.gaussian.screening import Screen, pick, screen
 from relvec.solvers.gaussian.state import State, objective_of, value_of
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
@@ -91,19 +86,14 @@ def ascend(
             return climb.state(found, is_full=wants and room == 0)
 
 
-def settle(problem: Problem, state: State, noise_variance: float | None = None) -> State:
+def settle(problem: Problem, state: State) -> State:
     """Maximise over the precisions of the atoms of a state; none may enter."""
-    moments, objective = problem.moments, objective_of(problem, noise_variance).take(state.active)
-    maximum = maximise(
-        moments.gram(state.active),
-        moments.correlation[state.active],
-        state.theta,
-        objective,
-        max_iter=50,
-        tol=1e-3,
-    )
+    moments, noise = problem.moments, problem.noise_variance
+    gram, correlation = moments.gram(state.active), moments.correlation[state.active]
+    objective = objective_of(problem, noise).take(state.active)
+    maximum = maximise(gram, correlation, state.theta, objective, max_iter=50, tol=1e-3)
     active, point = state.active[maximum.kept], maximum.point
-    value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise_variance)
+    value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise)
     return State(active, point.theta, value, objective.noise_at(point))
 
 
@@ -258,10 +248,11 @@ class _Climb:
         point, mean = self.maximum.point, self.maximum.mean
         assert mean is not None
         n, _, prior, noise = self.objective.take(self.active)
-        covariance, c = self.maximum.covariance, prior.penalty
+        covariance, shrunk = self.maximum.covariance, None
         assert covariance is not None
-        shrunk = penalised_shrinkage(c, covariance, point.lam) if prior.is_penalised else None
-        known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, c, shrunk)
+        if prior.is_penalised:
+            shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
+        known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
         density = prior.log_density(self.theta, noise) if prior.has_density else None
         loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])

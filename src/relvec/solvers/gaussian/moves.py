@@ -17,9 +17,9 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Point
 from relvec.solvers.gaussian.shifts import pairs_with, shifts
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, objective_of, point_of
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 Visited = set[tuple[int, ...]]
@@ -29,9 +29,8 @@ Visited = set[tuple[int, ...]]
 class Move(NamedTuple):
     """Some atoms leave, one comes in."""
 
-    leaving: IndexArray
-    entering: int
-    theta: float
+    start: State
+    """The model after it, which has yet to be evaluated."""
     value: float
     """Change of the objective with all other precisions held."""
 
@@ -81,7 +80,10 @@ def _best_shift(
     """Return the first better model among the most promising shifts."""
     if len(state.active) > tuning.max_atoms:
         return None
-    found = shifts(problem, state, problem.noise_variance, tuning)
+    try:
+        found = shifts(problem, state, tuning)
+    except np.linalg.LinAlgError:
+        return None
     n_tried = 0
     for active, theta, value in zip(*found, strict=True):
         order = np.argsort(active)
@@ -90,7 +92,7 @@ def _best_shift(
         if tuple(active[order]) in visited:
             continue
         n_tried += 1
-        end = settle(problem, State(active[order], theta[order]), problem.noise_variance)
+        end = settle(problem, State(active[order], theta[order]))
         if end.objective > state.objective + tuning.worthwhile:
             return end
         visited.add(tuple(active[order]))
@@ -106,8 +108,7 @@ def _best_swap(
 ) -> State | None:
     """Return the first better model among the most promising swaps and merges."""
     n_tried = 0
-    for move in proposals(problem, state, problem.noise_variance, tuning):
-        start = applied(move, state)
+    for start, _ in proposals(problem, state, tuning):
         key = tuple(start.active)
         if key in visited:
             continue
@@ -121,53 +122,33 @@ def _best_swap(
     return None
 
 
-def applied(move: Move, state: State) -> State:
-    """Make the move; the result has yet to be evaluated."""
-    stays = ~np.isin(state.active, move.leaving)
-    where = int(np.searchsorted(state.active[stays], move.entering))
-    return State(
-        np.insert(state.active[stays], where, move.entering),
-        np.insert(state.theta[stays], where, move.theta),
-    )
-
-
-def proposals(
-    problem: Problem,
-    state: State,
-    noise_variance: float | None,
-    tuning: SearchTuning = DEFAULT,
-) -> list[Move]:
+def proposals(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> list[Move]:
     """List swaps and merges worth trying, the most valuable first."""
-    moments, active = problem.moments, state.active
-    if not len(active):
+    active, point = state.active, point_of(problem, state)
+    if point is None or not len(active):
         return []
-    objective, gram = objective_of(problem, noise_variance), moments.gram(active)
-    point = evaluate(gram, moments.correlation[active], state.theta, objective.take(active))
-    if point is None:
-        return []
-    alike = np.abs(gram)
+    alike = np.abs(problem.moments.gram(active))
     np.fill_diagonal(alike, -1.0)
     count = min(tuning.partners, len(active) - 1)
     nearest = np.argsort(-alike, axis=1, kind="stable")[:, :count]
     sets = [*np.arange(len(active))[:, None], *pairs_with(nearest)]
-    gain, lam, loss = _without(problem, objective, active, point, sets)
+    gain, lam, loss = _without(problem, active, point, sets)
     best = np.argmax(gain, axis=1)
     value = gain[np.arange(len(sets)), best] - loss
     moves = []
     for number in np.argsort(-value, kind="stable"):
         if value[number] > tuning.hopeless:
+            stays, theta = np.delete(active, sets[number]), np.delete(state.theta, sets[number])
             entering = int(best[number])
-            theta = min(max(float(np.log(lam[number, entering])), THETA_MIN), THETA_MAX)
-            moves.append(Move(active[sets[number]], entering, theta, float(value[number])))
+            where = int(np.searchsorted(stays, entering))
+            log_lam = min(max(float(np.log(lam[number, entering])), THETA_MIN), THETA_MAX)
+            start = State(np.insert(stays, where, entering), np.insert(theta, where, log_lam))
+            moves.append(Move(start, float(value[number])))
     return moves
 
 
 def _without(
-    problem: Problem,
-    objective: Objective,
-    active: IndexArray,
-    point: Point,
-    sets: list[IndexArray],
+    problem: Problem, active: IndexArray, point: Point, sets: list[IndexArray]
 ) -> tuple[Matrix, Matrix, Vector]:
     """Best gain of every atom without each set of active ones, its ``lam``, and the set's loss.
 
@@ -176,7 +157,8 @@ def _without(
         s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
         log|K'| = log|K| + log|S_BB| + sum log lam_B
     """
-    (n, _, prior, noise), moments, price = objective, problem.moments, problem.min_gain
+    n, _, prior, noise = objective_of(problem, problem.noise_variance)
+    moments, price = problem.moments, problem.min_gain
     lam, rows, covariance = point.lam, moments.rows(active), point.covariance
     mean, weights = covariance @ moments.correlation[active], covariance @ rows
     s_with = 1.0 - np.einsum("ij,ij->j", rows, weights)
@@ -184,9 +166,7 @@ def _without(
     s, q, w = np.empty((3, len(sets), len(s_with)))
     quadratic, loss = np.empty((len(sets), 1)), np.empty(len(sets))
     density = prior.take(active).log_density(np.log(lam), noise) if prior.has_density else None
-    # one penalty of all atoms multiplies sums, not their terms
-    c = prior.penalty
-    common, penalty = (c, np.ones(len(s_with))) if isinstance(c, float) else (1.0, c)
+    penalty = np.broadcast_to(prior.penalty, s_with.shape)
     shrinking = covariance * (penalty[active] * lam)
     if prior.is_penalised:
         weighted, taken_up = shrinking @ weights, (penalty[active] * lam) @ weights**2
@@ -215,9 +195,9 @@ def _without(
             # the penalty on degrees of freedom the set takes with it: those it has, and those it
             # takes from the others
             half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
-            loss[number] -= common * np.trace(inverse @ (half * block - rest))
-    charge = common * w if prior.is_penalised else None
-    gain, best = prior.best(Statistics(s, q, charge, quadratic), n, noise)
+            loss[number] -= np.trace(inverse @ (half * block - rest))
+    known = Statistics(s, q, w if prior.is_penalised else None, quadratic)
+    gain, best = prior.best(known, n, noise)
     usable = moments.usable & (s > moments.resolution)
     gain = np.where(usable, gain - price, -np.inf)
     gain[:, active] = -np.inf

@@ -121,17 +121,19 @@ def evaluate(
         added = float(prior.log_density(theta, noise).sum())
     if prior.is_penalised:
         covariance = inverse_from_cholesky(factor)
-        added -= float(prior.penalty_on(1.0 - lam * covariance.diagonal()))
+        added -= float((prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
     cost -= 2.0 * added
     return Point(theta, lam, cost, factor, whitened, quadratic, log_det, added, covariance)
 
 
-def raised(gram: Matrix, correlation: Vector, theta: Vector, objective: Objective) -> Point:
-    """Evaluate the objective where it is not defined, with small precisions raised until it is.
+def evaluate_raised(
+    gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
+) -> Point:
+    """Evaluate the objective; where it is not defined, small precisions are raised until it is.
 
     The rescue is that of `relvec.evidence.factorise`, continued until ``R`` is positive as well.
     """
-    lam, point = np.exp(theta), None
+    lam, point = np.exp(theta), evaluate(gram, correlation, theta, objective)
     while point is None:
         lam = factorise(gram, lam).lam
         point = evaluate(gram, correlation, np.log(lam), objective)
@@ -161,16 +163,14 @@ class _Model(NamedTuple):
 
 
 def _model_at(
-    theta: Vector,
-    point: Point | None,
+    point: Point,
     gram: Matrix,
     correlation: Vector,
     objective: Objective,
     charge: Vector | None,
     kept: IndexArray,
 ) -> _Model:
-    """Return the model at a point, with its posterior moments; None is a point to be raised."""
-    point = point or raised(gram, correlation, theta, objective)
+    """Return the model at a point, with its posterior moments."""
     _, _, prior, noise = objective
     covariance, shrunk, density = point.covariance, None, None
     if prior.is_penalised:
@@ -195,7 +195,7 @@ def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray | None, bool]:
     covariance, mean, shrunk = model.covariance, model.mean, model.shrunk
     alive, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
-        known = without_each(lam, variance, mean, quadratic, prior.penalty, shrunk)
+        known = without_each(lam, variance, mean, quadratic, shrunk)
         goes = prior.is_hopeless(known, n, noise)
         if charge is None and not goes.any():
             break
@@ -272,15 +272,7 @@ def _newton_step(
     theta, cost, quadratic = model.point.theta, model.point.cost, model.point.quadratic
     slopes = prior.slopes(theta, noise) if prior.has_density else None
     gradient, hessian = gradient_and_hessian(
-        model.covariance,
-        mean,
-        model.point.lam,
-        model.shrunk,
-        quadratic,
-        n,
-        noise,
-        slopes,
-        prior.penalty,
+        model.covariance, mean, model.point.lam, model.shrunk, quadratic, n, noise, slopes
     )
     # A precision at its bound is stationary when the objective wants it further out.
     held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
@@ -339,9 +331,8 @@ def maximise(
     tuning : SearchTuning
         Lengths of steps.
     """
-    point = evaluate(gram, correlation, theta, objective)
-    kept = np.arange(len(theta))
-    model = _model_at(theta, point, gram, correlation, objective, charge, kept)
+    start = evaluate_raised(gram, correlation, theta, objective)
+    model = _model_at(start, gram, correlation, objective, charge, np.arange(len(theta)))
     n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
     while True:
         alive, many = _find_survivors(model, bulk)
@@ -349,9 +340,8 @@ def maximise(
             gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
             objective = model.objective.take(np.flatnonzero(alive))
             charge = None if model.charge is None else model.charge[alive]
-            theta, kept = model.point.theta[alive], model.kept[alive]
-            point = evaluate(gram, correlation, theta, objective)
-            smaller = _model_at(theta, point, gram, correlation, objective, charge, kept)
+            start = evaluate_raised(gram, correlation, model.point.theta[alive], objective)
+            smaller = _model_at(start, gram, correlation, objective, charge, model.kept[alive])
             if many and smaller.point.cost > model.point.cost:
                 bulk = len(model.kept)  # too many: one by one from now on
                 continue
@@ -364,6 +354,6 @@ def maximise(
         n_iter += 1
         if brief and n_iter >= max_iter:
             return Maximum(model.kept, point, None, None, n_iter, False, np.inf)
-        model = _model_at(point.theta, point, *model[:5])
+        model = _model_at(point, *model[:5])
     end = model.kept, model.point, model.covariance, model.mean
     return Maximum(*end, n_iter, converged, steepest)

@@ -73,8 +73,7 @@ def pick(
 ) -> tuple[IndexArray, Vector]:
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
     n, _, _, noise = objective
-    prior, c = problem.prior.take(pool), problem.prior.penalty
-    common = c if isinstance(c, float) else 1.0
+    prior = problem.prior.take(pool)
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
     cross = problem.moments.gram(pool)
@@ -83,13 +82,12 @@ def pick(
     if len(solved):
         cross = cross - solved.T @ solved
     if prior.is_penalised:
-        # w of pairs: that of an atom on its diagonal; if all have one penalty, without it
-        cross2, weight = cross, point.lam
-        if not isinstance(c, float):
-            cross2, weight = 0.5 * np.add.outer(c[pool], c[pool]) * cross, weight * c[active]
+        # w of pairs: that of an atom on its diagonal
+        c = np.broadcast_to(problem.prior.penalty, problem.moments.correlation.shape)
+        cross2 = 0.5 * np.add.outer(c[pool], c[pool]) * cross
         if len(solved):
             back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
-            cross2 = cross2 - back.T @ (weight[:, None] * back)
+            cross2 = cross2 - back.T @ ((point.lam * c[active])[:, None] * back)
     q = seen.known.q[pool]
     free = np.ones(len(pool), dtype=bool)
     chosen: list[int] = []
@@ -100,7 +98,7 @@ def pick(
         known = Statistics(
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
-            None if cross2 is None else common * cross2.diagonal(),
+            None if cross2 is None else cross2.diagonal(),
             quadratic,
         )
         gain, lam = prior.best(known, n, noise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -309,10 +310,7 @@ class _Search:
 
     def _solve(self, problem: Problem, effort: str) -> State:
         """Solve another problem on the way."""
-        given = self.solver
-        solver = SequentialSolver(
-            effort, tol=given.tol, max_iter=given.max_iter, tuning=given.tuning
-        )
+        solver = copy(self.solver).set_params(effort=effort)
         answer = solver.solve(problem, monitor=self.relay)
         self.relay.n_iter += answer.n_iter
         state = State(answer.active, answer.log_lam, saturated=answer.saturated)

@@ -32,28 +32,14 @@ class Shifts(NamedTuple):
     """Objective there: a lower bound of what each model can reach."""
 
 
-def shifts(
-    problem: Problem,
-    state: State,
-    noise_variance: float | None,
-    tuning: SearchTuning = DEFAULT,
-) -> Shifts:
+@np.errstate(all="ignore")
+def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Shifts:
     """Value every shift of one atom, and of two atoms that are alike.
 
-    None are returned where rounding decides: with hardly any noise, or between copies.
+    Where rounding decides, with hardly any noise or between copies, none are returned, or
+    `LinAlgError` is raised.
     """
-    try:
-        with np.errstate(all="ignore"):
-            return _valued(problem, state, noise_variance, tuning)
-    except np.linalg.LinAlgError:
-        size = len(state.active)
-        return Shifts(np.empty((0, size), dtype=np.intp), np.empty((0, size)), np.empty(0))
-
-
-def _valued(
-    problem: Problem, state: State, noise_variance: float | None, tuning: SearchTuning
-) -> Shifts:
-    objective = objective_of(problem, noise_variance)
+    objective = objective_of(problem, problem.noise_variance)
     moments, price = problem.moments, problem.min_gain
     sets = _candidates(moments, state.active, tuning)
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
@@ -142,7 +128,6 @@ def _evaluate(
     # `newton.evaluate` for dozens of models of a few atoms each: one call of LAPACK for the whole
     # stack, which takes a fraction of the time of one for each.
     n, target_ss, prior, noise = objective
-    c = prior.penalty
     lam = np.exp(theta)
     size = theta.shape[1]
     diagonal = np.arange(size)
@@ -161,18 +146,18 @@ def _evaluate(
     gradient = weight[:, None] * lam * mean**2 + share - 1.0
     shrunk, slopes = None, None
     if prior.is_penalised:
-        common, relative = (c, 1.0) if isinstance(c, float) else (1.0, c)
-        others = np.einsum("nij,nj->ni", covariance**2, relative * lam)
-        gradient -= 2.0 * common * (relative * share - lam * others)
-        cost += 2.0 * prior.penalty_on(1.0 - share)
-        shrunk = penalised_shrinkage(c if isinstance(c, float) else c[0], covariance[0], lam[0])
+        c = np.broadcast_to(prior.penalty, lam.shape)
+        others = np.einsum("nij,nj->ni", covariance**2, c * lam)
+        gradient -= 2.0 * (c * share - lam * others)
+        cost += 2.0 * (c * (1.0 - share)).sum(axis=-1)
+        shrunk = penalised_shrinkage(c[0], covariance[0], lam[0])
     if prior.has_density:
         cost -= 2.0 * prior.log_density(theta, noise).sum(axis=1)
         first, second = prior.slopes(theta, noise)
         gradient -= 2.0 * first
         slopes = first[0], second[0]
     _, hessian = gradient_and_hessian(
-        covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes, c
+        covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes
     )
     hessian.flat[:: size + 1] += stiffening * np.abs(hessian.diagonal()) + 1e-6
     defined &= np.isfinite(gradient).all(axis=1)

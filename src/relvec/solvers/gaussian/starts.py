@@ -13,14 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import (
-    inverse_diagonal_from_cholesky,
-    solve_lower,
-)
+from relvec._linalg import inverse_diagonal_from_cholesky, solve_lower
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective, mackay_update
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate, raised
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate_raised
 from relvec.solvers.gaussian.state import State, objective_of
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
@@ -62,8 +59,7 @@ def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     value = gaussian_objective(n, float(quadratic[best]), float(log_det[best]), None)
     if prior.is_penalised:
         share = eigenvalues / shifted[best]
-        degrees = share if isinstance(prior.penalty, float) else vectors**2 @ share
-        value -= float(prior.penalty_on(degrees))
+        value -= float((prior.penalty * (vectors**2 @ share)).sum())
     value += float(density[best])
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
@@ -80,8 +76,8 @@ def dense_start(
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
     for _ in range(tuning.sweeps):
-        at = gram, correlation, theta, objective.take(active)
-        update = _sorted_out(evaluate(*at) or raised(*at), at[-1])
+        present = objective.take(active)
+        update = _sorted_out(evaluate_raised(gram, correlation, theta, present), present)
         kept = update < np.log(tuning.prune_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
@@ -102,9 +98,8 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     if prior.is_penalised:
         covariance = point.covariance
         variance = covariance.diagonal()
-        relative = 1.0 if isinstance(prior.penalty, float) else prior.penalty
-        others = np.einsum("ij,j,ij->i", covariance, relative * point.lam, covariance)
-        shrunk = relative * variance - others
+        others = np.einsum("ij,j,ij->i", covariance, prior.penalty * point.lam, covariance)
+        shrunk = prior.penalty * variance - others
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
     gamma = np.clip(1.0 - point.lam * variance, 1e-15, 1.0)
@@ -112,7 +107,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point(point.theta, noise)
     with np.errstate(divide="ignore"):
-        update = mackay_update(point.lam, gamma, mean, noise, shrunk, density, prior.penalty)
+        update = mackay_update(point.lam, gamma, mean, noise, shrunk, density)
         return np.log(update)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import NOISE_FLOOR, gaussian_objective
 from relvec.solvers.base import Candidate, Certificate, Problem, Solution
-from relvec.solvers.gaussian.newton import Objective
+from relvec.solvers.gaussian.newton import Objective, Point, evaluate
 
 
 class State(NamedTuple):
@@ -79,6 +79,13 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
         problem.prior,
         noise_variance,
     )
+
+
+def point_of(problem: Problem, state: State) -> Point | None:
+    """Evaluate the objective of a state; None where that is numerically not defined."""
+    moments, active = problem.moments, state.active
+    objective = objective_of(problem, problem.noise_variance).take(active)
+    return evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
 
 
 def value_of(

@@ -16,8 +16,7 @@ from relvec._linalg import solve_cholesky
 from relvec.moments.base import Part
 from relvec.moments.parts import RestrictedMoments
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import evaluate
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, point_of
 
 
 def alone(problem: Problem, part: Part) -> Problem:
@@ -37,12 +36,7 @@ def leftover(problem: Problem, part: Part, state: State) -> Problem | None:
     """
     moments = problem.moments
     others = ~is_in(part, state)
-    point = evaluate(
-        moments.gram(state.active),
-        moments.correlation[state.active],
-        state.theta,
-        objective_of(problem, None).take(state.active),
-    )
+    point = point_of(problem, state)
     if point is None or not others.any():
         return None
     mean = solve_cholesky(point.factor, moments.correlation[state.active])[others]

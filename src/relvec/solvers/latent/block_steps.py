@@ -18,7 +18,7 @@ from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
-from relvec.solvers.gaussian.state import State, objective_of, value_of
+from relvec.solvers.gaussian.state import State, point_of, value_of
 from relvec.solvers.latent.entries import best_common_precision
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
@@ -74,14 +74,10 @@ def propose(
 
 def _value(problem: Problem, state: State) -> float:
     """Objective of a regression at some precisions."""
-    objective, active = objective_of(problem, 1.0), state.active
-    moments = problem.moments
-    point = evaluate(
-        moments.gram(active), moments.correlation[active], state.theta, objective.take(active)
-    )
+    point = point_of(problem, state)
     if point is None:
         return -np.inf
-    return value_of(problem, active, point.quadratic, point.log_det, point.prior, 1.0)
+    return value_of(problem, state.active, point.quadratic, point.log_det, point.prior, 1.0)
 
 
 def look(problem: LatentProblem, state: LatentState, threshold: float, most: int) -> list[Proposal]:

@@ -1,0 +1,117 @@
+"""Predictions of rows by models that did not see them, and what they say of error bars."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import brentq
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.learning.rows import learning_rows
+
+if TYPE_CHECKING:
+    from relvec.estimators._output import FittedOutput
+    from relvec.estimators._plan import Data
+
+__all__ = ["HeldOut", "distinct_rows", "folds_of"]
+
+
+class HeldOut(NamedTuple):
+    """Held-out rows and their predictions; one column for each output."""
+
+    squared_error: Matrix
+    variance: Matrix
+    """Of noise and posterior, which a calibration multiplies."""
+    extra: Matrix
+    """Variance that is added away from the data."""
+    weight: Vector
+    """How often each row counts."""
+
+    @classmethod
+    def of(cls, outputs: Sequence[FittedOutput], data: Data) -> HeldOut:
+        """Predict rows by the outputs of a fit to others."""
+        columns = []
+        for output, target in zip(outputs, data.targets.T, strict=True):
+            mean, variance, extra = output.moments(data.X)
+            noise = output.posterior.noise_variance
+            columns.append(((target - mean) ** 2, variance + noise, extra))
+        weight = np.ones(len(data.targets)) if data.weight is None else data.weight
+        squared, variance, extra = (np.stack(each, axis=1) for each in zip(*columns, strict=True))
+        return cls(squared, variance, extra, weight)
+
+    @classmethod
+    def joined(cls, parts: Sequence[HeldOut]) -> HeldOut:
+        """Put those of several folds together."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def calibration(self, unspent: float = 1.0) -> Vector:
+        """Factor of noise and posterior variance of each output, at least one.
+
+        With it the squared errors are on average what the variances say, ``mean(error^2 / (kappa
+        variance + extra)) = unspent``, the share of the degrees of freedom that were not spent on
+        what the folds had in common.
+        """
+        return np.array(
+            [
+                _factor(*columns, self.weight, unspent)
+                for columns in zip(self.squared_error.T, self.variance.T, self.extra.T, strict=True)
+            ]
+        )
+
+    def log_density(self, calibration: Vector | float = 1.0) -> Vector:
+        """Log predictive density of each row, summed over outputs."""
+        total = calibration * self.variance + self.extra
+        density = -0.5 * (np.log(2.0 * math.pi * total) + self.squared_error / total)
+        return np.asarray(density.sum(axis=1))
+
+
+def _factor(
+    squared: Vector, variance: Vector, extra: Vector, weight: Vector, share: float
+) -> float:
+    weight = weight / (share * weight.sum())
+
+    def excess(log_factor: float) -> float:
+        return float(weight @ (squared / (math.exp(log_factor) * variance + extra))) - 1.0
+
+    if excess(0.0) <= 0.0:
+        return 1.0
+    # beyond, the novelty alone would be too wide
+    highest = math.log(float(weight @ (squared / variance))) + 1e-9
+    return math.exp(float(brentq(excess, 0.0, highest, xtol=1e-6)))
+
+
+def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
+    """Return rows that differ in inputs or targets, and how often each counts.
+
+    They are in the order of what is in them, so that neither the order of the rows matters nor
+    whether one that counts twice is given twice. Inputs that are not numbers all count as
+    different.
+    """
+    X, weight = data.X, data.weight
+    if sparse.issparse(X):
+        # the same numbers in the same places: their bytes stand for them
+        X = sparse.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        ends, both = X.indptr, (X.indices.astype(np.int64), X.data + 0.0)
+        keys = [
+            b"".join(part[start:stop].tobytes() for part in both)
+            for start, stop in itertools.pairwise(ends)
+        ]
+        X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
+    elif X.dtype == object:
+        rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0.0)
+        return rows, np.ones(len(rows)) if weight is None else weight[rows]
+    return learning_rows(X, data.targets, weight, len(data.targets), 0, are_labels=False)
+
+
+def folds_of(n_rows: int, n_folds: int, enough: int) -> list[IndexArray]:
+    """Divide rows at random into folds; return as many of them as hold `enough` rows."""
+    order = np.random.RandomState(0).permutation(n_rows)
+    n_used = min(n_folds, math.ceil(enough * n_folds / n_rows))
+    return [np.sort(order[fold::n_folds]) for fold in range(n_used)]

@@ -1,0 +1,129 @@
+"""The two models that every sparse one is measured against: ridge regression and none at all."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator
+
+from relvec._typing import IndexArray, Vector
+from relvec.evidence import NOISE_FLOOR, gaussian_objective
+from relvec.solvers.base import (
+    Candidate,
+    Certificate,
+    Monitor,
+    Problem,
+    Solution,
+    WarmStart,
+)
+
+__all__ = ["NullSolver", "RidgeSolver"]
+
+LOG_LAM = (-16.0, 20.0)
+"""Of the common precision in units of the noise: atoms are free below, and absent above."""
+
+
+class NullSolver(BaseEstimator):
+    """Keep no atom: the model is the intercept, if there is one, and noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import LinearBasis
+    >>> from relvec.solvers import NullSolver
+    >>> X = np.arange(20.0)[:, np.newaxis]
+    >>> SparseBayesRegressor(LinearBasis(), solver=NullSolver()).fit(X, X[:, 0]).predict(X[:2])
+    array([9.5, 9.5])
+    """
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Return the empty model of `problem`; there is nothing to search for."""
+        none = np.empty(0, dtype=np.intp)
+        return _solution(problem, "null", none, np.empty(0), problem.moments.target_ss, 0.0)
+
+
+class RidgeSolver(BaseEstimator):
+    """Keep all atoms, of unit norm, with one precision: ridge regression by evidence.
+
+    Precision and noise maximise the log evidence, whatever the prior and the penalties. With
+    eigenvalues ``g`` of the Gram matrix, ``c`` the target along its eigenvectors and ``lam`` the
+    precision in units of the noise::
+
+        R = t't - sum c^2 / (g + lam),    log|K| = sum log(1 + g / lam)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import LinearBasis
+    >>> from relvec.solvers import RidgeSolver
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 30))
+    >>> y = X @ rng.normal(size=30) + rng.normal(size=100)
+    >>> model = SparseBayesRegressor(LinearBasis(), solver=RidgeSolver()).fit(X, y)
+    >>> len(model.coef_), round(model.effective_dof_)
+    (30, 30)
+    """
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        warm_start: WarmStart | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Maximise the log evidence of `problem` over one precision for all atoms."""
+        moments = problem.moments
+        active = np.flatnonzero(moments.usable)
+        if not len(active) or not moments.target_ss > 0.0 or moments.n_effective < 1.0:
+            return NullSolver().solve(problem)
+        values, vectors = np.linalg.eigh(moments.gram(active))
+        values, along = np.maximum(values, 0.0), moments.correlation[active] @ vectors
+        floor = NOISE_FLOOR * moments.target_ss
+
+        def terms(log_lam: float) -> tuple[float, float]:
+            shifted = values + math.exp(log_lam)
+            quadratic = moments.target_ss - float((along**2 / shifted).sum())
+            log_det = float(np.log(shifted).sum()) - len(values) * log_lam
+            return max(quadratic, floor), log_det
+
+        def loss(log_lam: float) -> float:
+            return -gaussian_objective(moments.n_effective, *terms(log_lam), problem.noise_variance)
+
+        end = minimize_scalar(loss, bounds=LOG_LAM, method="bounded", options={"xatol": 1e-3})
+        log_lam = np.full(len(active), float(end.x))
+        return _solution(problem, "ridge", active, log_lam, *terms(end.x))
+
+
+def _solution(
+    problem: Problem,
+    start: str,
+    active: IndexArray,
+    log_lam: Vector,
+    quadratic: float,
+    log_det: float,
+) -> Solution:
+    n_effective, noise = problem.moments.n_effective, problem.noise_variance
+    best = max(quadratic, np.finfo(float).tiny) / max(n_effective, 1.0)
+    noise = best if noise is None else noise
+    objective = gaussian_objective(n_effective, quadratic, log_det, noise)
+    return Solution(
+        active=active,
+        log_lam=log_lam,
+        noise_variance=noise,
+        objective=objective,
+        n_iter=1,
+        converged=True,
+        certificate=Certificate(0.0, 0.0),
+        trace=(objective,),
+        candidates=(Candidate(start, objective, len(active)),),
+    )
