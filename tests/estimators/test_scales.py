@@ -23,6 +23,9 @@ from relvec.bases import KernelBasis, LinearBasis
 from relvec.estimators._scales import EXPOSED
 from relvec.learning import ScaleLearner
 
+# checks of weights repeat rows, which is told
+pytestmark = pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
+
 RNG = np.random.default_rng(21)
 N, P = 80, 4
 X = RNG.normal(size=(N, P))
