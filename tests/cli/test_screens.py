@@ -35,11 +35,11 @@ def on_a_terminal(*arguments, columns=80, talk=False):
         os.fdopen(theirs, "w", encoding="utf-8") as terminal,
         contextlib.redirect_stdout(terminal),
         contextlib.redirect_stderr(terminal if talk else io.StringIO()),
-        pytest.raises(SystemExit),
     ):
         patch.setenv("COLUMNS", str(columns))
         patch.setenv("TERM", "xterm")
-        app([str(each) for each in arguments])
+        with pytest.raises(SystemExit):
+            app([str(each) for each in arguments])
     watcher.join()
     os.close(ours)
     text = b"".join(seen).decode()
