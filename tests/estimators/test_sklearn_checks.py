@@ -17,7 +17,6 @@ EVERY_CHECK = [
     RVMRegressor(),
     RVMRegressor("precomputed"),
     SparseBayesRegressor(LinearBasis(), prior="ric", low_memory=True),
-    SparseBayesRegressor(KernelBasis() + LinearBasis()),
 ]
 OTHERS = [
     RVMRegressor("matern52", prior="bic", effort="fast"),
@@ -32,6 +31,7 @@ OTHERS = [
     SparseBayesRegressor(LinearBasis()),
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
+    SparseBayesRegressor(KernelBasis() + LinearBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard"),
 ]
 
