@@ -25,7 +25,7 @@ from relvec.solvers.latent.search import BlockSearch
 from relvec.solvers.latent.tuning import LatentTuning
 from relvec.solvers.latent.walk import Stopped
 
-__all__ = ["Eliminator", "remove_singly", "start_backwards"]
+__all__ = ["Eliminator", "has_penalties", "remove_singly", "start_backwards"]
 
 
 class Eliminator:
@@ -139,28 +139,38 @@ def start_backwards(
     under the penalties themselves, the other by way of smaller ones, each stage from where the
     search at the last one has ended.
     """
-    flat = BlockSearch(replace(problem, prior=BoundFlat()), 10.0 * tol, max_iter, monitor, None)
+    free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tol))
+    unpenalised = replace(problem, prior=BoundFlat(), min_gain=free)
+    flat = BlockSearch(unpenalised, 10.0 * tol, max_iter, monitor, None)
     flat.run()
     ends, state, is_stopped = [flat.state], flat.state, flat.is_stopped
     with suppress(Stopped):
         if not is_stopped:
             is_stopped = True
-            ends = [_searched(problem, flat.state, tol, max_iter, monitor)]
+            ends = [
+                _searched(problem, start, tol, max_iter, monitor) for start in (None, flat.state)
+            ]
             ends.append(Eliminator(problem, monitor).prune(flat.state))
             for stage in _stages(problem):
                 state = Eliminator(stage, monitor).prune(state)
                 state = _searched(stage, state, tol, max_iter, monitor)
-            ends.append(Eliminator(problem, monitor).prune(state))
+            if state is not flat.state:
+                ends.append(Eliminator(problem, monitor).prune(state))
             is_stopped = False
     best = max(ends, key=_objective)
     return (best.active, best.log_precision), is_stopped
 
 
 def _searched(
-    problem: LatentProblem, start: LatentState, tol: float, max_iter: int, monitor: Monitor | None
+    problem: LatentProblem,
+    start: LatentState | None,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None,
 ) -> LatentState:
-    """Return where the search ends that begins with the atoms and precisions of a model."""
-    search = BlockSearch(problem, tol, max_iter, monitor, (start.active, start.log_precision))
+    """Return where the search ends that begins with the atoms of a model, or with none."""
+    warm_start = None if start is None else (start.active, start.log_precision)
+    search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
     search.run()
     if search.is_stopped:
         raise Stopped
@@ -177,7 +187,8 @@ def remove_singly(search: BlockSearch) -> bool:
         for _ in range(search.max_iter):
             before = search.state
             while (better := eliminator.one_less(search.state)) is not None:
-                search.accept(better.active, better.log_precision, better.mode.weights)
+                if not search.accept(better.active, better.log_precision, better.mode.weights):
+                    break
             if search.state is before:
                 return True
             if not search.run():
@@ -187,11 +198,27 @@ def remove_singly(search: BlockSearch) -> bool:
     return False
 
 
+def has_penalties(problem: LatentProblem) -> bool:
+    """Tell whether degrees of freedom, or atoms that may enter at all, are penalised."""
+    return bool(_largest_penalty(problem) > LatentTuning().penalised)
+
+
+def _largest_penalty(problem: LatentProblem) -> float:
+    """Most that a degree of freedom of any atom and its entry cost."""
+    each = problem.min_gain + problem.prior.penalty
+    return float(each[np.isfinite(each)].max(initial=0.0))
+
+
 def _stages(problem: LatentProblem) -> Iterator[LatentProblem]:
-    """The problem with the penalties of AIC and of BIC, if they are smaller than its own."""
-    penalty = problem.prior.penalty
-    largest = float(np.max(penalty))
+    """The problem with the penalties of AIC and of BIC, if they are smaller than its own.
+
+    Penalties on entries alone need none: on columns they have never led to a better model.
+    """
+    if not problem.prior.is_penalised:
+        return
+    largest = _largest_penalty(problem)
     for criterion in (1.0, 0.5 * math.log(max(problem.likelihood.total_weight, 1.0))):
         if criterion < largest:
             share = criterion / largest
-            yield replace(problem, prior=BoundSmoothness(share * penalty))
+            prior = BoundSmoothness(share * problem.prior.penalty)
+            yield replace(problem, prior=prior, min_gain=share * problem.min_gain)

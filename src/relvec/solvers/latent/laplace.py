@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Monitor
-from relvec.solvers.latent.backward import remove_singly, start_backwards
+from relvec.solvers.latent.backward import has_penalties, remove_singly, start_backwards
 from relvec.solvers.latent.exact import ascend_exactly
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.search import BlockSearch
@@ -75,7 +75,7 @@ class LaplaceSolver(BaseEstimator):
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
-        is_stopped, is_pruned = False, warm_start is None and problem.prior.is_penalised
+        is_stopped, is_pruned = False, warm_start is None and has_penalties(problem)
         if is_pruned:
             # under a penalty single atoms are hard to find; the free model has them
             warm_start, is_stopped = start_backwards(problem, tol, max_iter, monitor)

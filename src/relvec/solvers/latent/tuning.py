@@ -51,6 +51,8 @@ class LatentTuning:
     """Slope in a log precision, in nats, with which a maximum is not one."""
     halvings: int = 12
     """Of the way to a model with wrong signs, to find where the first weight is zero."""
+    penalised: float = 0.02
+    """Penalties below this, in nats, are tolerances; `SearchTuning.charged` of regressions."""
     eliminated: int = 3
     """Units of least loss that are tried in each step of a backward path."""
     bulk: int = 16
