@@ -11,6 +11,7 @@ from relvec._checks import check_bool, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._panels import Panel
+from relvec.solvers import Certificate
 
 __all__ = ["Decision", "DecisionMixin"]
 
@@ -210,3 +211,23 @@ class DecisionMixin:
             rejected = least > price
             least = np.minimum(least, price)
         return Decision(self.classes_[best], least, rejected)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far the search ended from a local maximum; of several models the largest figures.
+
+        `gradient` is the largest derivative of the objective in a log precision, `best_gain` the
+        most that any atom left out would gain, in nats, net of its penalty. They hold the curvature
+        of the likelihood fixed, as the steps do, but for ``solver="exact"``.
+
+        Examples
+        --------
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> certificate = RVMClassifier(gamma=1.0, solver="exact").fit(X, y).certificate_
+        >>> certificate.gradient < 0.05, certificate.best_gain < 0.05
+        (True, True)
+        """
+        check_is_fitted(self)
+        return Certificate(*self.panel_.certificate)

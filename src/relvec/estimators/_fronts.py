@@ -13,7 +13,8 @@ from relvec._typing import Matrix
 from relvec.bases import KernelBasis, PrecomputedBasis
 from relvec.bases.base import Basis
 from relvec.estimators._options import option, with_options
-from relvec.estimators._scales import needs_width
+from relvec.estimators._scales import kernel_in, needs_width
+from relvec.kernels import KernelLike
 from relvec.learning import KINDS, ScaleLearner
 
 __all__ = ["BasisFront", "CentredKernelFront", "Front", "KernelFront"]
@@ -65,6 +66,32 @@ class Front(ABC):
         if names is None:
             names = [f"x{i}" for i in range(self.n_features_in_)]
         return list(self.atoms_.names(list(names)))
+
+    @property
+    def kernel_(self) -> KernelLike:
+        """The kernel of the model: as it was learnt or, where it was not, as it was given.
+
+        Of a sum of bases it is that of the one `KernelBasis` in it. Where ``scale_kind_`` is
+        "linear" it is the dot product of the scaled inputs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> RVMRegressor(gamma=0.5).fit(X, y).kernel_
+        RBF(length_scale=1)
+        """
+        check_is_fitted(self)
+        learnt = getattr(self, "learnt_scales_", None)
+        kernel = kernel_in(self.atoms_) if learnt is None else learnt.kernel
+        if kernel is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no kernel_: its basis is not one with one "
+                "KernelBasis in it."
+            )
+        return kernel
 
     def __sklearn_tags__(self) -> Any:
         """Declare which inputs the basis accepts."""

@@ -17,6 +17,7 @@ from relvec.estimators._output import FittedOutput
 
 if TYPE_CHECKING:
     from relvec.bases.base import Atoms
+    from relvec.solvers import Certificate
 
 
 class PredictionMixin:
@@ -254,8 +255,9 @@ class PredictionMixin:
         >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
         >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
         >>> model = RVMRegressor(gamma=0.5).fit(X, y)
-        >>> model.log_predictive_density([[1.5], [1.5]], [1.0, 2.0]).round(0)
-        array([  2., -95.])
+        >>> likely, unlikely = model.log_predictive_density([[1.5], [1.5]], [1.0, 2.0])
+        >>> bool(likely > 1.0), bool(unlikely < -20.0)
+        (True, True)
         """
         X, targets = self._validated_pair(X, y)
         return self._stacked(
@@ -342,6 +344,29 @@ class PredictionMixin:
         check_is_fitted(self)
         gammas = [output.posterior.well_determined for output in self.outputs_]
         return gammas[0] if self._single else gammas
+
+    @property
+    def certificate_(self) -> Certificate | list[Certificate]:
+        """How far the search ended from a local maximum (a list for several outputs).
+
+        `gradient` is the largest derivative of the objective in a log precision, `best_gain` the
+        most that any atom left out would gain, in nats, net of its penalty. Both are zero at an
+        exact local maximum, and where nothing was searched for: `scale_kind_` is then "linear" or
+        "null".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> certificate = RVMRegressor(gamma=0.5).fit(X, y).certificate_
+        >>> certificate.gradient < 1e-3, certificate.best_gain < 1e-3
+        (True, True)
+        """
+        check_is_fitted(self)
+        certificates = [output.solution.certificate for output in self.outputs_]
+        return certificates[0] if self._single else certificates
 
     @property
     def candidates_(self) -> tuple[Any, ...]:

@@ -10,15 +10,17 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis, UnionBasis
-from relvec.bases.base import Basis, BoundBasis
-from relvec.kernels import LEARNT_BY_DEFAULT, resolve_kernel
+from relvec.bases import KernelAtoms, KernelBasis, LinearBasis, PrecomputedBasis, UnionBasis
+from relvec.bases.base import Atoms, Basis, BoundBasis
+from relvec.bases.union import UnionAtoms
+from relvec.kernels import LEARNT_BY_DEFAULT, KernelLike, resolve_kernel
 from relvec.learning import LearntScales
 
 __all__ = [
     "ScaledBasis",
     "expose_scales",
     "find_kernel",
+    "kernel_in",
     "needs_width",
     "other_columns",
     "with_kernel",
@@ -26,7 +28,6 @@ __all__ = [
 
 EXPOSED = {
     "scale_kind_": "kind",
-    "kernel_": "kernel",
     "input_scale_": "scale",
     "feature_relevance_": "relevance",
     "feature_gain_": "gain",
@@ -55,10 +56,24 @@ def expose_scales(
     estimator.learnt_scales_ = learnt = scaled.learnt
     for name, value in EXPOSED.items():
         # parameters of a kernel say nothing of single inputs
-        if learnt.kind != "kernel" or value in ("kind", "kernel"):
+        if learnt.kind != "kernel" or value == "kind":
             setattr(estimator, name, getattr(learnt, value))
     if relevance_std is not None:
         estimator.feature_relevance_std_ = relevance_std
+
+
+def kernel_in(atoms: Atoms) -> KernelLike | None:
+    """Return the kernel of atoms, or of the one kind in a sum that has one; None if there is none.
+
+    Examples
+    --------
+    >>> from relvec.bases import KernelBasis, LinearBasis
+    >>> kernel_in((KernelBasis(gamma=0.5) + LinearBasis()).bind(np.eye(2)).atoms)
+    RBF(length_scale=1)
+    """
+    parts = atoms.parts if isinstance(atoms, UnionAtoms) else (atoms,)
+    kernels = [part.kernel for part in parts if isinstance(part, KernelAtoms)]
+    return kernels[0] if len(kernels) == 1 else None
 
 
 def with_kernel(basis: Basis, kernel: Kernel) -> Basis:

@@ -53,8 +53,12 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        mask: BoolArray = self.feature_relevance_ > 0.0
-        return mask & (self.learnt_scales_.kind not in ("none", "null"))
+        learnt = self.learnt_scales_
+        if learnt.kind not in ("none", "null"):
+            mask: BoolArray = self.feature_relevance_ > 0.0
+            return mask
+        # no input says anything: none is selected, unless all were asked for
+        return learnt.spread > 0.0 if self.select == "never" else np.zeros(len(learnt.spread), bool)
 
     @property
     def inputs_chosen_(self) -> bool:

@@ -41,6 +41,9 @@ class SparseBayesClassifier(
         Objective after each accepted step. It never falls, except with "mackay" and "em".
     converged_ : bool
         Whether the search ended because no step it knows raises the objective.
+    certificate_ : Certificate
+        How far it ended from a local maximum: the largest derivative of the objective in a log
+        precision, and the most that any atom left out would gain.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -94,6 +97,9 @@ class RVMClassifier(
         Objective after each accepted step. It never falls, except with "mackay" and "em".
     converged_ : bool
         Whether the search ended because no step it knows raises the objective.
+    certificate_ : Certificate
+        How far it ended from a local maximum: the largest derivative of the objective in a log
+        precision, and the most that any atom left out would gain.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -108,7 +114,7 @@ class RVMClassifier(
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the process: how much it explains.
     kernel_ : Kernel
-        The learnt kernel. This only if scales, or the parameters of a kernel, are learnt.
+        The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
     scale_kind_, scale_path_, scale_path_objective_
         "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
         which all climbs and trials are, and what was climbed.

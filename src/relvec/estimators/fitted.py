@@ -38,8 +38,8 @@ def fitted_basis(model: Any) -> Basis:
     if getattr(model, "scale_kind_", None) == "linear":
         return LinearBasis()
     basis: Basis = model._resolve_basis()
-    learnt = getattr(model, "kernel_", None)
-    return basis if learnt is None else with_kernel(basis, learnt)
+    is_learnt = hasattr(model, "learnt_scales_")
+    return with_kernel(basis, model.kernel_) if is_learnt else basis
 
 
 def fitted_problem(

@@ -51,6 +51,9 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
     saturated_ : bool or ndarray of shape (n_outputs,)
         Whether the cap on atoms was reached; the noise level is then not identified.
     converged_ : bool or ndarray of shape (n_outputs,)
+    certificate_ : Certificate or list of it
+        How far the search ended from a local maximum: the largest derivative of the objective in a
+        log precision, and the most that any atom left out would gain.
     candidates_ : tuple
         The maxima that were compared, best first.
     components_ : tuple of Component
@@ -161,8 +164,8 @@ class RVMRegressor(RegressionOptions, KernelFront, BaseSparseBayesRegressor):
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
     coef_, intercept_, weight_precision_, weight_covariance_, noise_variance_, log_evidence_, \
-objective_, effective_dof_, prior_rate_, well_determined_, saturated_, converged_, candidates_, \
-n_iter_, n_features_in_, feature_names_in_
+objective_, effective_dof_, prior_rate_, well_determined_, saturated_, converged_, \
+certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
     input_scale_ : ndarray of shape (n_features,)
         Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
@@ -173,7 +176,7 @@ n_iter_, n_features_in_, feature_names_in_
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the process: how much it explains.
     kernel_ : Kernel
-        The learnt kernel. This only if scales, or the parameters of a kernel, are learnt.
+        The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
     scale_kind_, scale_path_, scale_path_objective_
         "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
         which all climbs and trials are, and what was climbed.

@@ -62,11 +62,11 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
         were not chosen.
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the Gaussian process.
-    input_scale_, scale_kind_, scale_path_, scale_path_objective_
+    input_scale_, kernel_, scale_kind_, scale_path_, scale_path_objective_
         As in `RVMRegressor`. `scale_kind_` is "ard" also where one width moved apart.
     relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
 noise_variance_, log_evidence_, objective_, effective_dof_, prior_rate_, well_determined_, \
-converged_, n_iter_, n_features_in_, feature_names_in_
+converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
 
     See Also
@@ -128,7 +128,7 @@ class PFCVMClassifier(ClassificationOptions, SelectionFront, BaseSparseBayesClas
 feature_gain_, input_scale_, scale_kind_, scale_path_, scale_path_objective_
         As in `DRVMRegressor`. `scale_kind_` is "ard" only if inputs were chosen.
     classes_, relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, log_evidence_, \
-objective_, trace_, converged_, n_iter_, n_features_in_, feature_names_in_
+objective_, trace_, converged_, certificate_, kernel_, n_iter_, n_features_in_, feature_names_in_
         As in `RVMClassifier`.
 
     References

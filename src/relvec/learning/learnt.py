@@ -96,7 +96,10 @@ class LearntScales:
         """Return what is said of the inputs if the model uses none of them."""
         inner = self.kernel.kernel if isinstance(self.kernel, ScaledInputs) else self.kernel
         null = nothing_learnt(inner, self.spread, self.price)
-        return replace(null, gain=self.gain, kind="null", group="null")
+        unused = np.zeros_like(self.spread)
+        return replace(
+            null, gain=self.gain, kind="null", group="null", relevance=unused, scale=unused
+        )
 
     def as_linear(self) -> LearntScales:
         """Return what is said of the inputs if the model is linear in them."""

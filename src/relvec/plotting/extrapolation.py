@@ -43,7 +43,19 @@ PAPER, DARK = "#f4bb98", "#5c2c12"
 
 @dataclass(frozen=True, eq=False)
 class ExtrapolationMap:
-    """Extrapolation over one input or two, with the training inputs and the new ones."""
+    """Extrapolation over one input or two, with the training inputs and the new ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec import RVMRegressor
+    >>> from relvec.plotting import ExtrapolationDisplay
+    >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+    >>> model = RVMRegressor(gamma=0.5).fit(X, np.sin(X[:, 0]))
+    >>> display = ExtrapolationDisplay.from_estimator(model, X, [[0.0], [9.0]])
+    >>> display.inputs.share.shape == display.inputs.axes[0].shape
+    True
+    """
 
     axes: list[Vector]
     """Values of each input on a grid."""

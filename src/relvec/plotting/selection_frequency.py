@@ -357,12 +357,13 @@ def _kept(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[Any,
     inputs, targets = resample(X, y, **options)
     estimator.fit(inputs, targets)
     model = predictor(estimator)
-    if not hasattr(model, "feature_relevance_") and hasattr(model, "get_support"):
-        support = np.asarray(model.get_support(), dtype=bool)
-        return support, None, names_of(estimator, len(support))
+    support = model.get_support() if hasattr(model, "get_support") else None
+    if support is not None and not hasattr(model, "feature_relevance_"):
+        return np.asarray(support, dtype=bool), None, names_of(estimator, len(support))
     relevance = np.asarray(
         attribute_of(
             estimator, "feature_relevance_", "SelectionFrequencyDisplay", "a number for each"
         )
     )
-    return relevance > 0.0, relevance, names_of(estimator, len(relevance))
+    kept = relevance > 0.0 if support is None else support
+    return kept, relevance, names_of(estimator, len(relevance))

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from relvec.bases import LinearBasis
 from relvec.describing import seen_by
-from relvec.estimators import RVMRegressor
+from relvec.estimators import RVMRegressor, SparseBayesRegressor
 from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
+from relvec.solvers import NullSolver, RidgeSolver
 
 __all__ = ["BiasVariance", "bias_variance"]
 
@@ -78,10 +80,13 @@ def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | No
 
 def _held(model: Any) -> tuple[Any, bool]:
     """The model with its kernels held, where they were learnt: a fit then takes a moment."""
-    kernel = getattr(model, "kernel_", None)
     own = model.get_params(deep=False)
-    if kernel is None or "kernel" not in own:
+    if not hasattr(model, "learnt_scales_") or "kernel" not in own:
         return model, False
+    simple = {"linear": RidgeSolver(), "null": NullSolver()}.get(model.scale_kind_)
+    if simple is not None:  # no kernels at all
+        return SparseBayesRegressor(LinearBasis(), solver=simple), False
+    kernel = model.kernel_
     shared = RVMRegressor().get_params(deep=False).keys() & own.keys()
     options = {name: own[name] for name in shared - {"kernel", "scales", "gamma", "warm_start"}}
     return RVMRegressor(kernel, scales=None, **options), True

@@ -20,6 +20,16 @@ __all__ = ["Page", "Section", "figure_html", "model_facts"]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 """The page needs nothing from outside, and this makes sure that it asks for nothing."""
 
+SCALES = {
+    "ard": "one for each input",
+    "isotropic": "one for all inputs",
+    "kernel": "parameters of the kernel",
+    "linear": "none: the model is linear in the inputs",
+    "null": "none: no input is used",
+    "none": "not learnt: no input says anything of the target",
+}
+"""Kinds of scales that were learnt, in words."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -98,8 +108,7 @@ def model_facts(subject: Subject) -> str:
     if kernel is not None:
         rows.append(("kernel", str(kernel)))
     if hasattr(model, "scale_kind_"):
-        kinds = {"ard": "one for each input", "isotropic": "one for all inputs"}
-        rows.append(("scales", kinds.get(model.scale_kind_, "parameters of the kernel")))
+        rows.append(("scales", SCALES.get(model.scale_kind_, model.scale_kind_)))
     rows.append(("options set", ", ".join(changed) if changed else "none: all defaults"))
     rows.append(("intercept", _list(model.intercept_)))
     rows.append(("candidates", f"{model.n_atoms_} functions offered, {len(model.relevance_)} kept"))
