@@ -111,12 +111,12 @@ def test_the_start_is_fair_to_linear_models() -> None:
 def test_refused_tumours_hold_most_errors_on_other_splits() -> None:
     data, kinds = load_breast_cancer(return_X_y=True)
     n_wrong = n_left = 0
-    for split in range(5):
+    for split in range(3):
         X, X_test, y, y_test = train_test_split(data, kinds, random_state=split)
         classifier = RVMClassifier().fit(X, y)
         wrong = classifier.predict(X_test) != y_test
         wary = classifier.decide(X_test, 1.0 - np.eye(2), reject_cost=0.1)
         n_wrong += wrong.sum()
         n_left += wrong[~wary.is_rejected].sum()
-    assert 31 <= n_wrong <= 37
-    assert n_left <= 5
+    assert 19 <= n_wrong <= 23
+    assert n_left <= 3

@@ -129,6 +129,7 @@ class TestFarAway:
             close(found["std"].reshape(mean.shape), deviation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["inputs_left_out", "noisy"])
 def test_single_precision(name, tmp_path):
     model, inputs, (mean, deviation) = asked(name)
