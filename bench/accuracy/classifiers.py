@@ -31,7 +31,7 @@ from bench.classification.metrics import log_loss
 __all__ = ["CLASSIFIERS"]
 
 PART = "classification"
-MOST_LEARNT = 400
+MOST_LEARNT = 300
 """Rows on which a Gaussian process learns its kernel; it then predicts from all."""
 
 

@@ -23,11 +23,11 @@ PAGE, PICTURE, SCORES = "ACCURACY.md", "accuracy.png", "accuracy-scores.png"
 PUBLISHED = {
     "uci_boston": -2.55,
     "uci_energy": -0.62,
-    "uci_power": -2.77,
     "uci_wine_red": -0.93,
     "uci_yacht": -0.75,
 }
-"""MLPD of NGBoost in the documentation of the package xgboost-distribution."""
+"""MLPD of NGBoost in the documentation of the package xgboost-distribution, on sets whose training
+rows are all used here."""
 
 OPENING = """# Accuracy
 
@@ -43,8 +43,8 @@ MEASURES = f"""## How it is measured
   was chosen on test rows.
 - Every fit runs in a process of its own with one BLAS thread. **CPU s** contains all that a user
   waits for: standardisation, cross-validation, restarts, and the residuals for an error bar.
-  Imports do not count. Median over draws. **> 60** instead of metrics: a fit was stopped after so
-  many CPU seconds and the method not run on further draws; it is not compared on that set.
+  Imports do not count. Median over draws. **> N** instead of metrics: a fit was stopped after N
+  CPU seconds and the method not run on further draws; it is not compared on that set.
 - **RMSE**: root mean square error on test rows. **MLPD**: mean log predictive density of test
   targets in nats, in units of the target; more is better. **CRPS**: continuous ranked probability
   score, in units of the target; of Gaussian distributions in closed form, else from quantiles.

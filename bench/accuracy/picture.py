@@ -18,18 +18,19 @@ __all__ = ["draw_scores", "draw_sets"]
 
 Record = dict[str, Any]
 
-COLOURS = {"win": "#2a6fb0", "tie": "#d5d5d5", "loss": "#d95f02"}
+COLOURS = {"win": "#2a6fb0", "tie": "#d5d5d5", "loss": "#b84a00"}
 """Blue and orange are told apart with every kind of colour blindness, and all three in grey."""
 LETTERING = {"win": "white", "tie": "black", "loss": "white"}
+CENTRED = {"ha": "center", "va": "center", "fontsize": 9}
 LABELS = {
     "win": "relvec better",
     "tie": "difference within two standard errors",
     "loss": "relvec worse",
 }
 MAPS = (
-    ("regression", "rmse", "RMSE: relvec minus peer, in % of the peer's"),
+    ("regression", "rmse", "RMSE: relvec minus peer, in % of the peer's (less is better)"),
     ("regression", "mlpd", "MLPD: relvec minus peer, in nats (more is better)"),
-    ("classification", "log_loss", "Log loss: relvec minus peer, in nats"),
+    ("classification", "log_loss", "Log loss: relvec minus peer, in nats (less is better)"),
 )
 """Part, key of the metric, title."""
 
@@ -65,10 +66,13 @@ def _draw_map(panel: Any, part: str, cells: Sequence[Comparison]) -> None:
     for column, peer in enumerate(peers):
         total = scores([one for one in cells if one.peer == peer])
         text = str(next(iter(total.values())))
-        panel.text(column, len(problems) + 0.15, text, ha="center", va="center", fontsize=9)
+        for row, problem in enumerate(problems):
+            if not any((one.peer, one.problem) == (peer, problem) for one in cells):
+                panel.text(column, row, "not run", **CENTRED, color="#555555")
+        panel.text(column, len(problems) + 0.15, text, **CENTRED)
     names = [*problems, "wins / ties / losses"]
     panel.set_yticks([*range(len(problems)), len(problems) + 0.15], names, fontsize=9)
-    panel.set_xticks(range(len(peers)), [peer.replace("HistG", "HistG-\n") for peer in peers])
+    panel.set_xticks(range(len(peers)), [peer.replace("tB", "t\nB") for peer in peers])
     panel.tick_params(length=0, labelsize=9, labeltop=True, labelbottom=False)
     panel.set_xlim(-0.5, len(peers) - 0.5)
     panel.set_ylim(len(problems) + 0.6, -0.5)
@@ -81,11 +85,9 @@ def _difference(one: Comparison) -> str:
     if math.isnan(one.ours):
         return "not run"
     difference = one.ours - one.theirs
-    return (
-        f"{100 * difference / one.theirs:+.1f}"
-        if one.metric.key == "rmse"
-        else f"{difference:+.3f}"
-    )
+    is_rmse = one.metric.key == "rmse"
+    text = f"{100 * difference / one.theirs:+.1f}" if is_rmse else f"{difference:+.3f}"
+    return text.replace("-", "−")
 
 
 def _draw_cell(panel: Any, place: tuple[int, int], verdict: str, text: str) -> None:
@@ -94,7 +96,7 @@ def _draw_cell(panel: Any, place: tuple[int, int], verdict: str, text: str) -> N
     column, row = place
     patch = Rectangle((column - 0.48, row - 0.45), 0.96, 0.9, color=COLOURS[verdict], linewidth=0)
     panel.add_patch(patch)
-    panel.text(column, row, text, ha="center", va="center", fontsize=9, color=LETTERING[verdict])
+    panel.text(column, row, text, color=LETTERING[verdict], **CENTRED)
 
 
 def draw_scores(records: Sequence[Record], path: Path) -> None:
@@ -134,8 +136,7 @@ def _draw_bars(panel: Any, found: Sequence[Score], n_sets: int) -> None:
             if width:
                 panel.barh(place, width, left=left, height=0.72, color=colour)
                 middle = left + width / 2
-                lettering = {"ha": "center", "va": "center", "fontsize": 9}
-                panel.text(middle, place, str(width), color=LETTERING[kind], **lettering)
+                panel.text(middle, place, str(width), color=LETTERING[kind], **CENTRED)
             left += width
         if not score.n_sets:
             panel.text(0.02 * n_sets, place, "no vectors", va="center", fontsize=8, color="#555555")

@@ -28,7 +28,7 @@ from bench.classification.fits import cut_short
 __all__ = ["REGRESSORS", "with_residuals"]
 
 PART = "regression"
-MOST_LEARNT = 1000
+MOST_LEARNT = 500
 """Rows on which a Gaussian process learns its kernel; it then predicts from all."""
 RESTARTS = 2
 """Random initialisations of a Gaussian process beside the given one; the highest evidence of the
