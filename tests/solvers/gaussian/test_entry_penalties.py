@@ -42,8 +42,12 @@ def posed(X, y, c=0.0, noise_variance=None):
 
 
 def best_of(problem, active, theta):
-    """Objective of a set of columns, its precisions maximised from several initialisations."""
-    starts = [theta, np.zeros(len(active))]
+    """Objective of a set of columns, its precisions maximised from two initialisations."""
+    moments = problem.moments
+    weights = np.linalg.lstsq(moments.gram(active), moments.correlation[active], rcond=None)[0]
+    left = moments.target_ss - weights @ moments.correlation[active]
+    by_squares = np.log(left / moments.n_effective / np.maximum(weights**2, 1e-12))
+    starts = [theta, np.clip(by_squares, -25.0, 25.0)]
     return max(settle(problem, State(active, start)).objective for start in starts)
 
 
