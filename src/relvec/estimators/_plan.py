@@ -297,7 +297,9 @@ class RegressionPlan(Plan[RegressionFit]):
         """Return what the solver is given of one target."""
         n_samples = moments.n_effective + float(self.fit_intercept)
         prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
-        penalties = self.inclusion_penalties(bound, prior.is_penalised)
+        # a Laplace prior removes weak atoms by its rate
+        is_penalised = prior.is_penalised or prior.learnt is not None or prior.rate > 0.0
+        penalties = self.inclusion_penalties(bound, is_penalised)
         if self.min_gain is None and prior.is_penalised:
             # orthonormal atoms need no tolerance: there is no search
             if moments.is_orthonormal:
