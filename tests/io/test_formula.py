@@ -67,7 +67,11 @@ def test_labels_that_other_languages_do_not_know(classes, export):
 def test_without_std_a_formula_is_smaller():
     model = zoo.fitted("regressor_given_width")[0]
     full, less = formula_of(model), formula_of(model, std=False)
-    assert len(less.table.vectors) == len(full.table.vectors) == len(model.relevance_)
+    assert (
+        len(less.kernel_tables[0].vectors)
+        == len(full.kernel_tables[0].vectors)
+        == len(model.relevance_)
+    )
     np.testing.assert_array_equal(less.evaluate(zoo.NEW)[0], full.evaluate(zoo.NEW)[0])
     for export in (export_onnx, export_c, export_python):
         assert len(export(model, std=False)) < len(export(model))
@@ -83,8 +87,10 @@ def test_inputs_that_do_not_matter_are_left_out():
     y = np.sin(2.0 * X[:, 4]) + 0.1 * rng.normal(size=80)
     model = DRVMRegressor().fit(X, y)
     formula = formula_of(model)
-    assert formula.table.inputs.tolist() == model.get_support(indices=True).tolist() == [4]
-    assert formula.table.vectors.shape[1] == 1
+    assert (
+        formula.kernel_tables[0].inputs.tolist() == model.get_support(indices=True).tolist() == [4]
+    )
+    assert formula.kernel_tables[0].vectors.shape[1] == 1
     np.testing.assert_allclose(formula.evaluate(X)[0][:, 0], model.predict(X), rtol=1e-11)
 
 
@@ -92,7 +98,7 @@ def test_vectors_and_covers_are_shared():
     model = zoo.fitted("one_vs_rest")[0]
     formula = formula_of(model)
     together = {row.tobytes() for machine in model.panel_.machines for row in machine.atoms.centers}
-    assert len(formula.table.vectors) == len(together)
+    assert len(formula.kernel_tables[0].vectors) == len(together)
     assert len(formula.covers) == 1
     assert {block.extrapolation.cover for block in formula.blocks} == {0}
     assert len(formula_of(zoo.fitted("two_outputs")[0]).covers) == 1  # both have that kernel
