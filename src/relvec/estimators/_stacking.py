@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relvec._typing import IndexArray
-from relvec.estimators._held_out import distinct_rows
 
 if TYPE_CHECKING:
     from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
@@ -40,26 +39,36 @@ def stacked_with_shares(
     data : Data
         What it was fitted to.
     """
-    rows, counts = distinct_rows(data)
-    if not plan.tuning.fewest_rows <= len(rows) <= plan.tuning.most_rows:
+    weight = np.ones(len(data.groups)) if data.weight is None else data.weight
+    data = data.at(np.flatnonzero(weight > 0.0))
+    if not plan.tuning.fewest_rows <= len(data.groups) <= plan.tuning.most_rows:
         return fit
-    distinct = data.at(rows)._replace(weight=counts)
+    place = _folds(data, plan.tuning.folds)
     quick, loss = replace(plan, monitor=None), np.zeros(len(SHRINKAGES))
-    for test in _folds(distinct.groups, plan.tuning.folds):
-        train = distinct.at(np.setdiff1d(np.arange(len(rows)), test))
-        panel, held = quick.fit(plan.basis, train).panel, distinct.at(test)
+    for fold in range(plan.tuning.folds):
+        train, held = (data.at(np.flatnonzero(part)) for part in (place != fold, place == fold))
+        panel = quick.fit(plan.basis, train).panel
         chance = np.exp(panel.log_probability(held.X, moderated=True))
         assert panel.shares is not None
-        assert held.weight is not None
-        own, share = chance[np.arange(len(test)), held.groups], panel.shares[held.groups]
+        own, share = chance[np.arange(len(chance)), held.groups], panel.shares[held.groups]
         is_known = share > 0.0  # a class of one row is not in both parts
         mixed = own[is_known, None] * (1.0 - SHRINKAGES) + share[is_known, None] * SHRINKAGES
-        loss -= held.weight[is_known] @ np.log(np.maximum(mixed, np.finfo(float).tiny))
+        each = np.log(np.maximum(mixed, np.finfo(float).tiny))
+        loss -= each.sum(axis=0) if held.weight is None else held.weight[is_known] @ each
     return replace(fit, panel=fit.panel.shrunk(float(SHRINKAGES[np.argmin(loss)])))
 
 
-def _folds(groups: IndexArray, n_folds: int) -> list[IndexArray]:
-    """Divide rows at random, each class evenly."""
-    order = np.random.RandomState(0).permutation(len(groups))
-    order = order[np.argsort(groups[order], kind="stable")]
-    return [np.sort(order[fold::n_folds]) for fold in range(n_folds)]
+def _folds(data: Data, n_folds: int) -> IndexArray:
+    """Fold of each row: in each class every fifth of the rows that differ, along a random axis.
+
+    So neither the order of rows and classes matters, nor whether a row that counts twice is given
+    twice, nor whether zeros are stored.
+    """
+    axis = np.random.RandomState(0).normal(size=data.X.shape[1])
+    along = np.asarray(data.X @ axis).ravel()
+    along = np.round(along / max(np.abs(along).max(), 1e-300), 9)  # but for rounding
+    fold = np.empty(len(along), dtype=np.intp)
+    for group in np.unique(data.groups):
+        mine = data.groups == group
+        fold[mine] = np.unique(along[mine], return_inverse=True)[1] % n_folds
+    return fold
