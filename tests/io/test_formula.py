@@ -13,7 +13,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from relvec import DRVMRegressor, RVMClassifier, RVMRegressor
+from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesClassifier
+from relvec.bases import LinearBasis
 from relvec.io import ExportError, export_c, export_onnx, export_python
 from relvec.io.extract import formula_of
 from tests.io import exports, zoo
@@ -100,9 +101,28 @@ def test_vectors_and_covers_are_shared():
     together = {row.tobytes() for machine in model.panel_.machines for row in machine.atoms.centers}
     assert len(formula.kernel_tables[0].vectors) == len(together)
     assert len(formula.covers) == 1
-    assert {block.extrapolation.cover for block in formula.blocks} == {0}
+    assert {member.cover for member in formula.members} == {0}
     assert len(formula_of(zoo.fitted("two_outputs")[0]).covers) == 1  # both have that kernel
     assert len(formula_of(zoo.fitted("two_outputs_scales")[0]).covers) == 2
+
+
+@pytest.mark.parametrize("name", ["classifier", "softmax_scales"])
+def test_every_model_of_an_average_is_a_member(name):
+    model, new = zoo.fitted(name)
+    formula, n_models = formula_of(model), len(model.average_.panels)
+    assert len(formula.members) == len(formula.kernel_tables) == n_models > 1
+    np.testing.assert_allclose(
+        [member.weight for member in formula.members], model.average_.weights
+    )
+    np.testing.assert_allclose(formula.evaluate(new)[0], model.predict_proba(new), rtol=1e-10)
+
+
+def test_shares_that_a_linear_model_is_mixed_with_are_exported():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 5))
+    model = SparseBayesClassifier(LinearBasis(), min_gain=0.0).fit(X, rng.integers(0, 2, 60))
+    assert model.panel_.shrinkage > 0.0
+    np.testing.assert_allclose(formula_of(model).evaluate(X)[0], model.predict_proba(X), rtol=1e-10)
 
 
 @settings(max_examples=10)

@@ -183,14 +183,15 @@ class DecisionMixin:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from relvec import RVMClassifier
         >>> from relvec.datasets import make_snake
         >>> X, y = make_snake(100, random_state=0)
         >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
         >>> classifier.extrapolating([X[0], [30.0, 30.0]]).round(1)
         array([0., 1.])
-        >>> classifier.predict_proba([[30.0, 30.0]]), y.mean()
-        (array([[0.5, 0.5]]), 0.5)
+        >>> classifier.predict_proba([[30.0, 30.0]]).round(2), np.bincount(y) / len(y)
+        (array([[0.5, 0.5]]), array([0.5, 0.5]))
         """
         X = self._validated(X)
         share = self._average.extrapolation(X)

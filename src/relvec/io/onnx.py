@@ -44,9 +44,9 @@ def export_onnx(
     averaged over the weights in the same way. Inputs are not checked.
 
     All rows are answered at once, and each takes memory while that lasts: about eight bytes (twice
-    that in double precision) for every number in tables of vectors, and twelve thousand for
-    every class if there are more than two in one model. Give large tables in parts of a few
-    thousand rows.
+    that in double precision) for every number in tables of vectors, and two thousand for every
+    class of each model that is averaged if there are more than two classes. Give large tables in
+    parts of a few thousand rows.
 
     Parameters
     ----------
