@@ -162,6 +162,10 @@ class Plan(ABC, Generic[AnyFit]):
         is_null = scaled.learnt.kind == "null"
         return (replace(self, min_gain=math.inf) if is_null else self).fit(scaled.basis, data)
 
+    def joined(self, fits: Sequence[AnyFit], net: Vector) -> AnyFit:
+        """Return what is made of fits with several proposals, given their penalised evidence."""
+        return fits[int(np.argmax(net))]
+
     def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
         """Return the models that are no sums of kernels, next to one that is."""
         return [scaled._replace(learnt=scaled.learnt.as_null())]
