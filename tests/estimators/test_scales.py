@@ -36,6 +36,7 @@ UNITS = np.array([1e-6, 1e6, 1e2, 1e-3])
 
 # targets without noise and targets that are noise: a warning is then right
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Rows are repeated")
 @pytest.mark.estimator_check
 @parametrize_with_checks([SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard")])
 def test_scikit_learn_check(estimator, check):

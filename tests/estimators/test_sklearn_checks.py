@@ -48,8 +48,11 @@ OF_THE_CONFIGURATION = [
     "check_sample_weight_equivalence_on_dense_data",
 ]
 
-# The checks fit targets without noise and targets that are noise; a warning is then right.
-may_warn = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+# The checks fit targets without noise, targets that are noise and repeated rows; a warning is then
+# right.
+may_warn = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Rows are repeated"
+)
 
 
 @pytest.mark.estimator_check

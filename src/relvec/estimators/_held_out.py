@@ -88,9 +88,9 @@ def _factor(
 def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     """Return rows that differ in inputs or targets, and how often each counts.
 
-    They are in the order of what is in them, so that neither the order of the rows matters nor
-    whether one that counts twice is given twice. Inputs that are not numbers all count as
-    different.
+    They are in the order of their targets, then of their inputs, so that it does not matter in
+    which order rows are given, in which units, and whether one that counts twice is given twice.
+    Inputs that are not numbers all count as different.
     """
     X, weight = data.X, data.weight
     if sparse.issparse(X):
@@ -107,7 +107,10 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     elif X.dtype == object:
         rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0.0)
         return rows, np.ones(len(rows)) if weight is None else weight[rows]
-    return learning_rows(X, data.targets, weight, len(data.targets), 0, are_labels=False)
+    rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
+    # a hundred inputs tell all rows apart
+    order = np.lexsort(np.hstack([data.targets[rows], X[rows, :100]]).T[::-1])
+    return rows[order], counts[order]
 
 
 def folds_of(n_rows: int, n_folds: int, enough: int) -> list[IndexArray]:
