@@ -18,7 +18,7 @@ ROWS = np.repeat(np.arange(50), COUNTS)
 FAR = 3.0 * X[:10]
 
 # (the error bars of "novelty" have tests of their own)
-PLAIN = RVMRegressor(gamma=0.1, error_bars="plain")
+PLAIN = RVMRegressor(gamma=0.1, error_bars="plain", calibrate=False)
 MODELS = [
     PLAIN,
     clone(PLAIN).set_params(gamma="scale"),  # a width that depends on the data

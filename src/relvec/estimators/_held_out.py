@@ -88,7 +88,7 @@ def _factor(
 def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     """Return rows that differ in inputs or targets, and how often each counts.
 
-    They are in the order of their targets, then of their inputs, so that it does not matter in
+    They are in the order of their inputs, then of their targets, so that it does not matter in
     which order rows are given, in which units, and whether one that counts twice is given twice.
     Inputs that are not numbers all count as different.
     """
@@ -109,7 +109,7 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         return rows, np.ones(len(rows)) if weight is None else weight[rows]
     rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
     # a hundred inputs tell all rows apart
-    order = np.lexsort(np.hstack([data.targets[rows], X[rows, :100]]).T[::-1])
+    order = np.lexsort(np.hstack([X[rows, :100], data.targets[rows]]).T[::-1])
     return rows[order], counts[order]
 
 

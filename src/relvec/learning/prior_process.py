@@ -47,6 +47,8 @@ class PriorProcessTuning:
     confidence: float = 0.99
     """The scales with the floor under them are within a confidence region of this probability,
     by the likelihood ratio."""
+    most_free: int = 5
+    """Degrees of freedom of that region at most: of hundreds of scales it would hold anything."""
     hopeless_loss: float = 5.0
     """Log evidence lost besides, in nats, after which larger floors are not tried."""
 
@@ -109,8 +111,9 @@ def fit_prior_process(
 
     def allowed_loss(log_floor: float) -> float:
         """Half the quantile of chi-squared with a degree of freedom for each scale it raises."""
-        n_raised = max(int(np.count_nonzero(own[varies] < 10.0**log_floor)), 1)
-        return 0.5 * float(chdtri(n_raised, 1.0 - tuning.confidence))
+        n_raised = int(np.count_nonzero(own[varies] < 10.0**log_floor))
+        n_free = min(max(n_raised, 1), tuning.most_free)
+        return 0.5 * float(chdtri(n_free, 1.0 - tuning.confidence))
 
     best = -math.inf
     low = log_floor = first
