@@ -156,7 +156,8 @@ class BaseSparseBayesRegressor(
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]
-        self._parts = bound.parts or (BasisPart(type(plan.basis).__name__, self.n_atoms_),)
+        basis = plan.basis if fit.scaled is None else fit.scaled.basis
+        self._parts = bound.parts or (BasisPart(type(basis).__name__, self.n_atoms_),)
         union = np.unique(np.concatenate([*map(attrgetter("active"), outputs)]))
         rows = bound.source_row
         self.relevance_ = rows[union] if (rows >= 0).all() else union

@@ -257,21 +257,9 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def finish(self, fit: RegressionFit, data: Data) -> RegressionFit:
         """Widen the error bars away from the data."""
-        learnt, outputs = None if fit.scaled is None else fit.scaled.learnt, []
-        for number, output in enumerate(fit.outputs):
-            target = data.targets[:, number] if data.statistics is None else None
-            outputs.append(
-                widened(
-                    output,
-                    fit.bound,
-                    data.X,
-                    target,
-                    data.weight,
-                    error_bars=self.error_bars,
-                    learnt=learnt,
-                )
-            )
-        return replace(fit, outputs=tuple(outputs))
+        numbers = range(len(fit.outputs))
+        outputs = tuple(widened(fit, data, number, self.error_bars) for number in numbers)
+        return replace(fit, outputs=outputs)
 
     def moments(self, bound: BoundBasis, data: Data) -> Sequence[Moments]:
         """Return what the solver sees of the atoms, for each target."""
