@@ -15,7 +15,6 @@ import numpy as np
 
 from relvec._linalg import (
     EPS,
-    cholesky,
     inverse_from_cholesky,
     log_det_cholesky,
     shifted_cholesky,
@@ -230,17 +229,14 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
         raise FloatingPointError("the curvature of the evidence is not finite")
     unit = 1.0 / np.sqrt(np.maximum(np.abs(hessian.diagonal()) + np.abs(gradient), 1e-8))
     scaled = hessian * np.multiply.outer(unit, unit)
-    diagonal = scaled.diagonal().copy()
     shift = 0.0
     while True:
-        if shift:
-            scaled.flat[:: len(unit) + 1] = diagonal + shift
-        factor = cholesky(scaled.T)
+        factor = shifted_cholesky(scaled.T, np.full(len(unit), shift))
         if factor is not None:
             pivots = factor.diagonal()
             if pivots.min() ** 2 > 1e-10 * pivots.max() ** 2:
                 break
-        shift = 0.1 if shift == 0.0 else 3.0 * shift
+        shift = 3.0 * shift or 0.1
     step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
     return step * (max_step / largest) if largest > max_step else step
