@@ -187,16 +187,8 @@ class _Climb:
             new, theta = pool, np.clip(np.log(found.lam[order]), THETA_MIN, THETA_MAX)
         else:
             price = np.maximum(self.price[pool], share)
-            new, theta = pick(
-                self.problem,
-                self.objective,
-                self.active,
-                self.maximum.point,
-                found.seen,
-                pool,
-                price,
-                size,
-            )
+            point = self.maximum.point
+            new, theta = pick(self.problem, self.active, point, found.seen, pool, price, size)
         tired = self.removals[new] >= self.tuning.reentries
         self.waiting[new[tired]] = True
         self.moments.fetch(new[~tired])
