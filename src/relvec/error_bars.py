@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._linalg import cholesky, solve_lower
+from relvec._linalg import shifted_cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block, kernel_dictionary
@@ -146,10 +146,9 @@ class Novelty:
     @cached_property
     def _factor(self) -> Matrix:
         root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
-        correlation = kernel_block(self.kernel, self.pivots, self.pivots)
-        correlation = correlation / np.multiply.outer(root, root)
-        correlation.flat[:: len(root) + 1] += 1e-10
-        factor = cholesky(correlation)
+        values = kernel_block(self.kernel, self.pivots, self.pivots)
+        correlation = values / np.multiply.outer(root, root)
+        factor = shifted_cholesky(correlation, np.full(len(root), 1e-10))
         assert factor is not None, "pivots were chosen to be independent"
         return factor
 

@@ -62,7 +62,7 @@ def test_atoms_of_a_batch_come_in_at_their_best_precision(noise):
     objective, nothing = objective_of(problem, noise), np.arange(0)
     point = evaluate(np.empty((0, 0)), np.empty(0), np.empty(0), objective)
     empty = screen(problem, nothing, point)
-    chosen, theta = pick(problem, objective, nothing, point, empty, np.arange(6), np.zeros(6), 1)
+    chosen, theta = pick(problem, nothing, point, empty, np.arange(6), np.zeros(6), 1)
     alone = [
         minimize_scalar(
             lambda x, i=i: -value(problem, np.array([i]), np.array([x])),

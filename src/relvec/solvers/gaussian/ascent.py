@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.evidence import penalised_shrinkage, removal_loss, without_each
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, maximise
@@ -188,16 +187,8 @@ class _Climb:
             new, theta = pool, np.clip(np.log(found.lam[order]), THETA_MIN, THETA_MAX)
         else:
             price = np.maximum(self.price[pool], share)
-            new, theta = pick(
-                self.problem,
-                self.objective,
-                self.active,
-                self.maximum.point,
-                found.seen,
-                pool,
-                price,
-                size,
-            )
+            point = self.maximum.point
+            new, theta = pick(self.problem, self.active, point, found.seen, pool, price, size)
         tired = self.removals[new] >= self.tuning.reentries
         self.waiting[new[tired]] = True
         self.moments.fetch(new[~tired])
@@ -238,16 +229,7 @@ class _Climb:
         The one move that lowers the objective: it leaves a model whose noise is not
         identified, and the trace begins anew.
         """
-        point, mean = self.maximum.point, self.maximum.mean
-        assert mean is not None
-        n, _, prior, noise = self.objective.take(self.active)
-        covariance, shrunk = self.maximum.covariance, None
-        assert covariance is not None
-        if prior.is_penalised:
-            shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
-        known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
-        density = prior.log_density(self.theta, noise) if prior.has_density else None
-        loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
+        loss = self.maximum.point.removal_losses()
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
         self.was_cut = True

@@ -153,13 +153,12 @@ def _without(
     """
     n, _, prior, noise = objective_of(problem, problem.noise_variance)
     moments, price = problem.moments, problem.min_gain
-    lam, rows, covariance = point.lam, moments.rows(active), point.covariance
-    mean, weights = covariance @ moments.correlation[active], covariance @ rows
+    lam, rows, covariance, mean = point.lam, moments.rows(active), point.covariance, point.mean
+    weights, density = covariance @ rows, point.density
     s_with = 1.0 - np.einsum("ij,ij->j", rows, weights)
     q_with = moments.correlation - mean @ rows
     s, q, w = np.empty((3, len(sets), len(s_with)))
     quadratic, loss = np.empty((len(sets), 1)), np.empty(len(sets))
-    density = prior.take(active).log_density(np.log(lam), noise) if prior.has_density else None
     penalty = np.broadcast_to(prior.penalty, s_with.shape)
     shrinking = covariance * (penalty[active] * lam)
     if prior.is_penalised:

@@ -8,13 +8,13 @@ step and every removal raises the objective.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from relvec._linalg import (
     EPS,
-    cholesky,
     inverse_from_cholesky,
     log_det_cholesky,
     shifted_cholesky,
@@ -58,13 +58,15 @@ class Objective(NamedTuple):
         return point.quadratic / self.n_effective if noise is None else noise
 
 
-class Point(NamedTuple):
-    """The objective evaluated at one theta."""
+@dataclass(eq=False)
+class Point:
+    """The objective at one theta, and the posterior of the weights there."""
 
+    gram: Matrix
+    correlation: Vector
+    objective: Objective
     theta: Vector
     lam: Vector
-    cost: float
-    """``-2 J`` up to a constant."""
     factor: Matrix
     """Lower Cholesky factor of ``G + Lam``."""
     whitened: Vector
@@ -73,16 +75,45 @@ class Point(NamedTuple):
     """``R = t' K^-1 t``."""
     log_det: float
     """``log|K|``."""
-    prior: float
+    cost: float
+    """``-2 J`` up to a constant."""
+    prior: float = 0.0
     """What the prior adds to ``J``."""
-    known_covariance: Matrix | None
-    """``(G + Lam)^-1`` where a penalty needed it anyway."""
+    density: Vector | None = None
+    """Log density of each log precision; None if flat."""
+    # computed once, when asked for: `cached_property` locks, which takes as long as the arithmetic
+    _covariance: Matrix | None = None
+    _mean: Vector | None = None
+    _shrunk: Matrix | None = None
 
     @property
     def covariance(self) -> Matrix:
-        """``(G + Lam)^-1``."""
-        known = self.known_covariance
-        return inverse_from_cholesky(self.factor) if known is None else known
+        """``S = (G + Lam)^-1``."""
+        if self._covariance is None:
+            self._covariance = inverse_from_cholesky(self.factor)
+        return self._covariance
+
+    @property
+    def mean(self) -> Vector:
+        """``mu = S Phi't``."""
+        if self._mean is None:
+            self._mean = self.covariance @ self.correlation
+        return self._mean
+
+    @property
+    def shrunk(self) -> Matrix | None:
+        """See `penalised_shrinkage`; None without a penalty."""
+        prior = self.objective.prior
+        if self._shrunk is None and prior.is_penalised:
+            self._shrunk = penalised_shrinkage(prior.penalty, self.covariance, self.lam)
+        return self._shrunk
+
+    def removal_losses(self) -> Vector:
+        """How much ``J`` falls when each atom is taken out, all other precisions held."""
+        lam, quadratic, variance = self.lam, self.quadratic, self.covariance.diagonal()
+        known = without_each(lam, variance, self.mean, quadratic, self.shrunk)
+        n, _, _, noise = self.objective
+        return removal_loss(known, lam, quadratic, n, noise, self.density)
 
 
 class Maximum(NamedTuple):
@@ -91,9 +122,6 @@ class Maximum(NamedTuple):
     kept: IndexArray
     """Positions, in the active set that was given, of the atoms still there."""
     point: Point
-    covariance: Matrix | None
-    """``(G + Lam)^-1``; None after a brief visit, as is the mean."""
-    mean: Vector | None
     n_iter: int
     converged: bool
     gradient: float
@@ -103,27 +131,26 @@ def evaluate(
     gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
 ) -> Point | None:
     """Evaluate the objective; None where it is numerically not defined."""
+    n, target_ss, prior, noise = objective
     lam = np.exp(theta)
     factor = shifted_cholesky(gram, lam)
     if factor is None:
         return None
     whitened = solve_lower(factor, correlation)
-    quadratic = objective.target_ss - float(whitened @ whitened)
-    if not quadratic > 0.0 and (len(lam) or objective.noise_variance is None):
+    quadratic = target_ss - float(whitened @ whitened)
+    if not quadratic > 0.0 and (len(lam) or noise is None):
         return None
     log_det = log_det_cholesky(factor) - float(theta.sum())
-    if objective.noise_variance is None:
-        cost = objective.n_effective * math.log(quadratic) + log_det
-    else:
-        cost = quadratic / objective.noise_variance + log_det
-    prior, noise, covariance, added = objective.prior, objective.noise_variance, None, 0.0
+    cost = (n * math.log(quadratic) if noise is None else quadratic / noise) + log_det
+    known = gram, correlation, objective, theta, lam, factor, whitened
+    point = Point(*known, quadratic, log_det, cost)
     if prior.has_density:
-        added = float(prior.log_density(theta, noise).sum())
+        point.density = prior.log_density(theta, noise)
+        point.prior += float(point.density.sum())
     if prior.is_penalised:
-        covariance = inverse_from_cholesky(factor)
-        added -= float((prior.penalty * (1.0 - lam * covariance.diagonal())).sum())
-    cost -= 2.0 * added
-    return Point(theta, lam, cost, factor, whitened, quadratic, log_det, added, covariance)
+        point.prior -= float((prior.penalty * (1.0 - lam * point.covariance.diagonal())).sum())
+    point.cost -= 2.0 * point.prior
+    return point
 
 
 def evaluate_raised(
@@ -143,45 +170,9 @@ def evaluate_raised(
     return point
 
 
-class _Model(NamedTuple):
-    """An active set on its way to the maximum."""
-
-    gram: Matrix
-    correlation: Vector
-    objective: Objective
-    charge: Vector | None
-    """Price of each atom, if those worth less are to go."""
-    kept: IndexArray
-    """Which of the atoms that were given these are."""
-    point: Point
-    covariance: Matrix
-    mean: Vector
-    shrunk: Matrix | None
-    """See `penalised_shrinkage`; None without a penalty."""
-    density: Vector | None
-    """Log density of the log precisions; None if flat."""
-
-
-def _model_at(
-    point: Point,
-    gram: Matrix,
-    correlation: Vector,
-    objective: Objective,
-    charge: Vector | None,
-    kept: IndexArray,
-) -> _Model:
-    """Return the model at a point, with its posterior moments."""
-    _, _, prior, noise = objective
-    covariance, shrunk, density = point.covariance, None, None
-    if prior.is_penalised:
-        shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
-    if prior.has_density:
-        density = prior.log_density(point.theta, noise)
-    mean, given = covariance @ correlation, (gram, correlation, objective, charge, kept)
-    return _Model(*given, point, covariance, mean, shrunk, density)
-
-
-def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray | None, bool]:
+def _find_survivors(
+    point: Point, charge: Vector | None, bulk: int
+) -> tuple[BoolArray | None, bool]:
     """Find the atoms that stay when others go, exactly, one after the other; None if all stay.
 
     An atom goes when its best precision is infinite or, if there is a charge, when the
@@ -190,16 +181,15 @@ def _find_survivors(model: _Model, bulk: int) -> tuple[BoolArray | None, bool]:
     survivors, and whether that was so, in which case nothing says that the objective rose: the
     caller checks.
     """
-    n, _, prior, noise = model.objective
-    lam, quadratic, charge = model.point.lam, model.point.quadratic, model.charge
-    covariance, mean, shrunk = model.covariance, model.mean, model.shrunk
+    (n, _, prior, noise), lam, quadratic = point.objective, point.lam, point.quadratic
+    covariance, mean, shrunk = point.covariance, point.mean, point.shrunk
     alive, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
         known = without_each(lam, variance, mean, quadratic, shrunk)
         goes = prior.is_hopeless(known, n, noise)
         if charge is None and not goes.any():
             break
-        loss = removal_loss(known, lam, quadratic, n, noise, model.density)
+        loss = removal_loss(known, lam, quadratic, n, noise, point.density)
         if charge is not None:
             loss = loss - charge
             goes |= loss < 0.0
@@ -239,24 +229,21 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
         raise FloatingPointError("the curvature of the evidence is not finite")
     unit = 1.0 / np.sqrt(np.maximum(np.abs(hessian.diagonal()) + np.abs(gradient), 1e-8))
     scaled = hessian * np.multiply.outer(unit, unit)
-    diagonal = scaled.diagonal().copy()
     shift = 0.0
     while True:
-        if shift:
-            scaled.flat[:: len(unit) + 1] = diagonal + shift
-        factor = cholesky(scaled.T)
+        factor = shifted_cholesky(scaled.T, np.full(len(unit), shift))
         if factor is not None:
             pivots = factor.diagonal()
             if pivots.min() ** 2 > 1e-10 * pivots.max() ** 2:
                 break
-        shift = 0.1 if shift == 0.0 else 3.0 * shift
+        shift = 3.0 * shift or 0.1
     step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
     return step * (max_step / largest) if largest > max_step else step
 
 
 def _newton_step(
-    model: _Model, tol: float, tuning: SearchTuning, *, is_last: bool
+    point: Point, tol: float, tuning: SearchTuning, *, is_last: bool
 ) -> tuple[Point | None, float, bool]:
     """Take one step, shortened until the cost falls as its slope promises.
 
@@ -268,11 +255,11 @@ def _newton_step(
     Returns where the step leads, None if the model stays where it is; the largest entry of the
     gradient before it; and whether that is the maximum.
     """
-    (n, target_ss, prior, noise), mean = model.objective, model.mean
-    theta, cost, quadratic = model.point.theta, model.point.cost, model.point.quadratic
+    (n, target_ss, prior, noise), mean = point.objective, point.mean
+    theta, cost, quadratic = point.theta, point.cost, point.quadratic
     slopes = prior.slopes(theta, noise) if prior.has_density else None
     gradient, hessian = gradient_and_hessian(
-        model.covariance, mean, model.point.lam, model.shrunk, quadratic, n, noise, slopes
+        point.covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
     )
     # A precision at its bound is stationary when the objective wants it further out.
     held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
@@ -286,13 +273,13 @@ def _newton_step(
     step, length = _direction(gradient, hessian, tuning.max_step), 1.0
     precision = n / quadratic if noise is None else 1.0 / noise
     data = precision * (target_ss + len(mean) * float(mean @ mean))
-    rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(model.covariance.trace()))
+    rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(point.covariance.trace()))
     slope = float(gradient @ step)
     if -slope < rounding:
         return None, steepest, True
     for _ in range(tuning.max_backtracks):
         trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
-        trial = evaluate(model.gram, model.correlation, trial_theta, model.objective)
+        trial = evaluate(point.gram, point.correlation, trial_theta, point.objective)
         if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + rounding:
             return trial, steepest, False
         length *= tuning.backtrack
@@ -331,29 +318,24 @@ def maximise(
     tuning : SearchTuning
         Lengths of steps.
     """
-    start = evaluate_raised(gram, correlation, theta, objective)
-    model = _model_at(start, gram, correlation, objective, charge, np.arange(len(theta)))
+    point, kept = evaluate_raised(gram, correlation, theta, objective), np.arange(len(theta))
     n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
     while True:
-        alive, many = _find_survivors(model, bulk)
+        alive, many = _find_survivors(point, charge, bulk)
         if alive is not None:
-            gram, correlation = model.gram[np.ix_(alive, alive)], model.correlation[alive]
-            objective = model.objective.take(np.flatnonzero(alive))
-            charge = None if model.charge is None else model.charge[alive]
-            start = evaluate_raised(gram, correlation, model.point.theta[alive], objective)
-            smaller = _model_at(start, gram, correlation, objective, charge, model.kept[alive])
-            if many and smaller.point.cost > model.point.cost:
-                bulk = len(model.kept)  # too many: one by one from now on
+            gram, correlation = point.gram[np.ix_(alive, alive)], point.correlation[alive]
+            objective = point.objective.take(np.flatnonzero(alive))
+            smaller = evaluate_raised(gram, correlation, point.theta[alive], objective)
+            if many and smaller.cost > point.cost:
+                bulk = len(kept)  # too many: one by one from now on
                 continue
-            model = smaller
+            point, kept = smaller, kept[alive]
+            charge = None if charge is None else charge[alive]
             if many:
                 continue
-        point, steepest, converged = _newton_step(model, tol, tuning, is_last=n_iter >= max_iter)
-        if point is None:
-            break
-        n_iter += 1
+        after, steepest, converged = _newton_step(point, tol, tuning, is_last=n_iter >= max_iter)
+        if after is None:
+            return Maximum(kept, point, n_iter, converged, steepest)
+        point, n_iter = after, n_iter + 1
         if brief and n_iter >= max_iter:
-            return Maximum(model.kept, point, None, None, n_iter, False, np.inf)
-        model = _model_at(point, *model[:5])
-    end = model.kept, model.point, model.covariance, model.mean
-    return Maximum(*end, n_iter, converged, steepest)
+            return Maximum(kept, point, n_iter, False, np.inf)

@@ -11,7 +11,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import entry_penalty
 from relvec.priors import Statistics
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Point
 
 if TYPE_CHECKING:
     from relvec.solvers.gaussian.reference import Fit
@@ -41,7 +41,6 @@ def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
 
 def pick(
     problem: Problem,
-    objective: Objective,
     active: IndexArray,
     point: Point,
     seen: Screen,
@@ -50,7 +49,7 @@ def pick(
     size: int,
 ) -> tuple[IndexArray, Vector]:
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
-    n, _, _, noise = objective
+    n, _, _, noise = point.objective
     prior = problem.prior.take(pool)
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
