@@ -107,7 +107,12 @@ def _data(folder: Path | None, signal: str, draw: int) -> tuple[np.ndarray, ...]
 
 def _fit(dictionary: str, prior: str, x: np.ndarray, y: np.ndarray, **options: Any) -> Any:
     model = SparseBayesRegressor(
-        _basis(dictionary), prior=prior, fit_intercept=False, min_gain=0.0, error_bars="plain"
+        _basis(dictionary),
+        prior=prior,
+        fit_intercept=False,
+        min_gain=0.0,
+        error_bars="plain",
+        calibrate=False,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # counted
