@@ -6,7 +6,7 @@ Five chemical measurements instead of thirteen
 chooses inputs says no, and tells how sure it is. Whether the choice costs accuracy is asked of
 wines that were not seen, and whether it is always the same choice of random halves of the data.
 
-Run it with ``python examples/wine_inputs.py``. It takes half a minute, and needs matplotlib:
+Run it with ``python examples/wine_inputs.py``. It takes some seconds, and needs matplotlib:
 ``pip install "relvec[plot]"``.
 """
 
@@ -47,9 +47,9 @@ FeatureRelevanceDisplay.from_estimator(model, feature_names=names)
 # %%
 # Does it cost accuracy?
 # ----------------------
-# Five folds, columns chosen anew in each.
+# Three folds, columns chosen anew in each.
 
-folds = StratifiedKFold(5, shuffle=True, random_state=0)
+folds = StratifiedKFold(3, shuffle=True, random_state=0)
 models = {
     "all inputs: RVMClassifier": RVMClassifier(scales="isotropic"),
     "chosen: PFCVMClassifier": PFCVMClassifier(select="always"),

@@ -137,7 +137,7 @@ def run_here(arguments: list[str], folder: Path) -> tuple[str, int]:
 
     with contextlib.chdir(folder):
         done = CliRunner().invoke(app, arguments, env={"COLUMNS": "100"})
-    return done.output, done.exit_code
+    return done.stderr + done.stdout, done.exit_code  # in the order in which a pipe gets them
 
 
 @contextlib.contextmanager

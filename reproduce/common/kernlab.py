@@ -46,4 +46,5 @@ def make_rvm(X: np.ndarray, seed: int, **options: Any) -> RVMRegressor:
         Of `RVMRegressor`.
     """
     gamma = estimate_gamma(X, seed)
-    return RVMRegressor(gamma=gamma, scales=None, fit_intercept=False, solver="mackay", **options)
+    given = {"scales": None, "fit_intercept": False, "solver": "mackay", "calibrate": False}
+    return RVMRegressor(gamma=gamma, **given, **options)

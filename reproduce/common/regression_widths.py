@@ -51,7 +51,7 @@ def width_of(factor: float, X: np.ndarray) -> float:
 
 def fit_rvm(split: Split, factor: float) -> Fit:
     """Fit kernels ``exp(-|x - z|^2 / r^2)``."""
-    model = RVMRegressor(kernel="rbf", gamma=width_of(factor, split.X) ** -2)
+    model = RVMRegressor(kernel="rbf", gamma=width_of(factor, split.X) ** -2, calibrate=False)
     model.fit(split.X, split.y)
     error = float(np.mean((model.predict(split.X_test) - split.y_test) ** 2))
     return Fit(error, len(model.relevance_), bool(model.converged_))

@@ -132,7 +132,7 @@ def kernel_model(noisy: np.ndarray, prior: str, **kernel: Any) -> RVMRegressor:
     **kernel
         The kernel, in the words of `RVMRegressor`.
     """
-    model = RVMRegressor(prior=PRIORS[prior], fit_intercept=False, **kernel)
+    model = RVMRegressor(prior=PRIORS[prior], fit_intercept=False, calibrate=False, **kernel)
     return model.fit(inputs(len(noisy)), noisy)
 
 

@@ -87,7 +87,11 @@ def _data(folder: Path | None, place: str, noise: float, draw: int) -> tuple[np.
 
 def _model(x: np.ndarray, y: np.ndarray, width: float, solver: Any = "auto") -> RVMRegressor:
     model = RVMRegressor(
-        gamma=0.5 / width**2, fit_intercept=False, error_bars="plain", solver=solver
+        gamma=0.5 / width**2,
+        fit_intercept=False,
+        error_bars="plain",
+        calibrate=False,
+        solver=solver,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # runs that are cut short

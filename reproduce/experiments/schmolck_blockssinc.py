@@ -108,7 +108,7 @@ def fit_line(
     clean = blocks + sinc
     x = inputs(n)
     model = SparseBayesRegressor(
-        _basis(dictionary, n), prior=PRIORS[prior], fit_intercept=False
+        _basis(dictionary, n), prior=PRIORS[prior], fit_intercept=False, calibrate=False
     ).fit(x, noisy)
     parts = model.predict_components(x).T
     curve = parts.sum(axis=0)

@@ -107,7 +107,12 @@ def _data(folder: Path | None, signal: str, draw: int) -> tuple[np.ndarray, ...]
 
 def _fit(dictionary: str, prior: str, x: np.ndarray, y: np.ndarray, **options: Any) -> Any:
     model = SparseBayesRegressor(
-        _basis(dictionary), prior=prior, fit_intercept=False, min_gain=0.0, error_bars="plain"
+        _basis(dictionary),
+        prior=prior,
+        fit_intercept=False,
+        min_gain=0.0,
+        error_bars="plain",
+        calibrate=False,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # counted
@@ -163,7 +168,7 @@ def best_of_default(
 def _plan(settings: Settings) -> list[tuple[str, str, str, int, int, int]]:
     """Return signal, dictionary, prior, draw, steps between noise estimates, number of runs."""
     n_draws = settings.at_most(N_DRAWS)
-    first, other = (3, 2) if settings.is_quick else (N_RUNS, N_OTHER)
+    first, other = (4, 2) if settings.is_quick else (N_RUNS, N_OTHER)
     found = []
     for draw in range(n_draws):
         n = other if draw else first

@@ -66,7 +66,12 @@ def denoise(folder: Path | None, prior: str) -> dict[str, Any]:
     y, rate = _read(folder)
     time = np.arange(len(y))[:, np.newaxis] / rate
     model = SparseBayesRegressor(
-        CosineBasis(), prior=prior, fit_intercept=False, min_gain=0.0, error_bars="plain"
+        CosineBasis(),
+        prior=prior,
+        fit_intercept=False,
+        min_gain=0.0,
+        error_bars="plain",
+        calibrate=False,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the table says so

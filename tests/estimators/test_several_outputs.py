@@ -68,6 +68,7 @@ def test_densities_and_left_out_predictions_are_those_of_separate_fits(fits):
         np.testing.assert_allclose(mean[:, number], model.leave_one_out(X, target)[0], rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_attributes_are_those_of_separate_fits(fits):
     together, apart = fits
     union = together.relevance_
@@ -91,6 +92,7 @@ def test_attributes_are_those_of_separate_fits(fits):
         assert [each.n_active for each in mine] == [each.n_active for each in its]
 
 
+@pytest.mark.slow
 def test_coefficients_give_the_predictions(fits):
     together, _ = fits
     if together.get_params().get("error_bars") == "augmented":

@@ -24,7 +24,7 @@ EVERY_CHECK = [
 OTHERS = [
     RVMRegressor("matern52", prior="bic", effort="fast"),
     RVMRegressor(scales=None, solver="mackay"),
-    RVMRegressor(solver="em", centers=40),
+    RVMRegressor(solver="em", centers=10),
     RVMRegressor(solver="textbook"),
     RVMRegressor(low_memory=True, centers=40),
     RVMRegressor(error_bars="plain", fit_intercept=False),

@@ -121,7 +121,7 @@ def test_cells_stand_next_to_the_print_they_mean(faked):
 def test_tables_and_pictures(faked):
     default, schedule = optima.EXPERIMENT.tables(*faked)
     assert default.rows[0][1] == "2 of 2"
-    assert default.rows[0][3] == "+47.000"
+    assert default.rows[0][3] == "+49.000"
     assert [row[1] for row in schedule.rows] == ["10", "20", "40"] * 2
     figures = optima.EXPERIMENT.figures(*faked)
     assert [name[-4:] for name in figures] == ["2_19", "2_20", "2_21", "2_22", "2_23"]
