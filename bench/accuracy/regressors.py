@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.accuracy.boosting import LEAVES, MOST_TREES, fit_ngboost, tuned_boosting
+from bench.accuracy.boosting import LEAVES, MOST_TREES, NGBOOST_TREES, fit_ngboost, tuned_boosting
 from bench.accuracy.forecasts import Forecast, ModelForecast, NormalForecast
 from bench.accuracy.methods import (
     FOLDS,
@@ -258,8 +258,9 @@ REGRESSORS = {
             PART,
             "ngboost",
             fit_natural,
-            "features as they are; defaults; number of trees by the log density of a fifth of the "
-            f"training rows, then fitted to all; {_OWN} (Gaussian)",
+            f"features as they are; defaults; number of trees, at most {NGBOOST_TREES[PART]}, by "
+            f"the log density of a fifth of the training rows, then fitted to all; {_OWN} "
+            "(Gaussian)",
         ),
         Method(
             "fastrvm",
