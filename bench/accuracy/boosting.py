@@ -10,13 +10,14 @@ import numpy as np
 from bench.accuracy.methods import folds_of
 from bench.classification.metrics import log_loss
 
-__all__ = ["LEAVES", "MOST_TREES", "fit_ngboost", "tuned_boosting"]
+__all__ = ["LEAVES", "MOST_TREES", "NGBOOST_TREES", "fit_ngboost", "tuned_boosting"]
 
 MOST_TREES = 200
 """Of HistGradientBoosting; the learning rate is its default, 0.1."""
 LEAVES = ((4, 5), (31, 20))
 """Candidates: most leaves of a tree, least rows of a leaf; the second is the default."""
-NGBOOST_TREES = 2000
+NGBOOST_TREES = {"regression": 2000, "classification": 500}
+"""At most. Of a classifier its default: where classes separate, more let its gradients overflow."""
 PATIENCE = 50
 """Steps of NGBoost without gain on the validation rows after which it stops."""
 VALIDATION_SHARE = 0.2
@@ -53,7 +54,8 @@ def fit_ngboost(make: Callable[[int], Any], X: np.ndarray, y: np.ndarray, part: 
     X_fit, X_val, y_fit, y_val = train_test_split(
         X, y, test_size=VALIDATION_SHARE, random_state=0, stratify=classes
     )
-    trial = make(NGBOOST_TREES)
+    most = NGBOOST_TREES[part]
+    trial = make(most)
     trial.fit(X_fit, y_fit, X_val=X_val, Y_val=y_val, early_stopping_rounds=PATIENCE)
-    n_steps = NGBOOST_TREES if trial.best_val_loss_itr is None else trial.best_val_loss_itr + 1
+    n_steps = most if trial.best_val_loss_itr is None else trial.best_val_loss_itr + 1
     return make(int(n_steps)).fit(X, y)

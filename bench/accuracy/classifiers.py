@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.accuracy.boosting import LEAVES, MOST_TREES, fit_ngboost, tuned_boosting
+from bench.accuracy.boosting import LEAVES, MOST_TREES, NGBOOST_TREES, fit_ngboost, tuned_boosting
 from bench.accuracy.methods import (
     FOLDS,
     MOST_TUNED,
@@ -225,8 +225,8 @@ CLASSIFIERS = {
             PART,
             "ngboost",
             fit_natural,
-            "features as they are; defaults; number of trees by the log loss of a fifth of the "
-            "training rows, then fitted to all",
+            f"features as they are; defaults; number of trees, at most {NGBOOST_TREES[PART]}, by "
+            "the log loss of a fifth of the training rows, then fitted to all",
         ),
         Method(
             "fastrvm",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.accuracy.boosting import LEAVES, MOST_TREES, fit_ngboost, tuned_boosting
+from bench.accuracy.boosting import LEAVES, MOST_TREES, NGBOOST_TREES, fit_ngboost, tuned_boosting
 from bench.accuracy.forecasts import Forecast, ModelForecast, NormalForecast
 from bench.accuracy.methods import (
     FOLDS,
@@ -30,9 +30,10 @@ __all__ = ["REGRESSORS", "with_residuals"]
 PART = "regression"
 MOST_LEARNT = 500
 """Rows on which a Gaussian process learns its kernel; it then predicts from all."""
-RESTARTS = 2
-"""Random initialisations of a Gaussian process beside the given one. The evidence of all training
-rows decides: that of the few rows it learns on may prefer no noise, which other rows contradict."""
+RESTARTS = 4
+"""Random initialisations of a Gaussian process beside the given one: those of scikit-learn with
+`n_restarts_optimizer=4, random_state=0`. The evidence of all training rows decides: that of the few
+rows it learns on may prefer no noise, which other rows contradict."""
 EPSILONS = (0.01, 0.1)
 """Candidates for the insensitive zone, in standard deviations of the target."""
 
@@ -121,7 +122,7 @@ def fit_process(X: np.ndarray, y: np.ndarray) -> Regressed:
     kernel = kernels.ConstantKernel(1.0, (1e-3, 1e4)) * kernels.RBF(
         np.full(n_features, np.sqrt(n_features)), (1e-2, 1e3)
     ) + kernels.WhiteKernel(0.1, (1e-7, 10.0))
-    rows, rng = few_rows(y, MOST_LEARNT, PART), np.random.default_rng(0)
+    rows, rng = few_rows(y, MOST_LEARNT, PART), np.random.RandomState(0)
     random = (kernel.clone_with_theta(rng.uniform(*kernel.bounds.T)) for _ in range(RESTARTS))
 
     def given(kernel: Any, rows: Any = slice(None), optimizer: Any = None) -> Any:
@@ -257,8 +258,9 @@ REGRESSORS = {
             PART,
             "ngboost",
             fit_natural,
-            "features as they are; defaults; number of trees by the log density of a fifth of the "
-            f"training rows, then fitted to all; {_OWN} (Gaussian)",
+            f"features as they are; defaults; number of trees, at most {NGBOOST_TREES[PART]}, by "
+            f"the log density of a fifth of the training rows, then fitted to all; {_OWN} "
+            "(Gaussian)",
         ),
         Method(
             "fastrvm",
