@@ -257,7 +257,7 @@ class _Search:
         self.relay.n_iter += flat.n_rounds
         if flat.stopped:
             raise _Stopped(flat)
-        state = prune(self.problem, flat)
+        state = prune(self.problem, flat, self.tuning)
         if state.objective > max(self.ends, key=_rank).objective + self.tuning.worthwhile:
             self.climb("backward", state, self.polish)
 
