@@ -142,7 +142,8 @@ or Solver, default="auto"
         Include an intercept with a flat prior.
     min_gain : float or "auto", default="auto"
         Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and
-        the logarithm of their number of explicit columns, which keeps null columns out.
+        the logarithm of their number of explicit columns, which keeps null columns out (next to
+        nothing under a prior that does so itself: "aic", "bic", "ric", "laplace").
     error_bars : {"novelty", "plain", "augmented"}, default="novelty"
         What predictive variances contain away from the training inputs: "plain" is the
         posterior alone, which is over-confident there; "novelty" goes over to a process around

@@ -44,7 +44,8 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
         Whether error bars contain that the scales are not known exactly.
     prior : {"ric", "bic", "aic", "flat", "laplace"} or Prior, default="ric"
         "ric" gives small models; "flat" larger ones that predict better where there is little
-        noise; "laplace" is the feature-selective Bayesian lasso.
+        noise; "laplace" is the feature-selective Bayesian lasso, which gives way to "flat", with
+        a warning, where left-out rows are predicted worse: with kernels it mostly does.
 
     Attributes
     ----------

@@ -16,6 +16,7 @@ from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import settle
 from relvec.solvers.gaussian.newton import Point
 from relvec.solvers.gaussian.state import State, empty_state, objective_of, point_of
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 __all__ = ["prune", "without_penalties"]
 
@@ -26,10 +27,11 @@ def without_penalties(problem: Problem, tolerance: float) -> Problem:
     return replace(problem, prior=BoundFlat(problem.prior.noise), min_gain=free)
 
 
-def prune(problem: Problem, start: State) -> State:
-    """Remove the atoms of a model one by one, down to none; return the best model on the way.
+def prune(problem: Problem, start: State, tuning: SearchTuning = DEFAULT) -> State:
+    """Remove the atoms of a model, down to none; return the best model on the way.
 
-    Precisions are maximised anew after every removal.
+    They go one by one, or several at once where there are many. Precisions are maximised anew
+    after every removal.
     """
     state = best = settle(problem, start)
     while len(state.active):
@@ -37,8 +39,8 @@ def prune(problem: Problem, start: State) -> State:
         # without penalties a smaller model has less evidence: below that none can be the best
         if point is None or state.objective + _penalties(problem, state, point) < best.objective:
             break
-        place = int(np.argmin(_losses(problem, state, point)))
-        rest = np.delete(np.arange(len(state.active)), place)
+        order = np.argsort(_losses(problem, state, point), kind="stable")
+        rest = np.sort(order[max(1, len(order) // tuning.bulk_removal) :])
         state = settle(problem, State(state.active[rest], state.theta[rest]))
         if state.objective > best.objective:
             best = state

@@ -29,39 +29,51 @@ def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[Stat
     moments = problem.moments
     usable = np.flatnonzero(moments.usable & np.isfinite(problem.min_gain))
     gram, correlation = moments.gram(usable), moments.correlation[usable]
-    resolution = moments.resolution[usable]
     n, target_ss, prior, noise = objective_of(problem, problem.noise_variance).take(usable)
     penalty = problem.min_gain[usable] + prior.penalty + 0.5 * np.log(max(n, 1.0))
 
-    def score(atoms: IndexArray, residual: Vector) -> Vector:
-        fit = -0.5 * (n * np.log(residual) if noise is None else residual / noise)
-        result: Vector = fit - penalty[atoms].sum(axis=1)
-        return result
+    def fit(residual: Vector) -> Vector:
+        return -0.5 * (n * np.log(residual) if noise is None else residual / noise)
 
     beam = max(tuning.subsets, min(tuning.beam, tuning.beam_work // max(len(usable), 1)))
     level: IndexArray = np.empty((1, 0), dtype=np.intp)
     found: list[tuple[float, float, IndexArray]] = []
-    for _ in range(min(tuning.subset_size, len(usable), problem.active_cap)):
-        atoms, residual = _enlarged(level, gram, correlation, target_ss, resolution)
-        value = score(atoms, residual)
-        best = np.argsort(-value, kind="stable")[: tuning.subset_size * beam]
+    least = _least_residual(gram, correlation, target_ss, n)
+    highest, limit = fit(np.array([target_ss, least])).tolist()
+    for size in range(1, 1 + min(tuning.subset_size, len(usable), problem.active_cap)):
+        if limit - size * penalty.min() < highest:  # no subset leaves less than all columns do
+            break
+        atoms, residual = _enlarged(level, gram, correlation, target_ss, moments.resolution[usable])
+        score = fit(residual) - penalty[atoms].sum(axis=1)
+        best = np.argsort(-score, kind="stable")[: tuning.subset_size * beam]
         # a subset is reached from as many others as it has atoms
         _, first = np.unique(atoms[best], axis=0, return_index=True)
         best = best[np.sort(first)][:beam]
-        level = atoms[best]
-        if not len(level):
-            break
-        found += zip(value[best], residual[best], level, strict=True)
+        level, highest = atoms[best], max(highest, score[best].max(initial=-np.inf))
+        found += zip(score[best], residual[best], level, strict=True)
     found.sort(key=lambda subset: -subset[0])
     starts = []
     for _, left, atoms in found[: tuning.subsets]:
         # the prior variances that would give the weights of least squares
-        inner = gram[np.ix_(atoms, atoms)] + 1e-12 * np.eye(len(atoms))
-        weights = np.linalg.solve(inner, correlation[atoms])
+        weights = _least_squares(gram[np.ix_(atoms, atoms)], correlation[atoms])
         variance = left / n if noise is None else noise
         theta = np.log(variance / np.maximum(weights**2, 1e-300))
         starts.append(State(usable[atoms], np.clip(theta, THETA_MIN, THETA_MAX)))
     return starts
+
+
+def _least_squares(gram: Matrix, correlation: Vector) -> Vector:
+    """Weights of least squares; a trifle is added for columns that are alike."""
+    shifted = gram + 1e-12 * np.eye(len(gram))
+    return np.asarray(np.linalg.solve(shifted, correlation), dtype=np.float64)
+
+
+def _least_residual(gram: Matrix, correlation: Vector, target_ss: float, n: float) -> float:
+    """Sum of squares that all columns leave; next to nothing if they are as many as the rows."""
+    floor = 1e-14 * target_ss
+    if len(gram) >= n:
+        return floor
+    return max(target_ss - float(_least_squares(gram, correlation) @ correlation), floor)
 
 
 def _enlarged(

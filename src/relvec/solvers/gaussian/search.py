@@ -31,7 +31,9 @@ class SequentialSolver(BaseEstimator):
     empty model with the noise held at fractions of a ridge estimate and from all atoms at
     once. Their end states are recombined by averaging prior variances, which usually leads
     to a better maximum than any of them. Small active sets are searched further by shifting,
-    swapping and merging atoms (see `moves`). In a union of dictionaries each part
+    swapping and merging atoms (see `moves`). Columns with entry penalties are also searched from
+    subsets of small residual (see `beam`) and backwards, from the model without penalties (see
+    `backward`). In a union of dictionaries each part
     is solved by itself first, exactly where it is orthonormal, so that the answer is never below
     that of a part (see `unions`). The best objective wins.
 
@@ -257,7 +259,7 @@ class _Search:
         self.relay.n_iter += flat.n_rounds
         if flat.stopped:
             raise _Stopped(flat)
-        state = prune(self.problem, flat)
+        state = prune(self.problem, flat, self.tuning)
         if state.objective > max(self.ends, key=_rank).objective + self.tuning.worthwhile:
             self.climb("backward", state, self.polish)
 
