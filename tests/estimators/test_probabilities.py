@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from relvec import PFCVMClassifier, RVMClassifier, SparseBayesClassifier
 from relvec.bases import LinearBasis
 from relvec.datasets import make_snake
+from relvec.estimators._stacking import _folds
 
 
 def split(load, n_train, seed):
@@ -198,3 +199,20 @@ def test_folds_know_neither_order_nor_copies():
 def test_clear_effects_are_not_shrunk():
     X, y = weak(300, 0, effect=4.0)
     assert SparseBayesClassifier(LinearBasis()).fit(X, y).panel_.shrinkage < 0.06
+
+
+def test_copies_of_few_different_rows_are_rows():
+    """Held out together, as in tables of categories, they would look unpredictable."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(200, 3)).astype(float)
+    y = (rng.random(200) < np.where(X[:, 0] > 0, 0.8, 0.2)).astype(int)
+    assert SparseBayesClassifier(LinearBasis()).fit(X, y).panel_.shrinkage < 0.11
+
+
+def test_folds_divide_all_weights():
+    groups, weight = np.repeat([0, 1], [7, 5]), np.arange(1, 13) / 2.0
+    held = np.array(list(_folds(groups, weight, 5)))
+    np.testing.assert_allclose(held.sum(axis=0), weight)
+    for group in (0, 1):  # each fold has about a fifth of each class
+        each = held[:, groups == group].sum(axis=1)
+        assert np.ptp(each) <= 1.0

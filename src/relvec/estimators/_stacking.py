@@ -6,12 +6,13 @@ classes do. Fits to four fifths of the rows tell by the log loss on the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relvec._typing import IndexArray
+from relvec._typing import IndexArray, Vector
 
 if TYPE_CHECKING:
     from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
@@ -28,7 +29,8 @@ def stacked_with_shares(
     """Return a fit whose probabilities ``p`` are ``(1 - e) p + e share``.
 
     The ``e`` of least log loss on held-out rows is at least as good there as the shares alone.
-    Rows that are alike are held out together, and their order makes no difference.
+    Neither the order of rows and classes matters, nor whether a row that counts twice is given
+    twice.
 
     Parameters
     ----------
@@ -39,36 +41,51 @@ def stacked_with_shares(
     data : Data
         What it was fitted to.
     """
-    weight = np.ones(len(data.groups)) if data.weight is None else data.weight
-    data = data.at(np.flatnonzero(weight > 0.0))
-    if not plan.tuning.fewest_rows <= len(data.groups) <= plan.tuning.most_rows:
+    rows, weight = _different_rows(data)
+    if not plan.tuning.fewest_rows <= len(rows) <= plan.tuning.most_rows:
         return fit
-    place = _folds(data, plan.tuning.folds)
+    data = data.at(rows)
     quick, loss = replace(plan, monitor=None), np.zeros(len(SHRINKAGES))
-    for fold in range(plan.tuning.folds):
-        train, held = (data.at(np.flatnonzero(part)) for part in (place != fold, place == fold))
-        panel = quick.fit(plan.basis, train).panel
-        chance = np.exp(panel.log_probability(held.X, moderated=True))
+    for held in _folds(data.groups, weight, plan.tuning.folds):
+        kept, test = np.flatnonzero(weight > held), np.flatnonzero(held > 0.0)
+        train = data.at(kept)._replace(weight=(weight - held)[kept])
+        panel, groups = quick.fit(plan.basis, train).panel, data.groups[test]
         assert panel.shares is not None
-        own, share = chance[np.arange(len(chance)), held.groups], panel.shares[held.groups]
+        chance = np.exp(panel.log_probability(data.X[test], moderated=True))
+        own, share = chance[np.arange(len(test)), groups], panel.shares[groups]
         is_known = share > 0.0  # a class of one row is not in both parts
         mixed = own[is_known, None] * (1.0 - SHRINKAGES) + share[is_known, None] * SHRINKAGES
-        each = np.log(np.maximum(mixed, np.finfo(float).tiny))
-        loss -= each.sum(axis=0) if held.weight is None else held.weight[is_known] @ each
+        loss -= held[test][is_known] @ np.log(np.maximum(mixed, np.finfo(float).tiny))
     return replace(fit, panel=fit.panel.shrunk(float(SHRINKAGES[np.argmin(loss)])))
 
 
-def _folds(data: Data, n_folds: int) -> IndexArray:
-    """Fold of each row: in each class every fifth of the rows that differ, along a random axis.
+def _different_rows(data: Data) -> tuple[IndexArray, Vector]:
+    """Return rows that differ in inputs or class, and how often each counts.
 
-    So neither the order of rows and classes matters, nor whether a row that counts twice is given
-    twice, nor whether zeros are stored.
+    They are in the order of their class and along a random axis, so that their own order does not
+    matter, nor whether zeros are stored.
     """
-    axis = np.random.RandomState(0).normal(size=data.X.shape[1])
-    along = np.asarray(data.X @ axis).ravel()
+    weight = np.ones(len(data.groups)) if data.weight is None else data.weight
+    rows = np.flatnonzero(weight > 0.0)
+    along = np.asarray(data.X[rows] @ np.random.RandomState(0).normal(size=data.X.shape[1])).ravel()
     along = np.round(along / max(np.abs(along).max(), 1e-300), 9)  # but for rounding
-    fold = np.empty(len(along), dtype=np.intp)
-    for group in np.unique(data.groups):
-        mine = data.groups == group
-        fold[mine] = np.unique(along[mine], return_inverse=True)[1] % n_folds
-    return fold
+    keys = np.column_stack([data.groups[rows], along])
+    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    counts: Vector = np.bincount(group.ravel(), weight[rows]).astype(np.float64)
+    return rows[first], counts
+
+
+def _folds(groups: IndexArray, weight: Vector, n_folds: int) -> Iterator[Vector]:
+    """Divide the weights of ordered rows, of each class every fifth unit; yield what is held out.
+
+    A row that counts twice is in two folds, as two copies of it would be.
+    """
+    end = np.cumsum(weight)
+    is_first = np.append(True, groups[1:] != groups[:-1])
+    end -= np.maximum.accumulate(np.where(is_first, end - weight, 0.0))  # within each class
+    for fold in range(n_folds):
+        before, after = (
+            units // n_folds + np.clip(units % n_folds - fold, 0.0, 1.0)
+            for units in (end - weight, end)
+        )
+        yield np.where(after - before > 1e-9, after - before, 0.0)
