@@ -57,7 +57,7 @@ def test_how_sparsity_arises(said: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("said", ["error_bars"], indirect=True)
 def test_error_bars(said: str) -> None:
-    for promised, held in numbers(r"promised\s+(\d+)%, held\s+([\d.]+)%", said):
+    for promised, held in numbers(r"promised\s+(\d+)%, covered\s+([\d.]+)%", said):
         assert held == pytest.approx(promised, abs=6.0)
 
 

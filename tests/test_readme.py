@@ -83,7 +83,6 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
         assert code == 0, f"{line}\n{printed}"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not HAS_CONSOLE, reason="commands need bash, typer and polars")
 @pytest.mark.parametrize("line", ["relvec fit", "relvec frob"])
 def test_a_transcript_that_is_not_true_is_noticed(line: str, tmp_path: Path) -> None:

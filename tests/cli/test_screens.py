@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import pty
 import re
-import subprocess
-import sys
+import threading
 
 import numpy as np
 import polars as pl
 import pytest
 
+from relvec.cli.app import app
 from relvec.cli.screens.parts import figure, with_error
 
 
 def on_a_terminal(*arguments, columns=80, talk=False):
     """What a command shows on the standard output, with its talk too, if that is a terminal."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "relvec", *map(str, arguments)],
-        stdout=theirs,
-        stderr=theirs if talk else subprocess.DEVNULL,
-        env=os.environ | {"COLUMNS": str(columns), "TERM": "xterm"},
-    ) as process:
-        os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                more = os.read(ours, 65536)
-            except OSError:  # so a terminal says that the other side is gone
-                break
-            if not more:
-                break
-            seen += more
-        process.wait()
+    seen = []
+
+    def watch():
+        with contextlib.suppress(OSError):  # so a terminal says that the other side is gone
+            while more := os.read(ours, 65536):
+                seen.append(more)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        os.fdopen(theirs, "w", encoding="utf-8") as terminal,
+        contextlib.redirect_stdout(terminal),
+        contextlib.redirect_stderr(terminal if talk else io.StringIO()),
+    ):
+        patch.setenv("COLUMNS", str(columns))
+        patch.setenv("TERM", "xterm")
+        with pytest.raises(SystemExit):
+            app([str(each) for each in arguments])
+    watcher.join()
     os.close(ours)
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.decode()).replace("\r\n", "\n")
+    text = b"".join(seen).decode()
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r\n", "\n")
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +117,7 @@ def test_words_are_explained(screens):
     assert "time for 1000 rows" in flat["compare"]
 
 
+@pytest.mark.slow
 def test_vectors_have_rows_and_weights_a_meaning(screens, cli, dear):
     table = pl.read_csv(dear)
     assert "opposite signs are normal: they cancel" in " ".join(screens["inside"].split())
@@ -135,7 +142,8 @@ def test_rows_of_vectors_are_those_of_the_file(cli, dear, tmp_path):
     assert np.allclose(table["area"].to_numpy()[rows], vectors["area"])
 
 
-def test_a_weight_says_for_which_class_it_speaks(cli, folder, dear):
+@pytest.mark.slow
+def test_a_weight_says_for_which_class_it_speaks(cli, folder, screens, dear):
     shown = cli("inspect", dear.parent / "c.relvec", "--vectors").stdout
     assert "speak for 'small', negative ones for 'large'" in " ".join(shown.split())
     shown = cli("inspect", folder / "flowers.relvec", "--vectors").stdout
@@ -154,7 +162,6 @@ def test_figures_have_a_bounded_length():
     assert with_error({"mean": 0.5, "se": None}, "decimals") == "0.500"
 
 
-@pytest.mark.slow
 def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
     """However long the rule for an input is."""
     rng = np.random.default_rng(0)
@@ -168,7 +175,6 @@ def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
     assert [each for each in numbers if each.isdigit()] == [str(i) for i in range(1, 15)]
 
 
-@pytest.mark.slow
 def test_notes_are_broken_between_words(dear, tmp_path):
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear"]
     seen = on_a_terminal(
@@ -188,7 +194,6 @@ def test_notes_are_broken_between_words(dear, tmp_path):
     assert "Of 90 rows, 50 drawn by chance are used; --max-rows changes that." in lines
 
 
-@pytest.mark.slow
 def test_no_bar_between_predictions(dear, tmp_path):
     model = tmp_path / "m.relvec"
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear", "--quiet"]

@@ -19,30 +19,30 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import KernelBasis, LinearBasis, PrecomputedBasis
 from relvec.priors import GammaPrior, SmoothnessPrior
+from tests.estimators import checks
 
 FORMS = ("softmax", "shared", "one_vs_rest")
 
 
-def _expected_failures(estimator):
-    if getattr(estimator, "kernel", None) != "precomputed":
-        return {}
-    return {"check_decision_proba_consistency": "gives inputs where a kernel matrix is needed"}
-
-
 @pytest.mark.estimator_check
-@parametrize_with_checks(
-    [
-        RVMClassifier(),
-        RVMClassifier("precomputed"),
-        RVMClassifier(multi_class="shared", prior="bic"),
-        RVMClassifier(scales=None, multi_class="one_vs_rest", solver="exact"),
-        SparseBayesClassifier(LinearBasis(), prior="aic", low_memory=True),
-    ],
-    expected_failed_checks=_expected_failures,
-)
+@parametrize_with_checks([RVMClassifier(), SparseBayesClassifier(LinearBasis(), low_memory=True)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+@pytest.mark.estimator_check
+@checks.parametrize_with_checks_of_the_configuration(
+    [
+        RVMClassifier("precomputed"),
+        RVMClassifier(multi_class="shared", prior="bic"),
+        RVMClassifier(scales=None, multi_class="one_vs_rest", solver="exact"),
+        SparseBayesClassifier(LinearBasis(), prior="aic"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_check_of_the_configuration(estimator, check):
+    checks.run(estimator, check)
 
 
 def moons(n=200, seed=0):

@@ -43,10 +43,10 @@ def check_converged(model, X):
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", ["flat", "aic"])
 @pytest.mark.parametrize("snake", SNAKES)
-def test_fifty_snakes(snake, prior):
+def test_twenty_snakes(snake, prior):
     n_samples, basis = SNAKES[snake]
     entropies = []
-    for seed in range(50):
+    for seed in range(20):
         X, y, truth = make_snake(n_samples, random_state=seed, return_truth=True)
         model = SparseBayesClassifier(basis, prior=prior).fit(X, y)
         check_converged(model, X)

@@ -33,7 +33,7 @@ def judge(model, X, target):
     )
 
 
-def sinc_with_a_gap(error_bars, n_seeds=40):
+def sinc_with_a_gap(error_bars, n_seeds=16):
     """Average coverage and nlpd of each region over draws of 100 noisy points."""
     results = {name: [] for name in REGIONS}
     for seed in range(n_seeds):
@@ -67,11 +67,13 @@ def test_coverage_in_a_gap(sinc_results):
     assert sinc_results["novelty"]["gap"][0] >= 0.93
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("region", "least"), [("edge", 0.95), ("outside", 0.97)])
 def test_coverage_outside(sinc_results, region, least):
     assert sinc_results["novelty"][region][0] >= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("region", ["gap", "outside"])
 def test_plain_error_bars_fail_where_nothing_is_known(sinc_results, region):
     plain, novelty = sinc_results["plain"][region], sinc_results["novelty"][region]
@@ -80,10 +82,12 @@ def test_plain_error_bars_fail_where_nothing_is_known(sinc_results, region):
     assert plain[1] > novelty[1]
 
 
+@pytest.mark.slow
 def test_novelty_costs_nothing_inside_the_data(sinc_results):
     assert sinc_results["novelty"]["in data"][1] <= sinc_results["plain"]["in data"][1] + 0.01
 
 
+@pytest.mark.slow
 def test_augmentation_lies_between(sinc_results):
     coverage = {kind: result["gap"][0] for kind, result in sinc_results.items()}
     assert coverage["plain"] < coverage["augmented"] <= coverage["novelty"] + 0.02
@@ -135,6 +139,7 @@ def test_boston_density_near_the_training_districts(boston_results):
     assert novelty[1] < plain[1]
 
 
+@pytest.mark.slow
 def test_boston_coverage_near_the_training_districts(boston_results):
     """With a given width 93 to 97 %, within three standard errors over the splits."""
     coverage = boston_results["novelty"][:, 0, 0]

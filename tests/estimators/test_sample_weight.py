@@ -18,7 +18,7 @@ ROWS = np.repeat(np.arange(50), COUNTS)
 FAR = 3.0 * X[:10]
 
 # (the error bars of "novelty" have tests of their own)
-PLAIN = RVMRegressor(gamma=0.1, error_bars="plain")
+PLAIN = RVMRegressor(gamma=0.1, error_bars="plain", calibrate=False)
 MODELS = [
     PLAIN,
     clone(PLAIN).set_params(gamma="scale"),  # a width that depends on the data
@@ -93,6 +93,7 @@ def test_error_bars_of_weighted_rows_in_many_dimensions():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
 def test_augmented_error_bars_of_weighted_rows_without_noise():
     """With almost no noise, |k|^2 - |L^-1 Phi'k|^2 would cancel to rounding errors."""
     model = RVMRegressor(error_bars="augmented")

@@ -41,18 +41,33 @@ class FakePlan:
         self.fitted.append((basis, len(data.groups)))
         return SimpleNamespace(objective=self.objective.get(basis, 0.0), label=basis)
 
+    def fit_scaled(self, scaled, data):
+        return self.fit(scaled.basis, data)
+
     def finish(self, fitted, data):
         return fitted
 
-    def score(self, fitted, data):
+    def grouped(self, data):
+        return data
+
+    def quickened(self):
+        return self
+
+    def simple_proposals(self, scaled):
+        return []
+
+    def predict_held_out(self, fitted, data):
         self.tested.append(data)
         return self.scores[fitted.label]
+
+    def score(self, held_out):
+        return np.mean(held_out)
 
     def choose(self, groups=None):
         groups = np.zeros(50, dtype=np.intp) if groups is None else groups
         rows = np.arange(len(groups))
         data = Data(rows[:, None], rows[:, None], None, groups)
-        chosen, fitted = choose_scales(self, self.proposals, data)
+        chosen, fitted, _ = choose_scales(self, self.proposals, data)
         assert chosen.basis == fitted.label
         return chosen.basis
 

@@ -22,6 +22,9 @@ from relvec import DRVMRegressor, PFCVMClassifier, RVMRegressor
 from relvec.datasets import make_friedman, make_ring, make_twonorm
 from relvec.learning import ScaleLearner
 
+# checks of weights repeat rows, which is told
+pytestmark = pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
+
 RNG = np.random.default_rng(31)
 N, P = 80, 4
 X = RNG.normal(size=(N, P))
@@ -132,17 +135,18 @@ def test_weak_inputs_are_kept():
             assert model.get_support().all() == (select == "auto")
             chance = model.feature_inclusion_probability_
             assert np.isnan(chance).all() == (select == "auto")
-            assert (model.feature_relevance_std_[model.get_support()] > 0.0).all()
+            std = model.feature_relevance_std_[model.get_support()]
+            assert np.isnan(std).all() if model.scale_kind_ == "linear" else (std > 0.0).all()
     assert errors["auto"] < errors["always"]
 
 
 @pytest.mark.slow
 def test_one_width_may_move_apart():
     inputs, targets, _, _ = weak_inputs(0)
-    begun = DRVMRegressor(refine=0).fit(inputs, targets)
+    begun = DRVMRegressor(refine=0, select="never").fit(inputs, targets)
     assert begun.scale_kind_ == "isotropic"
     np.testing.assert_allclose(begun.feature_relevance_, begun.feature_relevance_[0])
-    ended = DRVMRegressor().fit(inputs, targets)
+    ended = DRVMRegressor(select="never").fit(inputs, targets)
     assert ended.scale_kind_ == "ard"
     assert not ended.inputs_chosen_
     assert ended.objective_ > begun.objective_

@@ -52,6 +52,7 @@ def test_predictions_are_those_of_separate_fits(fits):
             )
 
 
+@pytest.mark.slow
 def test_densities_and_left_out_predictions_are_those_of_separate_fits(fits):
     together, apart = fits
     density, (mean, std) = (

@@ -7,18 +7,19 @@ may depend on the configuration: the rest look at what every regressor inherits.
 from __future__ import annotations
 
 import pytest
-from sklearn.base import clone
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis, PrecomputedBasis
+from tests.estimators import checks
+
+# checks of weights repeat rows, which is told
+pytestmark = pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
 
 EVERY_CHECK = [
     RVMRegressor(),
     RVMRegressor("precomputed"),
     SparseBayesRegressor(LinearBasis(), prior="ric", low_memory=True),
-    SparseBayesRegressor(KernelBasis() + LinearBasis()),
 ]
 OTHERS = [
     RVMRegressor("matern52", prior="bic", effort="fast"),
@@ -33,19 +34,8 @@ OTHERS = [
     SparseBayesRegressor(LinearBasis()),
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
-]
-OF_THE_CONFIGURATION = [
-    "check_fit2d_1sample",
-    "check_fit2d_1feature",
-    "check_fit_check_is_fitted",
-    "check_fit_idempotent",
-    "check_fit_score_takes_y",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_readonly_memmap_input",
-    "check_regressors_int",
-    "check_regressors_train",
-    "check_sample_weight_equivalence_on_dense_data",
+    SparseBayesRegressor(KernelBasis() + LinearBasis()),
+    SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard"),
 ]
 
 # The checks fit targets without noise and targets that are noise; a warning is then right.
@@ -61,7 +51,6 @@ def test_scikit_learn_check(estimator, check):
 
 @pytest.mark.estimator_check
 @may_warn
-@pytest.mark.parametrize("check", OF_THE_CONFIGURATION)
-@pytest.mark.parametrize("estimator", OTHERS, ids=repr)
+@checks.parametrize_with_checks_of_the_configuration(OTHERS)
 def test_scikit_learn_check_of_the_configuration(estimator, check):
-    getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+    checks.run(estimator, check)

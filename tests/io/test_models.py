@@ -93,6 +93,7 @@ def test_the_list_holds_what_is_needed_and_little_more():
     assert spare == {"CompoundKernel", "StratifiedKFold", "WhiteKernel"}
 
 
+@pytest.mark.slow
 def test_every_public_estimator_is_in_the_zoo():
     classes = {type(zoo.fitted(name)[0]).__name__ for name in zoo.NAMES}
     estimators = {n for n in relvec.__all__ if n[0].isupper()}

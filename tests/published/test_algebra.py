@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 
 from relvec._typing import Matrix, Vector
 from relvec.kernels.gradients import squared_difference_sums
+from relvec.likelihoods import Bernoulli, Gaussian
 from relvec.published._algebra import (
     condition,
     kernel_curvature,
@@ -16,13 +17,7 @@ from relvec.published._algebra import (
     updated_precision,
 )
 from relvec.published._newton import NewtonRules, ascend, inverse_curvature
-from relvec.published._objectives import (
-    BernoulliTarget,
-    FeatureObjective,
-    GaussianTarget,
-    TruncatedPrior,
-    WeightObjective,
-)
+from relvec.published._objectives import FeatureObjective, TruncatedPrior, WeightObjective
 
 RULES = NewtonRules(steps=200, gradient_stop=1e-9, gradient_scale=1.0, first=1.0, smallest=2.0**-30)
 
@@ -83,9 +78,9 @@ def test_derivatives_in_the_feature_weights_by_finite_differences(
 ) -> None:
     X, Z, w, theta, rng = problem
     target = (
-        GaussianTarget(rng.standard_normal(len(X)), 0.3)
+        Gaussian(0.3).bind(rng.standard_normal(len(X)))
         if likelihood == "gaussian"
-        else BernoulliTarget(rng.integers(0, 2, len(X)).astype(float))
+        else Bernoulli().bind(rng.integers(0, 2, len(X)))
     )
     prior = TruncatedPrior(np.array([0.5, 2.0, 1.0]), np.ones(3, dtype=bool), scale)
 
@@ -113,7 +108,7 @@ def test_derivatives_in_the_feature_weights_by_finite_differences(
 def test_derivatives_in_the_sample_weights_by_finite_differences(problem, scale) -> None:
     X, Z, w, theta, rng = problem
     Phi = np.column_stack([np.ones(len(X)), naive_kernel(X, Z, theta)])
-    target = BernoulliTarget(rng.integers(0, 2, len(X)).astype(float))
+    target = Bernoulli().bind(rng.integers(0, 2, len(X)))
     prior = TruncatedPrior(rng.uniform(0.5, 2.0, 6), np.arange(6) > 0, scale)
     objective = WeightObjective(Phi, target, prior)
     x = np.concatenate([[-0.7], np.abs(w)])
@@ -133,7 +128,7 @@ def test_exact_hessian_can_be_indefinite_and_is_made_definite() -> None:
         X[:3],
         np.ones(3),
         0.0,
-        GaussianTarget(np.full(20, 20.0), 0.1),
+        Gaussian(0.1).bind(np.full(20, 20.0)),
         TruncatedPrior(np.full(2, 0.01), np.ones(2, dtype=bool), None),
         "full",
     )
@@ -152,7 +147,7 @@ def test_ascent_ends_where_the_projected_gradient_vanishes(form) -> None:
     y = np.exp(-0.8 * X[:, 0] ** 2) + 0.05 * rng.standard_normal(40)
     centres, w = np.zeros((1, 3)), np.ones(1)
     prior = TruncatedPrior(np.full(3, 0.1), np.ones(3, dtype=bool), None)
-    objective = FeatureObjective(X, centres, w, 0.0, GaussianTarget(y, 0.01), prior, form)
+    objective = FeatureObjective(X, centres, w, 0.0, Gaussian(0.01).bind(y), prior, form)
     trial, _ = ascend(objective, np.full(3, 0.3), RULES)
     gradient, _ = objective.derivatives(trial)
     x = trial.x

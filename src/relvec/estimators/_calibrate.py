@@ -8,6 +8,7 @@ part only; a scale counts as the degrees of freedom that it takes to choose it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -111,18 +112,19 @@ def _best(
     for rival in rivals:
         other = _predict_folds(plan, fit, rival, distinct, folds)
         gains = _density(plan, other) - density
-        mean = float(np.average(gains, weights=held.weight))
-        needed = 0.0
+        shown, weight, needed = gains, held.weight, 0.0
         if rival.learnt.kind != "null":
-            deviation = np.average((gains - mean) ** 2, weights=held.weight)
-            needed = float(np.sqrt(deviation / max(len(gains) - 1, 1)))
+            # an outlier must not decide: the mean and its standard error without the best row
+            shown, weight = (np.delete(each, np.argmax(gains)) for each in (shown, weight))
+            spread = np.cov(shown, aweights=weight, ddof=0)
+            needed = math.sqrt(float(spread) / max(len(shown) - 1, 1))
+        mean = float(np.average(shown, weights=weight))
         if mean > needed or (mean == needed == 0.0):
             best, held, density = rival, other, density + gains
     if held is not first:
         assert best is not None
-        chosen = plan.finish(replace(plan.fit_scaled(best, data), scaled=best), data)
-        std = None if fit.relevance_std is None else np.zeros(len(best.learnt.spread))
-        fit = replace(chosen, relevance_std=std, n_copies=fit.n_copies)
+        chosen = plan.finish_scales(best, plan.fit_scaled(best, data), data)
+        fit = replace(plan.finish(chosen, data), n_copies=fit.n_copies)
     return fit, held
 
 

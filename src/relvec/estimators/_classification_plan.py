@@ -168,8 +168,6 @@ class ClassificationPlan(Plan[ClassificationFit]):
         fit = replace(fit, scaled=scaled)
         if not self.measures_scales:
             return fit
-        if scaled.learnt.kind == "null":
-            return replace(fit, relevance_std=np.zeros(len(scaled.learnt.spread)))
         curvatures = []
         for machine in fit.panel.machines:
             rows = machine.likelihood.bind(np.zeros(len(data.groups)), data.weight)

@@ -26,7 +26,9 @@ class HeldOut(NamedTuple):
 
     squared_error: Matrix
     variance: Matrix
-    """Of noise and posterior, which a calibration multiplies."""
+    """Of the posterior alone."""
+    noise: Matrix
+    """Variance of the noise."""
     extra: Matrix
     """Variance that is added away from the data."""
     weight: Vector
@@ -38,16 +40,24 @@ class HeldOut(NamedTuple):
         columns = []
         for output, target in zip(outputs, data.targets.T, strict=True):
             mean, variance, extra = output.moments(data.X)
-            noise = output.posterior.noise_variance
-            columns.append(((target - mean) ** 2, variance + noise, extra))
+            noise = np.full(len(mean), output.posterior.noise_variance)
+            columns.append(((target - mean) ** 2, variance, noise, extra))
         weight = np.ones(len(data.targets)) if data.weight is None else data.weight
-        squared, variance, extra = (np.stack(each, axis=1) for each in zip(*columns, strict=True))
-        return cls(squared, variance, extra, weight)
+        squared, variance, noise, extra = (
+            np.stack(each, axis=1) for each in zip(*columns, strict=True)
+        )
+        return cls(squared, variance, noise, extra, weight)
 
     @classmethod
     def joined(cls, parts: Sequence[HeldOut]) -> HeldOut:
-        """Put those of several folds together."""
-        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        """Put those of several folds together, with one noise variance for all of them.
+
+        The fold that an outlier is held out of has too little noise, and the outlier would be
+        judged by that.
+        """
+        held = cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        pooled = np.average(held.noise, axis=0, weights=held.weight)
+        return held._replace(noise=np.broadcast_to(pooled, held.noise.shape))
 
     def calibration(self, unspent: float = 1.0) -> Vector:
         """Factor of noise and posterior variance of each output, at least one.
@@ -56,16 +66,13 @@ class HeldOut(NamedTuple):
         variance + extra)) = unspent``, the share of the degrees of freedom that were not spent on
         what the folds had in common.
         """
-        return np.array(
-            [
-                _factor(*columns, self.weight, unspent)
-                for columns in zip(self.squared_error.T, self.variance.T, self.extra.T, strict=True)
-            ]
-        )
+        known = self.variance + self.noise
+        columns = zip(self.squared_error.T, known.T, self.extra.T, strict=True)
+        return np.array([_factor(*each, self.weight, unspent) for each in columns])
 
     def log_density(self, calibration: Vector | float = 1.0) -> Vector:
         """Log predictive density of each row, summed over outputs."""
-        total = calibration * self.variance + self.extra
+        total = calibration * (self.variance + self.noise) + self.extra
         density = -0.5 * (np.log(2.0 * math.pi * total) + self.squared_error / total)
         return np.asarray(density.sum(axis=1))
 
@@ -88,9 +95,9 @@ def _factor(
 def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     """Return rows that differ in inputs or targets, and how often each counts.
 
-    They are in the order of what is in them, so that neither the order of the rows matters nor
-    whether one that counts twice is given twice. Inputs that are not numbers all count as
-    different.
+    They are in the order of their targets, and of what else is in them where targets are equal.
+    So folds depend neither on the order of the rows, nor on whether one that counts twice is given
+    twice, nor on the units of inputs. Inputs that are not numbers all count as different.
     """
     X, weight = data.X, data.weight
     if sparse.issparse(X):
@@ -105,9 +112,10 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         ]
         X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
     elif X.dtype == object:
-        rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0.0)
-        return rows, np.ones(len(rows)) if weight is None else weight[rows]
-    return learning_rows(X, data.targets, weight, len(data.targets), 0, are_labels=False)
+        X = np.arange(float(len(X)))[:, None]
+    rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
+    order = np.lexsort(data.targets[rows].T[::-1])
+    return rows[order], counts[order]
 
 
 def folds_of(n_rows: int, n_folds: int, enough: int) -> list[IndexArray]:

@@ -368,8 +368,6 @@ class RegressionPlan(Plan[RegressionFit]):
         assert fit.scaled is not None
         if self.propagate is None:
             return fit
-        if fit.scaled.learnt.kind in ("linear", "null"):
-            return replace(fit, relevance_std=np.zeros(len(scaled.learnt.spread)))
         weights = [data.weight] * len(fit.outputs)
         std, uncertain = measure_scales(fit.scaled.learnt, data.X, fit.outputs, weights)
         if self.propagate:

@@ -13,7 +13,7 @@ are too narrow.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit
@@ -74,6 +74,10 @@ class LabelProcess(Process):
         self.labels = targets[:, (share > 0.0) & (share < 1.0)]
         self.settled = settled
         self._duals: list[Vector | None] = [None] * self.labels.shape[1]
+
+    def ranked(self) -> Self:
+        """Return the process itself: ranks of two values are two values."""
+        return self
 
     def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
         """Sum over the classes, each climb to a mode starting from the last one."""

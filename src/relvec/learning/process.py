@@ -13,10 +13,13 @@ variance is maximised out; several targets share the scales, each with a noise o
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from relvec._linalg import cholesky, inverse_from_cholesky, log_det_cholesky, solve_lower
 from relvec._typing import BoolArray, Matrix, Vector
@@ -91,6 +94,13 @@ class Process:
         columns = _NONE if explicit is None else _standardised(explicit, self.weight)
         if columns.size:
             self.explicit = (columns * self.root[:, None]) @ (columns * self.root[:, None]).T
+
+    def ranked(self) -> Self:
+        """Return the process of normal scores, the quantiles of the ranks of the targets."""
+        root, ranked = np.sqrt(self.weight)[:, None], copy.copy(self)
+        ranks = rankdata(self.targets / root, axis=0)
+        ranked.targets = _standardised(ndtri((ranks - 0.5) / len(ranks)), self.weight) * root
+        return ranked
 
     def at(
         self,

@@ -83,27 +83,41 @@ class ProcessSearch:
 
     def valued(self, fit: ProcessFit) -> ProcessFit:
         """Return the same parameters with their evidence; minus infinity where it fails."""
-        point = self.process.at(self.kernel, *fit[:4], slopes=False)
+        return self._valued(fit, self.process)
+
+    def _valued(self, fit: ProcessFit, process: Process) -> ProcessFit:
+        point = process.at(self.kernel, *fit[:4], slopes=False)
         value = -math.inf if point is None else point.log_evidence
         return fit._replace(log_evidence=value, objective=value - self._penalty(fit)[0])
 
     def start(self, scale: Vector) -> ProcessFit:
         """Return a place to start from."""
+        return self.valued(self._at_common(scale))
+
+    def _at_common(self, scale: Vector) -> ProcessFit:
         scale = np.minimum(scale, self.largest)
-        return self.valued(ProcessFit(scale, self.tuning.start_signal, 0.0, self.theta))
+        return ProcessFit(scale, self.tuning.start_signal, 0.0, self.theta)
 
     def best_start(self, inputs: BoolArray) -> ProcessFit:
-        """Return the best of a few widths, all inputs alike.
+        """Return the best of a few length-scales, all inputs alike.
 
-        The narrowest still reach from a typical row to its nearest neighbour.
+        Shorter ones than usual, of which the shortest still reach from a typical row to its nearest
+        neighbour, come into question where ranks of the targets ask for them as well: a single
+        outlier, which a short length-scale explains best, has one rank only.
         """
-        scales = [width / inputs.sum() for width in self.tuning.starts]
+        usual = [width / inputs.sum() for width in self.tuning.starts]
         squared, largest = nearest_squared(self.process.X[:, inputs]), self.largest.max()
         largest = min(largest, 1.0 / squared) if squared > 0.0 else largest
-        while (scale := self.tuning.start_factor * scales[-1]) <= largest:
-            scales.append(scale)
-        starts = (self.start(np.where(inputs, scale, 0.0)) for scale in scales)
-        return max(starts, key=attrgetter("objective"))
+        shorter: list[float] = []
+        while (scale := self.tuning.start_factor * [*usual, *shorter][-1]) <= largest:
+            shorter.append(scale)
+        fits = [self._at_common(np.where(inputs, scale, 0.0)) for scale in [*usual, *shorter]]
+        ranked = self.process.ranked()
+        if shorter and ranked is not self.process:
+            objectives = [self._valued(fit, ranked).objective for fit in fits]
+            if int(np.argmax(objectives)) < len(usual):
+                fits = fits[: len(usual)]
+        return max(map(self.valued, fits), key=attrgetter("objective"))
 
     @cached_property
     def scores(self) -> Vector:

@@ -8,6 +8,7 @@ variances of the curvature of the likelihood, so that this serves every likeliho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -67,6 +68,9 @@ def measure_scales(
     """
     relevance = learnt.relevance
     kept = relevance > 0.0
+    if learnt.kind in ("none", "null", "linear"):  # no kernels whose scales were learnt
+        unknown = math.nan if learnt.kind == "linear" else math.inf
+        return np.where(kept, unknown, 0.0), [None] * len(fits)
     is_shared = learnt.is_shared and bool(kept.any())
     changes = learnt.scale[kept, None] if is_shared else np.diag(1.0 / learnt.spread[kept] ** 2)
     curvature = np.zeros((changes.shape[1], changes.shape[1]))
@@ -82,9 +86,6 @@ def measure_scales(
     deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
     std = np.zeros(len(relevance))
     std[kept] = relevance[kept] * deviation if is_shared else deviation
-    if learnt.kind == "none":
-        std[kept] = np.inf
-        return std, [None] * len(follows)
     root = robust_cholesky(covariance)
     for number, follow in enumerate(follows):
         if follow is not None:

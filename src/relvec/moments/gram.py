@@ -15,7 +15,6 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtpttr, dtrttp
 
 from relvec._checks import check_finite_block, check_integer
-from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
@@ -156,7 +155,7 @@ class SufficientStatistics:
             raise ValueError("No rows have been added; call update() first.")
         n = self.n_atoms
         second = self._second + np.tril(self._second, -1).T
-        shifted_ss = second.diagonal().copy()
+        shifted_ss = second.diagonal()[:n].copy()
         offset = self._first / self.total_weight
         if centre:
             second -= self.total_weight * np.multiply.outer(offset, offset)
@@ -167,22 +166,15 @@ class SufficientStatistics:
             second += self.total_weight * np.multiply.outer(self.shift, self.shift)
             mean = np.zeros_like(offset)
         centred_ss = second.diagonal()[:n].copy()
-        scales = column_scales(mean[:n], centred_ss, self.total_weight)
-        if centre:
-            # What was summed, not the raw column, sets the rounding error of the centred sums.
-            amplification = shifted_ss[:n] / np.where(scales.usable, centred_ss, 1.0)
-            scales = scales._replace(
-                usable=scales.usable & (amplification < 1e13),
-                resolution=np.maximum(scales.resolution, 100.0 * EPS * amplification),
-            )
-        gram = second[:n, :n] * np.multiply.outer(
-            scales.usable / scales.norm, scales.usable / scales.norm
-        )
+        summed_ss = shifted_ss if centre else None
+        scales = column_scales(mean[:n], centred_ss, self.total_weight, summed_ss)
+        unit = scales.usable / scales.norm
+        gram = second[:n, :n] * np.multiply.outer(unit, unit)
         gram.flat[:: n + 1] = 1.0
         return [
             GramMoments(
                 gram,
-                second[:n, n + j] * (scales.usable / scales.norm),
+                second[:n, n + j] * unit,
                 resolved_target_ss(
                     float(second[n + j, n + j]), float(mean[n + j]), self.total_weight
                 ),

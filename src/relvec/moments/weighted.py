@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
@@ -54,11 +53,8 @@ class WeightedMoments(Moments):
         mean = products[:, 0] / total if centre else np.zeros(dictionary.shape[1])
         raw_ss = dictionary.sq_norms(weight)
         centred_ss = np.maximum(raw_ss - total * mean * mean, 0.0)
-        scales = column_scales(mean, centred_ss, total)
-        # the difference of two sums is known to the rounding of either
-        amplification = raw_ss / np.where(scales.usable, centred_ss, 1.0)
-        self.usable = scales.usable & (amplification < 1e13)
-        self.resolution = np.maximum(scales.resolution, 100.0 * EPS * amplification)
+        scales = column_scales(mean, centred_ss, total, raw_ss)
+        self.usable, self.resolution = scales.usable, scales.resolution
         self.column_mean, self.column_norm = mean, scales.norm
         self._unit = self.usable / scales.norm
         self.correlation = products[:, 1] * self._unit

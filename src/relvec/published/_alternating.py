@@ -9,16 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.likelihoods import BoundLikelihood
 from relvec.published._algebra import scaled_kernel, updated_precision, with_constant
 from relvec.published._inputs import at_least_one, per_feature
 from relvec.published._newton import NewtonRules, ascend
-from relvec.published._objectives import (
-    FeatureObjective,
-    Objective,
-    Target,
-    Trial,
-    TruncatedPrior,
-)
+from relvec.published._objectives import FeatureObjective, Objective, Trial, TruncatedPrior
 
 
 @dataclass
@@ -126,7 +121,13 @@ class AlternatingEstimator(BaseEstimator):
         return change
 
     def _move_features(
-        self, state: State, target: Target, steps: int, size: int, *, stale: bool = False
+        self,
+        state: State,
+        likelihood: BoundLikelihood,
+        steps: int,
+        size: int,
+        *,
+        stale: bool = False,
     ) -> tuple[float, float]:
         """Newton steps, new precisions and pruning of the feature weights.
 
@@ -138,7 +139,7 @@ class AlternatingEstimator(BaseEstimator):
             centres=used[state.rows],
             weight=state.weight[state.first :] * state.sign[state.rows],
             intercept=state.intercept,
-            target=target,
+            likelihood=likelihood,
             prior=self._prior(state.beta, 0),
             form=self.curvature,
         )

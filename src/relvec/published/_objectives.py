@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from relvec._typing import BoolArray, Matrix, Vector
-from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli
+from relvec.likelihoods import BoundLikelihood
 from relvec.published._algebra import kernel_curvature, kernel_slopes, scaled_kernel
 
 
@@ -18,7 +18,7 @@ class Trial(NamedTuple):
 
     x: Vector
     fit: float
-    """Log likelihood, up to constants."""
+    """Log likelihood."""
     prior: float
     """Log prior, up to constants."""
     output: Vector
@@ -29,52 +29,6 @@ class Trial(NamedTuple):
     def value(self) -> float:
         """The objective."""
         return self.fit + self.prior
-
-
-@dataclass(frozen=True)
-class GaussianTarget:
-    """Targets with Gaussian noise of known variance."""
-
-    target: Vector
-    noise: float
-
-    def value(self, output: Vector) -> float:
-        """Log likelihood, without the terms of the noise alone."""
-        residual = self.target - output
-        return float(-0.5 * (residual @ residual) / self.noise)
-
-    def score(self, output: Vector) -> Vector:
-        """Residual over the variance."""
-        return (self.target - output) / self.noise
-
-    def curvature(self, output: Vector) -> Vector:
-        """One over the variance."""
-        return np.full(len(output), 1.0 / self.noise)
-
-
-@dataclass(frozen=True)
-class BernoulliTarget:
-    """Labels in {0, 1} whose log odds are the output."""
-
-    target: Vector
-
-    def value(self, output: Vector) -> float:
-        """Log probability of the labels."""
-        return BoundBernoulli(Bernoulli(), self.target).total_log_density(output)
-
-    def score(self, output: Vector) -> Vector:
-        """Label less probability."""
-        result: Vector = self.target - expit(output)
-        return result
-
-    def curvature(self, output: Vector) -> Vector:
-        """Variance of the label."""
-        result: Vector = expit(output) * expit(-output)
-        return result
-
-
-Target = GaussianTarget | BernoulliTarget
-"""Log likelihood as a function of the output at each sample: value, score, and minus its slope."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +80,7 @@ class FeatureObjective:
     weight: Vector
     """Weights of the kernels, times the sign of their column."""
     intercept: float
-    target: Target
+    likelihood: BoundLikelihood
     prior: TruncatedPrior
     form: str = "full"
     """Which part of the curvature is used: "diagonal", "gauss_newton" or "full"."""
@@ -135,12 +89,13 @@ class FeatureObjective:
         """Value at the feature weights `x`."""
         kernel = scaled_kernel(self.X, self.centres, x)
         output = kernel @ self.weight + self.intercept
-        return Trial(x, self.target.value(output), self.prior.value(x), output, kernel)
+        return Trial(
+            x, self.likelihood.total_log_density(output), self.prior.value(x), output, kernel
+        )
 
     def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
         """Gradient (eq. 4.5) and negative Hessian (eq. 4.7), or the part of it in use."""
-        score = self.target.score(trial.output)
-        bend = self.target.curvature(trial.output)
+        score, bend = self.likelihood.quadratic(trial.output)
         slopes = kernel_slopes(self.X, self.centres, trial.kernel, self.weight)
         gradient = slopes.T @ score + self.prior.gradient(trial.x)
         diagonal = self.prior.curvature(trial.x)
@@ -158,18 +113,19 @@ class WeightObjective:
     """Log posterior of the weights of given columns (thesis, eqs. 2.47-2.49, 3.19-3.22)."""
 
     design: Matrix
-    target: Target
+    likelihood: BoundLikelihood
     prior: TruncatedPrior
 
     def evaluate(self, x: Vector) -> Trial:
         """Value at the weights `x`."""
         output = self.design @ x
-        return Trial(x, self.target.value(output), self.prior.value(x), output, self.design)
+        return Trial(
+            x, self.likelihood.total_log_density(output), self.prior.value(x), output, self.design
+        )
 
     def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
         """Gradient and negative Hessian, which is positive definite."""
-        score = self.target.score(trial.output)
-        bend = self.target.curvature(trial.output)
+        score, bend = self.likelihood.quadratic(trial.output)
         curvature = (self.design.T * bend) @ self.design
         diagonal = self.prior.curvature(trial.x)
         curvature.flat[:: len(diagonal) + 1] += diagonal

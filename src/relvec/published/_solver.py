@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import mackay_noise
-from relvec.solvers.base import Monitor, Problem, Solution, WarmStart
+from relvec.solvers.base import Monitor, Problem, Progress, Solution, WarmStart
 from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.reference import Fit, State
 
@@ -87,15 +87,17 @@ class PublishedSolver(BaseEstimator):
         if warm_start is not None:
             known = problem.moments.usable[warm_start.active]
             warm_start = WarmStart(warm_start.active[known], warm_start.log_lam[known])
-        outcome = reference.iterate(
-            run.step,
-            run.start(warm_start),
-            stage=run.stage,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            monitor=monitor,
+        state, trace, converged = run.start(warm_start), list[float](), False
+        while len(trace) < self.max_iter and not converged:
+            state, change = run.step(state)
+            trace.append(state.objective)
+            progress = Progress(run.stage, len(trace), state.objective, len(state.fit.active))
+            if monitor is not None and monitor(progress):
+                break
+            converged = change < self.tol
+        return reference.conclude(
+            problem, state.fit, trace, converged=converged, saturated=run.saturated
         )
-        return reference.conclude(problem, outcome, saturated=run.saturated)
 
     def _run(self, problem: Problem) -> Run:
         """Check what is particular to the algorithm, and make a run."""

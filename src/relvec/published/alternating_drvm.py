@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 
 from relvec._typing import ArrayLike
+from relvec.likelihoods import Gaussian
 from relvec.published._algebra import condition, updated_noise, updated_precision
 from relvec.published._alternating import AlternatingEstimator, State
 from relvec.published._inputs import GaussianRegressor, initial_values, read_regression
-from relvec.published._objectives import GaussianTarget
 
 __all__ = ["AlternatingDRVM"]
 
@@ -185,9 +185,10 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
 
     def _update_features(self, state: State) -> float:
         """Newton steps, new precisions and pruning; return the largest change of a kept theta."""
-        target, stale = GaussianTarget(state.y, state.noise), self.line_search == "as_printed"
+        likelihood, stale = Gaussian(state.noise).bind(state.y), self.line_search == "as_printed"
         change, value = self._move_features(
-            state, target, self.newton_steps, len(state.rows), stale=stale
+            state, likelihood, self.newton_steps, len(state.rows), stale=stale
         )
-        state.trace.append(value)
+        # without the terms of the noise alone
+        state.trace.append(value + 0.5 * len(state.y) * np.log(2.0 * np.pi * state.noise))
         return change

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.solvers.base import Certificate, Monitor, Progress, Relay
+from relvec.solvers.base import Certificate, Monitor, Progress
 from relvec.solvers.latent.block_steps import look
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.walk import Walk
@@ -101,7 +101,6 @@ class LaplaceFixedPointSolver(BaseEstimator):
                 "the fixed point knows no signs of weights: it starts from all atoms, whatever "
                 "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."
             )
-        relay = Relay(monitor)
         run, converged = _Sweeps(problem, update, threshold, warm_start), False
         for number in range(1, max_iter + 1):
             settled = run.sweep() < tol
@@ -110,7 +109,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
             else:
                 run.trace.append(run.state.objective)
             progress = Progress(update, number, run.trace[-1], len(run.state.active))
-            is_stopped = relay(progress)
+            is_stopped = monitor is not None and monitor(progress)
             converged = settled and not is_stopped
             if settled or is_stopped:
                 break

@@ -13,14 +13,20 @@ from sklearn.utils.validation import validate_data
 
 from relvec._checks import check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods import bernoulli
+from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli, moderate
 from relvec.published._algebra import variance_at
 from relvec.published._alternating import AlternatingEstimator, State
 from relvec.published._inputs import check_constants, read_inputs
 from relvec.published._newton import inverse_curvature
-from relvec.published._objectives import BernoulliTarget, WeightObjective
+from relvec.published._objectives import WeightObjective
 
 __all__ = ["LiteralPFCVM"]
+
+
+class _Labels(BoundBernoulli):
+    """Labels whose curvature may vanish where they are certain, as published."""
+
+    floor = 0.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -191,7 +197,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
     def _objective(self, state: State) -> WeightObjective:
         """Log posterior of the weights."""
         prior = self._prior(state.alpha, state.first)
-        return WeightObjective(state.design(), BernoulliTarget(state.y), prior)
+        return WeightObjective(state.design(), _Labels(Bernoulli(), state.y), prior)
 
     def _update_weights(self, state: State) -> float:
         """Newton steps, new precisions and pruning; return the largest change of a kept weight."""
@@ -204,7 +210,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
     def _update_features(self, state: State) -> float:
         """The same for the feature weights."""
         change, value = self._move_features(
-            state, BernoulliTarget(state.y), self.feature_steps, len(state.theta)
+            state, _Labels(Bernoulli(), state.y), self.feature_steps, len(state.theta)
         )
         # joint with the prior of the sample weights, in their present precisions
         state.trace[-1] = value + self._prior(state.alpha, state.first).value(state.weight)
@@ -238,7 +244,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         if moderation == "plug_in":
             second = expit(mean)
         elif moderation == "mackay":
-            second = expit(bernoulli.moderate(mean, variance_at(design, self._covariance)))
+            second = expit(moderate(mean, variance_at(design, self._covariance)))
         else:
             second = ndtr(mean / np.sqrt(8.0 / np.pi + variance_at(design, self._covariance)))
         return np.column_stack([1.0 - second, second])

@@ -137,6 +137,7 @@ def test_of_equal_columns_one_is_kept(n_copies: int) -> None:
     assert len(np.unique(model.relevance_ % 100)) == len(model.relevance_)
 
 
+@pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
 def test_repeated_inputs_converge() -> None:
     rows = np.repeat(np.arange(0, 100, 10), 6)
     assert rvm(1 / 30).fit(X[rows], NOISY[rows]).converged_  # warnings are errors

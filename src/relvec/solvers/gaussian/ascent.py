@@ -9,14 +9,13 @@ active set and no admissible atom that would gain.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import penalised_shrinkage, removal_loss, without_each
-from relvec.moments.base import Moments
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, maximise
@@ -67,7 +66,7 @@ def ascend(
 
     `noise_variance` holds the noise for this ascent; None profiles it out.
     """
-    climb = _Climb(problem, start, schedule, noise_variance, stage, monitor)
+    climb = _Climb(problem, schedule, noise_variance, stage, monitor, start.active, start.theta)
     while True:
         # Atoms are still to come at first: a few Newton steps will do.
         is_brief = bool(len(climb.active)) and climb.polishing == 0 and not climb.is_settling
@@ -97,39 +96,33 @@ def settle(problem: Problem, state: State) -> State:
     return State(active, point.theta, value, objective.noise_at(point))
 
 
+@dataclass(eq=False)
 class _Climb:
     """The moving parts of one ascent."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        start: State,
-        schedule: Schedule,
-        noise_variance: float | None,
-        stage: str,
-        monitor: Monitor | None,
-    ) -> None:
-        self.problem = problem
-        self.moments = problem.moments
-        self.schedule, self.tuning = schedule, schedule.tuning
-        self.noise_variance = noise_variance
-        self.stage = stage
-        self.monitor = monitor
-        self.objective = objective_of(problem, noise_variance)
-        self.cap = problem.active_cap
-        self.price = np.maximum(problem.min_gain, schedule.threshold)
+    problem: Problem
+    schedule: Schedule
+    noise_variance: float | None
+    stage: str
+    monitor: Monitor | None
+    active: IndexArray
+    theta: Vector
+    maximum: Maximum = field(init=False)
+    polishing: int = 0
+    was_cut: bool = False
+    is_settling: bool = False
+    n_rounds: int = 0
+    trace: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        problem, self.tuning = self.problem, self.schedule.tuning
+        self.moments, self.cap = problem.moments, problem.active_cap
+        self.objective = objective_of(problem, self.noise_variance)
+        self.price = np.maximum(problem.min_gain, self.schedule.threshold)
         self.is_charged = bool((problem.min_gain > self.tuning.charged).any())
-        self.active, self.theta = _without_copies(
-            problem.moments, start.active, start.theta, self.tuning.copy_tolerance
-        )
-        self.maximum: Maximum
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
-        self.polishing = 0
-        self.was_cut = False
-        self.is_settling = False
-        self.n_rounds = 0
-        self.trace: list[float] = []
+        self.merge_copies()
 
     def move(self, *, is_brief: bool) -> bool:
         """Take Newton steps, without the atoms they remove; say if a monitor stops."""
@@ -277,11 +270,28 @@ class _Climb:
             self.waiting[:] = False
             self.removals[:] = 0
             return False
-        n_before = len(self.active)
-        self.active, self.theta = _without_copies(
-            self.moments, self.active, self.theta, self.tuning.copy_tolerance
-        )
-        return len(self.active) == n_before
+        return not self.merge_copies()
+
+    def merge_copies(self) -> bool:
+        """Keep one of each set of parallel atoms; say if there are any.
+
+        Prior variances of parallel atoms add up, so one atom with their sum is the same model.
+        """
+        active = self.active
+        if len(active) < 2:
+            return False
+        self.moments.fetch(active)
+        alike = np.abs(np.triu(self.moments.gram(active), 1))
+        pairs = np.argwhere(alike > 1.0 - self.tuning.copy_tolerance)
+        if not len(pairs):
+            return False
+        variance, kept = np.exp(-self.theta), np.ones(len(active), dtype=bool)
+        for first, second in pairs:
+            if kept[first] and kept[second]:
+                variance[first] += variance[second]
+                kept[second] = False
+        self.active, self.theta = active[kept], -np.log(variance[kept])
+        return True
 
     def state(self, found: Entrants | None, *, is_full: bool) -> State:
         """Return the end state; nothing was `found` if a monitor ended the ascent."""
@@ -307,25 +317,3 @@ class _Climb:
             trace=tuple(self.trace),
             stage=self.stage,
         )
-
-
-def _without_copies(
-    moments: Moments, active: IndexArray, theta: Vector, tolerance: float
-) -> tuple[IndexArray, Vector]:
-    """Keep one of each set of parallel atoms.
-
-    Prior variances of parallel atoms add up, so one atom with their sum is the same model.
-    """
-    if len(active) < 2:
-        return active, theta
-    moments.fetch(active)
-    parallel = np.abs(np.triu(moments.gram(active), 1)) > 1.0 - tolerance
-    if not parallel.any():
-        return active, theta
-    variance = np.exp(-theta)
-    kept = np.ones(len(active), dtype=bool)
-    for first, second in zip(*np.nonzero(parallel), strict=True):
-        if kept[first] and kept[second]:
-            variance[first] += variance[second]
-            kept[second] = False
-    return active[kept], -np.log(variance[kept])

@@ -9,7 +9,6 @@ other precisions held, and the most promising ones are tried.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +23,6 @@ from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 Visited = set[tuple[int, ...]]
 """Active sets that were looked at already."""
-
-
-class Move(NamedTuple):
-    """Some atoms leave, one comes in."""
-
-    start: State
-    """The model after it, which has yet to be evaluated."""
-    value: float
-    """Change of the objective with all other precisions held."""
 
 
 def improve(
@@ -108,7 +98,7 @@ def _best_swap(
 ) -> State | None:
     """Return the first better model among the most promising swaps and merges."""
     n_tried = 0
-    for start, _ in proposals(problem, state, tuning):
+    for start in proposals(problem, state, tuning):
         key = tuple(start.active)
         if key in visited:
             continue
@@ -122,8 +112,11 @@ def _best_swap(
     return None
 
 
-def proposals(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> list[Move]:
-    """List swaps and merges worth trying, the most valuable first."""
+def proposals(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> list[State]:
+    """List models after swaps and merges worth trying, the most valuable first.
+
+    Some atoms leave, one comes in; the objective is that with all other precisions held.
+    """
     active, point = state.active, point_of(problem, state)
     if point is None or not len(active):
         return []
@@ -135,16 +128,17 @@ def proposals(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) ->
     gain, lam, loss = _without(problem, active, point, sets)
     best = np.argmax(gain, axis=1)
     value = gain[np.arange(len(sets)), best] - loss
-    moves = []
+    found = []
     for number in np.argsort(-value, kind="stable"):
         if value[number] > tuning.hopeless:
             stays, theta = np.delete(active, sets[number]), np.delete(state.theta, sets[number])
             entering = int(best[number])
             where = int(np.searchsorted(stays, entering))
             log_lam = min(max(float(np.log(lam[number, entering])), THETA_MIN), THETA_MAX)
-            start = State(np.insert(stays, where, entering), np.insert(theta, where, log_lam))
-            moves.append(Move(start, float(value[number])))
-    return moves
+            active_after = np.insert(stays, where, entering)
+            theta_after = np.insert(theta, where, log_lam)
+            found.append(State(active_after, theta_after, state.objective + float(value[number])))
+    return found
 
 
 def _without(

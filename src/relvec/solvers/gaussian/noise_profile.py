@@ -59,8 +59,8 @@ class Group:
         Penalty on a degree of freedom, and of an atom.
     """
 
-    def __init__(self, squares: Vector, c: float, price: float) -> None:
-        self.squares, self.c = squares, float(c)
+    def __init__(self, squares: Vector, c: float, price: float = 0.0) -> None:
+        self.squares, self.c, self.price = squares, float(c), float(price)
         self.threshold = entry_threshold(c, price)
         self.breakpoints = squares / self.threshold
         self.sums = np.concatenate([[0.0], np.cumsum(squares)])
@@ -107,9 +107,7 @@ class Curve:
     Parameters
     ----------
     groups : sequence of Group
-        Coefficients that may be kept.
-    price : float
-        Price of an atom.
+        Coefficients that may be kept, all atoms of one price.
     inert : Inert
         Everything that cannot be kept.
     """
@@ -117,8 +115,8 @@ class Curve:
     rounding = 1e-13
     """Relative to the number of coefficients times the noise, ``h`` is zero below this."""
 
-    def __init__(self, groups: Sequence[Group], price: float, inert: Inert) -> None:
-        self.groups, self.price, self.inert = groups, float(price), inert
+    def __init__(self, groups: Sequence[Group], inert: Inert) -> None:
+        self.groups, self.inert = groups, inert
         self.size = sum(len(group.squares) for group in groups)
         self.count = self.size + inert.n
         self.total = sum(float(group.sums[-1]) for group in groups) + inert.ss
@@ -136,7 +134,7 @@ class Curve:
             count, ss, n_kept = count + first, ss + float(group.sums[first]), n_kept + len(kept)
             active += float(np.log(kept - 2.0 * group.c * s).sum())
             active += len(kept) * (1.0 + 2.0 * group.c)
-        return -0.5 * (count * math.log(s) + ss / s + active) - self.price * n_kept
+        return -0.5 * (count * math.log(s) + ss / s + active) - self.groups[0].price * n_kept
 
     def slope(self, s: float) -> float:
         """Derivative of ``J`` in ``log s``."""
@@ -235,9 +233,6 @@ def profile_objective(
     squares: Vector,
     c: float,
     *,
-    price: float = 0.0,
-    n_outside: float = 0.0,
-    ss_outside: float = 0.0,
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
 ) -> float:
@@ -251,32 +246,24 @@ def profile_objective(
         Squared coefficients of the data.
     c : float
         Price of one degree of freedom.
-    price : float, default=0.0
-        Price of one atom (``min_gain``).
-    n_outside, ss_outside : float, default=0.0
-        Dimension of the space outside the span of the atoms, and the sum of squares of the data
-        there.
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision, see `relvec.priors.GammaPrior`.
 
     Returns
     -------
     objective : float
-        Log evidence, less `c` for every degree of freedom and `price` for every atom kept, plus
-        the log prior of the noise: comparable with ``Solution.objective``.
+        Log evidence, less `c` for every degree of freedom, plus the log prior of the noise:
+        comparable with ``Solution.objective``.
     """
-    inert = Inert(n_outside + 2.0 * noise_shape, ss_outside + 2.0 * noise_rate)
-    curve = Curve([Group(np.sort(np.ravel(squares)), c, price)], price, inert)
-    n_samples = np.size(squares) + n_outside
-    return curve.objective(noise_variance) - 0.5 * n_samples * math.log(2.0 * math.pi)
+    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
+    curve = Curve([Group(np.sort(np.ravel(squares)), c)], inert)
+    return curve.objective(noise_variance) - 0.5 * np.size(squares) * math.log(2.0 * math.pi)
 
 
 def profile_noise(
     z: Vector,
     c: float,
-    start: float | None = None,
     *,
-    price: float = 0.0,
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
     exact_limit: int = 1 << 20,
@@ -292,10 +279,6 @@ def profile_noise(
         Coefficients of the data, of any shape.
     c : float
         Price of one degree of freedom.
-    start : float, optional
-        Where to start the iteration above a million coefficients.
-    price : float, default=0.0
-        Price of one atom (``min_gain``).
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision.
     exact_limit : int, default=2**20
@@ -315,17 +298,13 @@ def profile_noise(
     >>> profile_noise(z, c=np.log(1000) / 2).noise_variance  # the truth is 0.25
     0.225
     """
-    _refuse_collapse(c, price, noise_rate)
+    _refuse_collapse(c, noise_rate)
     flat = np.reshape(z, -1)
     if flat.size > exact_limit:
-        if start is None:
-            sample = flat[:: -(-flat.size // (exact_limit >> 2))]
-            start = profile_noise(sample, c, price=price).noise_variance
-        return iterate_noise(
-            flat, c, start, price=price, noise_shape=noise_shape, noise_rate=noise_rate
-        )
-    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
-    curve = Curve([Group(np.sort(flat * flat), c, price)], price, inert)
+        sample = flat[:: -(-flat.size // (exact_limit >> 2))]
+        start = profile_noise(sample, c).noise_variance
+        return iterate_noise(flat, c, start, noise_shape=noise_shape, noise_rate=noise_rate)
+    curve = Curve([Group(np.sort(flat * flat), c)], Inert(2.0 * noise_shape, 2.0 * noise_rate))
     return ranked(curve, curve.maxima(), flat.size)
 
 
@@ -338,13 +317,13 @@ def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
     return NoiseProfile(pairs[0][1], pairs[0][0], tuple((s, value) for value, s in pairs))
 
 
-def _refuse_collapse(c: float, price: float, noise_rate: float) -> None:
+def _refuse_collapse(c: float, noise_rate: float) -> None:
     """Refuse thresholds below which coefficients of pure noise are explained away.
 
     At ``T = 1`` the profile never rises, and up to about ``1 + 2 * 0.35`` its maximum tends to zero
     with the length.
     """
-    if entry_threshold(c, price) < 1.7 and not noise_rate:
+    if entry_threshold(c) < 1.7 and not noise_rate:
         raise ValueError(
             f"With c={c:g} the noise level cannot be estimated from the evidence: an orthonormal "
             "dictionary can explain everything, and the estimate falls to zero for any data. Give "
@@ -358,11 +337,8 @@ def iterate_noise(
     c: float,
     start: float,
     *,
-    price: float = 0.0,
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
-    tol: float = 1e-10,
-    max_iter: int = 500,
 ) -> NoiseProfile:
     """Return the local maximum of the noise profile that a fixed point leads to.
 
@@ -377,21 +353,15 @@ def iterate_noise(
         Price of one degree of freedom.
     start : float
         Noise variance to start from.
-    price : float, default=0.0
-        Price of one atom (``min_gain``).
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision.
-    tol : float, default=1e-10
-        Relative change at which to stop.
-    max_iter : int, default=500
-        Most iterations.
     """
-    _refuse_collapse(c, price, noise_rate)
+    _refuse_collapse(c, noise_rate)
     s = check_positive("start", start)
     flat = np.reshape(z, -1)
     inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
-    curve, lowest = _split(flat, c, price, inert, s), 0.25 * s
-    for _ in range(max_iter):
+    curve, lowest = _split(flat, c, inert, s), 0.25 * s
+    for _ in range(500):
         left_out = curve.count - curve.n_kept(s)
         # The slope vanishes where s equals this; with nothing left out it only rises.
         after = 2.0 * s
@@ -399,17 +369,17 @@ def iterate_noise(
             after = s + 2.0 * s * curve.slope(s) / left_out
         after = max(after, NOISE_FLOOR * curve.total / curve.count)
         if after < lowest:
-            curve, lowest = _split(flat, c, price, inert, after), 0.25 * after
-        done = abs(after - s) <= tol * s
+            curve, lowest = _split(flat, c, inert, after), 0.25 * after
+        done = abs(after - s) <= 1e-10 * s
         s = after
         if done or not s > 0.0:
             break
     return ranked(curve, [s] if s > 0.0 else [], flat.size)
 
 
-def _split(flat: Vector, c: float, price: float, inert: Inert, s: float) -> Curve:
+def _split(flat: Vector, c: float, inert: Inert, s: float) -> Curve:
     """Sort what may be kept for noise variances down to a quarter of `s`; count the rest."""
-    cut = 0.25 * s * entry_threshold(c, price)
+    cut = 0.25 * s * entry_threshold(c)
     count, ss = inert
     candidates = []
     for start in range(0, flat.size, BLOCK):
@@ -419,5 +389,4 @@ def _split(flat: Vector, c: float, price: float, inert: Inert, s: float) -> Curv
         square[high] = 0.0
         count += square.size - candidates[-1].size
         ss += float(square.sum())
-    group = Group(np.sort(np.concatenate(candidates)), c, price)
-    return Curve([group], price, Inert(count, ss))
+    return Curve([Group(np.sort(np.concatenate(candidates)), c)], Inert(count, ss))

@@ -150,7 +150,6 @@ class _Answer:
                 Group(squares[first:][kind[first:] == number], c, self.price)
                 for number, c in enumerate(kinds.tolist())
             ],
-            self.price,
             Inert(
                 outside + first + 2.0 * noise.shape,
                 max(outside_ss, 0.0) + float(squares[:first].sum()) + 2.0 * noise.rate,

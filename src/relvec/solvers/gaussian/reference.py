@@ -2,30 +2,21 @@
 
 `relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at
 every step and keep the noise as a variable of its own, as the papers do. Here are the
-posterior of a given set of atoms, the objective and its derivatives, and the loop.
+posterior of a given set of atoms, the objective and its derivatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import (
-    inverse_from_cholesky,
-    solve_cholesky,
-    solve_lower,
-)
+from relvec._linalg import inverse_from_cholesky, solve_cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import (
-    NOISE_FLOOR,
-    Factor,
-    factorise,
-    removal_loss,
-)
+from relvec.evidence import NOISE_FLOOR, Factor, factorise, removal_loss
 from relvec.priors import Statistics
-from relvec.solvers.base import Certificate, Monitor, Problem, Progress, Solution
+from relvec.solvers.base import Certificate, Problem, Solution
 from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import value_of
 
@@ -210,7 +201,6 @@ def trivial(problem: Problem) -> Solution | None:
     if moments.n_effective > 0:
         noise = best_noise(problem, empty)
         objective = assess(problem, empty, noise).objective if noise > 0 else np.inf
-    certificate = Certificate(0.0, 0.0)
     return Solution(
         active=empty.active,
         log_lam=empty.lam,
@@ -218,48 +208,18 @@ def trivial(problem: Problem) -> Solution | None:
         objective=objective,
         n_iter=0,
         converged=True,
-        certificate=certificate,
+        certificate=Certificate(0.0, 0.0),
         laplace_rate=problem.prior.rate,
     )
 
 
-class Outcome(NamedTuple):
-    """How a loop ended."""
-
-    state: State
-    n_iter: int
-    converged: bool
-    trace: tuple[float, ...]
-
-
-def iterate(
-    step: Callable[[State], tuple[State, float]],
-    state: State,
-    *,
-    stage: str,
-    max_iter: int,
-    tol: float,
-    monitor: Monitor | None,
-) -> Outcome:
-    """Repeat `step` until the change it reports is below `tol`, or someone says stop."""
-    trace: list[float] = []
-    converged = False
-    while len(trace) < max_iter and not converged:
-        state, change = step(state)
-        trace.append(state.objective)
-        progress = Progress(stage, len(trace), state.objective, len(state.fit.active))
-        if monitor is not None and monitor(progress):
-            break
-        converged = change < tol
-    return Outcome(state, len(trace), converged, tuple(trace))
-
-
-def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution:
+def conclude(
+    problem: Problem, fit: Fit, trace: Sequence[float], *, converged: bool, saturated: bool
+) -> Solution:
     """Put the noise at its best and certify the end state.
 
     A model cut at its cap is not a maximum, so it does not count as converged.
     """
-    fit = outcome.state.fit
     state = assess(problem, fit, best_noise(problem, fit))
     gain, _ = entry(problem, fit)
     order = np.argsort(fit.active)
@@ -268,13 +228,13 @@ def conclude(problem: Problem, outcome: Outcome, *, saturated: bool) -> Solution
         log_lam=np.log(fit.lam[order]),
         noise_variance=state.noise,
         objective=state.objective,
-        n_iter=outcome.n_iter,
-        converged=outcome.converged and not saturated,
+        n_iter=len(trace),
+        converged=converged and not saturated,
         certificate=Certificate(
             gradient=float(np.abs(gradient(problem, fit, state.noise)).max(initial=0.0)),
             best_gain=float(gain.max(initial=0.0)),
         ),
         saturated=saturated,
-        trace=outcome.trace,
+        trace=tuple(trace),
         laplace_rate=problem.prior.rate,
     )

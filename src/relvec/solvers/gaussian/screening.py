@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,25 +13,8 @@ from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point
 
-
-class Factorised(Protocol):
-    """A model of some atoms, with ``G + Lam`` factorised."""
-
-    @property
-    def lam(self) -> Vector:
-        """Precisions."""
-
-    @property
-    def factor(self) -> Matrix:
-        """Lower Cholesky factor of ``G + Lam``."""
-
-    @property
-    def whitened(self) -> Vector:
-        """``L^-1 Phi't``."""
-
-    @property
-    def quadratic(self) -> float:
-        """``R = t' K^-1 t``."""
+if TYPE_CHECKING:
+    from relvec.solvers.gaussian.reference import Fit
 
 
 class Screen(NamedTuple):
@@ -43,7 +26,7 @@ class Screen(NamedTuple):
     """``L^-1 G[active, :]``."""
 
 
-def screen(problem: Problem, active: IndexArray, point: Factorised) -> Screen:
+def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
     """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
     if not len(active):

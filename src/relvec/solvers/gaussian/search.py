@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec.solvers.base import Candidate, Monitor, Problem, Relay, Solution, WarmStart
-from relvec.solvers.gaussian.ascent import Schedule, ascend
+from relvec.solvers.gaussian.ascent import Schedule, ascend, settle
+from relvec.solvers.gaussian.backward import prune, without_penalties
+from relvec.solvers.gaussian.beam import subset_starts
 from relvec.solvers.gaussian.moves import Visited, improve
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, find_obstacle
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
@@ -133,6 +135,9 @@ class _Search:
         self.held = problem.noise_variance
         usable = problem.moments.usable
         self.is_charged = bool((problem.min_gain[usable] > self.tuning.charged).all())
+        prior = problem.prior
+        self.is_penalised = self.is_charged or prior.is_penalised or prior.has_density
+        self.null = empty_state(problem, self.held)
         self.is_small = int(np.count_nonzero(usable)) <= self.tuning.small
         self.polish = Schedule(
             threshold=1e-3 if self.is_small else 1e-2,
@@ -229,10 +234,39 @@ class _Search:
         again = dense_start(self.problem, start.atoms, theta, self.tuning)
         return self.climb(f"all atoms mixed in at {share:g}", again, self.loose)
 
+    def try_subsets(self) -> None:
+        """From subsets of small residual, if that leads elsewhere and not far below the best."""
+        found = [settle(self.problem, each) for each in subset_starts(self.problem, self.tuning)]
+        for state in sorted(found, key=_rank, reverse=True):
+            best = max(self.ends, key=_rank)
+            is_end = any(np.array_equal(state.active, end.active) for end in self.ends)
+            if not is_end and state.objective > best.objective - self.tuning.shift_slack:
+                self.climb("subset", state, self.polish)
+
+    def prune(self, start: Ridge) -> None:
+        """From the best model on the backward path that begins without penalties."""
+        free = without_penalties(self.problem, self.loose.threshold)
+        begin, noise = EMPTY, self.held
+        if len(start.atoms) <= self.problem.active_cap:
+            begin = dense_start(free, start.atoms, start.log_lam, self.tuning)
+        elif noise is None:  # all atoms together would explain it
+            noise = 0.45 * start.noise_variance
+        flat = ascend(
+            free, begin, self.loose, noise_variance=noise, stage="backward", monitor=self.relay
+        )
+        self.relay.n_iter += flat.n_rounds
+        if flat.stopped:
+            raise _Stopped(flat)
+        state = prune(self.problem, flat)
+        if state.objective > max(self.ends, key=_rank).objective + self.tuning.worthwhile:
+            self.climb("backward", state, self.polish)
+
     # ------------------------------------------------------------------ plans
 
     def finish(self, start: Ridge) -> State:
         """Search where the plan did not, and take the best end state to its maximum."""
+        if self.is_penalised and max(self.ends, key=_rank).objective < self.null.objective:
+            self.climb("no atoms", EMPTY, self.polish)
         best = max(self.ends, key=_rank)
         worth = best.objective + float(self.problem.min_gain[best.active].sum())
         if not self.is_charged and worth < start.objective:
@@ -319,11 +353,15 @@ class _Search:
         return state
 
     def _search_columns(self, start: Ridge) -> None:
-        """Explicit columns at a price: forward selection, which rarely needs help."""
-        pool = [self.climb("forward", EMPTY, self.polish)]
+        """Explicit columns with entry penalties: forward, from subsets, and backwards."""
+        first = self.climb("forward", EMPTY, self.polish)
         if self.effort != "fast":
-            pool.append(self.forward(0.45, start, self.polish))
-            self.merge(pool, self.polish)
+            self.merge([first, self.forward(0.45, start, self.polish)], self.polish)
+        if self.is_small and (self.effort != "fast" or not len(first.active)):
+            # columns may be worth their penalties together where none is by itself
+            self.try_subsets()
+        if self.is_small and self.effort != "fast":
+            self.prune(start)
 
     def _search_small(self, start: Ridge) -> None:
         first = self.dense(start, 0.0, self.polish)  # balanced is never below the fast search

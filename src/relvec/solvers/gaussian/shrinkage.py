@@ -18,7 +18,7 @@ import numpy as np
 from relvec._checks import check_positive
 from relvec._typing import ArrayLike, Vector
 
-__all__ = ["entry_threshold", "gain", "shrink", "shrinkage"]
+__all__ = ["entry_threshold", "shrink", "shrinkage"]
 
 BLOCK = 1 << 16
 """Coefficients worked on at a time: temporaries stay in the cache and memory does not grow."""
@@ -50,27 +50,6 @@ def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
     return 1.0 - 1.0 / np.maximum(v, 1.0)
 
 
-def gain(squares_over_noise: ArrayLike, c: float) -> Vector:
-    """Return what each coefficient adds to the objective at its best precision.
-
-    Parameters
-    ----------
-    squares_over_noise : array-like
-        ``u``, squared coefficients divided by the variance of the noise.
-    c : float
-        Price of one degree of freedom.
-
-    Returns
-    -------
-    gain : ndarray
-        ``(v - 1 - log v) / 2`` with ``v = u - 2 c``, where ``v > 1``; else zero.
-    """
-    excess = np.asarray(squares_over_noise, dtype=np.float64) - (1.0 + 2.0 * c)
-    excess = np.maximum(excess, 0.0)
-    result: Vector = 0.5 * (excess - np.log1p(excess))
-    return result
-
-
 def entry_threshold(c: float, price: float = 0.0) -> float:
     """Return the ``u`` above which a coefficient is kept.
 
@@ -98,14 +77,7 @@ def entry_threshold(c: float, price: float = 0.0) -> float:
     return 1.0 + 2.0 * c + w
 
 
-def shrink(
-    z: Vector,
-    noise_variance: float,
-    c: float,
-    out: Vector | None = None,
-    *,
-    price: float = 0.0,
-) -> tuple[Vector, int]:
+def shrink(z: Vector, noise_variance: float, c: float) -> tuple[Vector, int]:
     """Return the posterior mean of coefficients, and how many are not zero.
 
     Parameters
@@ -116,10 +88,6 @@ def shrink(
         Variance of the noise in each.
     c : float
         Price of one degree of freedom: 0 gives the non-negative garrote.
-    out : ndarray, optional
-        Where to write the result, in C order; may be `z` itself.
-    price : float, default=0.0
-        What a coefficient must gain besides to be kept (``min_gain``).
 
     Returns
     -------
@@ -135,25 +103,13 @@ def shrink(
     (array([ 0. , -1.5,  9.9]), 2)
     """
     noise_variance = check_positive("noise_variance", noise_variance, allow_zero=True)
-    if out is None:
-        out = np.empty(np.shape(z))
-    elif out.shape != z.shape or not out.flags.c_contiguous:
-        raise ValueError(
-            f"out must be in C order and have the shape of z, {z.shape}; got {out.shape}."
-        )
-    given, result = np.reshape(z, -1), out.reshape(-1)
-    cut = entry_threshold(c, price) * noise_variance
-    squares = np.empty(min(BLOCK, max(given.size, 1)))
-    n_kept = 0
-    for start in range(0, given.size, BLOCK):
-        block = given[start : start + BLOCK]
-        square = np.multiply(block, block, out=squares[: block.size])
+    flat = np.reshape(z, -1)
+    mean, n_kept, cut = np.zeros(flat.size), 0, entry_threshold(c) * noise_variance
+    for start in range(0, flat.size, BLOCK):
+        block = flat[start : start + BLOCK]
+        square = block * block
         kept = np.flatnonzero(square > cut)
-        # Gathered before the zeros are written: `out` may be `z`.
-        values, square = block[kept], square[kept]
-        square -= (2.0 * c) * noise_variance
-        target = result[start : start + BLOCK]
-        target[...] = 0.0
-        target[kept] = values - values * (noise_variance / square)
+        values, excess = block[kept], square[kept] - (2.0 * c) * noise_variance
+        mean[start + kept] = values - values * (noise_variance / excess)
         n_kept += kept.size
-    return out, n_kept
+    return mean.reshape(np.shape(z)), n_kept

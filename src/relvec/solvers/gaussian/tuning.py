@@ -90,5 +90,14 @@ class SearchTuning:
     same: float = 1e-4
     """End states whose objectives differ by less, with equally many atoms, are the same one."""
 
+    beam: int = 60
+    """Subsets of each size that a beam search among penalised columns keeps."""
+    beam_work: int = 12000
+    """Fewer if with every further column they would be more than this: some milliseconds."""
+    subset_size: int = 8
+    """Most columns of a subset: with more, forward selection and its recombinations find them."""
+    subsets: int = 6
+    """Subsets to ascend from, the best of any size."""
+
 
 DEFAULT = SearchTuning()

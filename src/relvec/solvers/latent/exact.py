@@ -10,11 +10,11 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-from scipy.optimize import minimize
 
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate
 from relvec.solvers.latent.entries import promising_units
+from relvec.solvers.latent.precisions import climb_precisions
 from relvec.solvers.latent.problem import LatentState
 from relvec.solvers.latent.walk import Stopped, Walk
 
@@ -48,31 +48,10 @@ def ascend_exactly(walk: Walk, max_iter: int) -> tuple[bool, Certificate]:
 
 def _climb(walk: Walk) -> None:
     """Quasi-Newton steps on the precisions of the active units."""
-    problem, state = walk.problem, walk.state
-    active, weights = state.active, state.mode.weights
+    problem, active = walk.problem, walk.state.active
     if not len(active):
         return
-    columns, n_units = walk.columns(active), len(active) // problem.tied
-
-    def cost(log_precision: Vector) -> tuple[float, Vector]:
-        nonlocal weights
-        # as if all models were allowed: an infinite cost says nothing of where to turn
-        each = np.tile(log_precision, problem.tied)
-        trial = problem.evaluate(active, each, columns, weights, judge=False)
-        weights = trial.mode.weights
-        slope = problem.gradient(trial, exact=True).reshape(problem.tied, -1).sum(axis=0)
-        return -trial.objective, -slope
-
-    least, most = (bound[:n_units] for bound in problem.bounds(columns))
-    found = minimize(
-        cost,
-        np.clip(state.log_precision[:n_units], least, most),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=list(zip(least, most, strict=True)),
-        options={"maxiter": 200, "gtol": 1e-6, "ftol": 1e-14},
-    )
-    there = np.tile(found.x, problem.tied)
+    there, weights = climb_precisions(problem, walk.state, walk.columns(active))
     if walk.accept(active, there, weights):
         return
     if problem.signs is not None:

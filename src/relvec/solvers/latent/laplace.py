@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.priors import BoundFlat
 from relvec.solvers.base import Monitor
+from relvec.solvers.latent.backward import has_penalties, remove_singly, start_backwards
 from relvec.solvers.latent.exact import ascend_exactly
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.search import BlockSearch
@@ -75,16 +75,14 @@ class LaplaceSolver(BaseEstimator):
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
-        is_stopped = False
-        if problem.prior.is_penalised and warm_start is None:
-            # under a penalty single atoms are hard to find; the free model finds them
-            free = replace(problem, prior=BoundFlat())
-            flat = BlockSearch(free, 10.0 * tol, max_iter, monitor, None)
-            flat.run()
-            warm_start = flat.state.active, flat.state.log_precision
-            is_stopped = flat.is_stopped
+        is_stopped, is_pruned = False, warm_start is None and has_penalties(problem)
+        if is_pruned:
+            # under a penalty single atoms are hard to find; the free model has them
+            warm_start, is_stopped = start_backwards(problem, tol, max_iter, monitor)
         search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
         converged = not is_stopped and search.run()
+        if converged and is_pruned:
+            converged = remove_singly(search)
         if exact and not (is_stopped or search.is_stopped):
             # one atom at a time: more rounds than working sets
             converged, certificate = ascend_exactly(search, 4 * max_iter)

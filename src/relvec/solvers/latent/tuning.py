@@ -24,7 +24,11 @@ class LatentTuning:
     shares: tuple[float, ...] = (1.0, 0.4, 0.1)
     """Shares of a proposed step that are tried, one after the other."""
     patience: float = 1.0
-    """Rise of the objective, in nats, before a block whose step failed is tried again alone."""
+    """Rise of the objective, in nats, before a step that failed is tried again: that of a block
+    alone, or the removal of a unit."""
+    less_lost: float = 0.5
+    """Fall of twice the evidence lost with a unit after which its removal is tried again: of all
+    removals tried with several latent functions, some two in a hundred succeed."""
     hopeless: float = 6.0
     """Twice the evidence lost at fixed curvature with an atom that is not tried without."""
     tried: int = 5
@@ -47,3 +51,21 @@ class LatentTuning:
     """Slope in a log precision, in nats, with which a maximum is not one."""
     halvings: int = 12
     """Of the way to a model with wrong signs, to find where the first weight is zero."""
+    penalised: float = 0.02
+    """Penalties below this, in nats, are tolerances; `SearchTuning.charged` of regressions."""
+    eliminated: int = 3
+    """Units of least loss that are tried in each step of a backward path."""
+    bulk: int = 16
+    """With twice as many units or more, one in so many leaves a backward path at once."""
+    climb_steps: int = 25
+    """Quasi-Newton steps on the precisions after each removal."""
+    climb_tol: float = 1e-6
+    """Relative rise at which they end: some 1e-4 nats."""
+    faint: float = 0.01
+    """Effective degrees of freedom of a unit that is as good as absent."""
+    certified: int = 24
+    """Units of least loss without which a model is tried before it counts as the end."""
+    recoverable: float = 5.0
+    """Nats lost with a unit that the precisions of the others may make up for."""
+    certain: float = 1e-3
+    """Nats by which a model with one unit less must be better."""

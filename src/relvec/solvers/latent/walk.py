@@ -43,6 +43,7 @@ class Walk:
             self.state = problem.evaluate(nothing, log_precision[:0], columns[:, :0])
         self.hold(active)
         self.trace = [self.state.objective]
+        self._needed: dict[int, tuple[float, float]] = {}
 
     # ------------------------------------------------------------------ columns
 
@@ -108,8 +109,13 @@ class Walk:
         values = np.tile(log_precision, self.problem.tied)
         return active[order], np.concatenate([self.state.log_precision, values])[order]
 
-    def remove_one(self, most: int = 2, hopeless: float = np.inf) -> bool:
-        """Drop the unit whose loss is least, or the next, if the objective rises by that."""
+    def remove_one(
+        self, most: int = 2, hopeless: float = np.inf, *, remember: bool = False
+    ) -> bool:
+        """Drop the unit whose loss is least, or the next, if the objective rises by that.
+
+        If asked to `remember`, those that failed wait until something has changed.
+        """
         problem, state = self.problem, self.state
         if not len(state.active):
             return False
@@ -119,10 +125,19 @@ class Walk:
         for place in np.argsort(loss)[:most]:
             if loss[place] > hopeless:
                 return False
+            if remember and self._is_needed(int(state.active[place]), float(loss[place])):
+                continue
             rest = units != place
             if self.accept(state.active[rest], state.log_precision[rest]):
                 return True
+            self._needed[int(state.active[place])] = state.objective, float(loss[place])
         return False
+
+    def _is_needed(self, unit: int, loss: float) -> bool:
+        """Whether the model was worse without a unit, and little has changed since."""
+        objective, lost = self._needed.get(unit, (-np.inf, np.inf))
+        has_risen = self.state.objective >= objective + self.tuning.patience
+        return not (has_risen or loss <= lost - self.tuning.less_lost)
 
     def settle_precisions(self, tol: float) -> None:
         """Take steps of which regressions of single blocks know nothing.
@@ -141,7 +156,7 @@ class Walk:
             ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
             value = np.tile(np.log(ratio), tied)
             moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
-            removed = self.remove_one(hopeless=self.tuning.hopeless)
+            removed = self.remove_one(hopeless=self.tuning.hopeless, remember=problem.n_blocks > 1)
             if not removed and (not moved or self.state.objective - before < tol):
                 return
 

@@ -1,0 +1,65 @@
+"""Backward elimination under penalties, from the solution without them.
+
+See `relvec.solvers.latent.backward`, which does the same for other likelihoods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from relvec._typing import Vector
+from relvec.evidence import penalised_shrinkage, removal_loss, without_each
+from relvec.priors import BoundFlat
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.ascent import settle
+from relvec.solvers.gaussian.newton import Point
+from relvec.solvers.gaussian.state import State, empty_state, objective_of, point_of
+
+__all__ = ["prune", "without_penalties"]
+
+
+def without_penalties(problem: Problem, tolerance: float) -> Problem:
+    """Return the problem under the flat prior, where atoms enter if they gain at all."""
+    free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tolerance))
+    return replace(problem, prior=BoundFlat(problem.prior.noise), min_gain=free)
+
+
+def prune(problem: Problem, start: State) -> State:
+    """Remove the atoms of a model one by one, down to none; return the best model on the way.
+
+    Precisions are maximised anew after every removal.
+    """
+    state = best = settle(problem, start)
+    while len(state.active):
+        point = point_of(problem, state)
+        # without penalties a smaller model has less evidence: below that none can be the best
+        if point is None or state.objective + _penalties(problem, state, point) < best.objective:
+            break
+        place = int(np.argmin(_losses(problem, state, point)))
+        rest = np.delete(np.arange(len(state.active)), place)
+        state = settle(problem, State(state.active[rest], state.theta[rest]))
+        if state.objective > best.objective:
+            best = state
+    empty = empty_state(problem, problem.noise_variance)
+    return best if best.objective > empty.objective else empty
+
+
+def _penalties(problem: Problem, state: State, point: Point) -> float:
+    """What a model pays: penalties of entries and degrees of freedom, and the prior's density."""
+    return float(problem.min_gain[state.active].sum()) - point.prior
+
+
+def _losses(problem: Problem, state: State, point: Point) -> Vector:
+    """What is lost with each atom, all precisions held, less the penalty of its entry."""
+    active, covariance = state.active, point.covariance
+    n, _, prior, noise = objective_of(problem, problem.noise_variance).take(active)
+    mean = covariance @ problem.moments.correlation[active]
+    shrunk = None
+    if prior.is_penalised:
+        shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
+    known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
+    density = prior.log_density(state.theta, noise) if prior.has_density else None
+    loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
+    return loss - problem.min_gain[active]

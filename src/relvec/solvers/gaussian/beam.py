@@ -1,0 +1,83 @@
+"""Initialisations for penalised columns: subsets of small residual, by beam search.
+
+An atom that has to bring a minimum gain enters a forward search only if it brings that by itself.
+Columns that explain little one by one and much together, such as powers of one input, are never
+found that way. A beam search keeps, at every size, the subsets of least residual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.solvers.base import Problem
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN
+from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
+
+__all__ = ["subset_starts"]
+
+
+def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[State]:
+    """Return models to ascend from: the best subsets of any size, best first.
+
+    Spec: least squares of a subset ``S`` of unit-norm atoms leaves ``R = t't - b' G_SS^-1 b``, and
+    another atom takes ``q^2 / s`` off it, ``q = b_m - G_mS G_SS^-1 b``, ``s = 1 - G_mS G_SS^-1
+    G_Sm``. Subsets are ranked by ``-N/2 log R``, or ``-R / (2 sigma^2)`` if the noise is held, less
+    half the logarithm of ``N`` and the penalties for each atom.
+    """
+    moments = problem.moments
+    usable = np.flatnonzero(moments.usable & np.isfinite(problem.min_gain))
+    gram, correlation = moments.gram(usable), moments.correlation[usable]
+    resolution = moments.resolution[usable]
+    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance).take(usable)
+    penalty = problem.min_gain[usable] + prior.penalty + 0.5 * np.log(max(n, 1.0))
+
+    def score(atoms: IndexArray, residual: Vector) -> Vector:
+        fit = -0.5 * (n * np.log(residual) if noise is None else residual / noise)
+        result: Vector = fit - penalty[atoms].sum(axis=1)
+        return result
+
+    beam = max(tuning.subsets, min(tuning.beam, tuning.beam_work // max(len(usable), 1)))
+    level: IndexArray = np.empty((1, 0), dtype=np.intp)
+    found: list[tuple[float, float, IndexArray]] = []
+    for _ in range(min(tuning.subset_size, len(usable), problem.active_cap)):
+        atoms, residual = _enlarged(level, gram, correlation, target_ss, resolution)
+        value = score(atoms, residual)
+        best = np.argsort(-value, kind="stable")[: tuning.subset_size * beam]
+        # a subset is reached from as many others as it has atoms
+        _, first = np.unique(atoms[best], axis=0, return_index=True)
+        best = best[np.sort(first)][:beam]
+        level = atoms[best]
+        if not len(level):
+            break
+        found += zip(value[best], residual[best], level, strict=True)
+    found.sort(key=lambda subset: -subset[0])
+    starts = []
+    for _, left, atoms in found[: tuning.subsets]:
+        # the prior variances that would give the weights of least squares
+        inner = gram[np.ix_(atoms, atoms)] + 1e-12 * np.eye(len(atoms))
+        weights = np.linalg.solve(inner, correlation[atoms])
+        variance = left / n if noise is None else noise
+        theta = np.log(variance / np.maximum(weights**2, 1e-300))
+        starts.append(State(usable[atoms], np.clip(theta, THETA_MIN, THETA_MAX)))
+    return starts
+
+
+def _enlarged(
+    subsets: IndexArray, gram: Matrix, correlation: Vector, target_ss: float, resolution: Vector
+) -> tuple[IndexArray, Vector]:
+    """Return every subset with every further atom, and the sum of squares it leaves."""
+    inner = gram[subsets[:, :, None], subsets[:, None, :]]
+    inner = inner + 1e-12 * np.eye(subsets.shape[1])
+    rows, own = gram[subsets], correlation[subsets]
+    solved = np.linalg.solve(inner, np.concatenate([rows, own[:, :, None]], axis=2))
+    q = correlation - np.einsum("skp,sk->sp", rows, solved[:, :, -1])
+    s = 1.0 - np.einsum("skp,skp->sp", rows, solved[:, :, :-1])
+    left = target_ss - np.einsum("sk,sk->s", own, solved[:, :, -1])
+    allowed = s > resolution
+    np.put_along_axis(allowed, subsets, False, axis=1)
+    which, atom = np.nonzero(allowed)
+    residual = left[which] - q[which, atom] ** 2 / s[which, atom]
+    atoms = np.sort(np.concatenate([subsets[which], atom[:, None]], axis=1), axis=1)
+    return atoms, np.maximum(residual, 1e-14 * target_ss)

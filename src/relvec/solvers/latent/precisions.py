@@ -1,0 +1,51 @@
+"""Ascent of the Laplace evidence in the precisions of a fixed set of atoms."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from relvec._typing import Matrix, Vector
+from relvec.solvers.latent.problem import LatentProblem, LatentState
+
+__all__ = ["climb_precisions"]
+
+
+def climb_precisions(
+    problem: LatentProblem,
+    state: LatentState,
+    columns: Matrix,
+    *,
+    max_iter: int = 200,
+    ftol: float = 1e-14,
+) -> tuple[Vector, Vector]:
+    """Take quasi-Newton steps with exact derivatives; `columns` are those of the active atoms.
+
+    Returns
+    -------
+    log_precision, weights : ndarray
+        Where the steps end, and weights close to the mode there. What the model there is worth, if
+        it is allowed at all, has yet to be judged.
+    """
+    active, weights = state.active, state.mode.weights
+    n_units = len(active) // problem.tied
+
+    def cost(log_precision: Vector) -> tuple[float, Vector]:
+        nonlocal weights
+        # as if all models were allowed: an infinite cost says nothing of where to turn
+        each = np.tile(log_precision, problem.tied)
+        trial = problem.evaluate(active, each, columns, weights, judge=False)
+        weights = trial.mode.weights
+        slope = problem.gradient(trial, exact=True).reshape(problem.tied, -1).sum(axis=0)
+        return -trial.objective, -slope
+
+    least, most = (bound[:n_units] for bound in problem.bounds(columns))
+    found = minimize(
+        cost,
+        np.clip(state.log_precision[:n_units], least, most),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(zip(least, most, strict=True)),
+        options={"maxiter": max_iter, "gtol": 1e-6, "ftol": ftol},
+    )
+    return np.tile(found.x, problem.tied), weights
