@@ -77,7 +77,7 @@ def main(picture: Path = PICTURE) -> None:
     print(f"  fit time                 {seconds:.2f} s")
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10.0, 4.3), layout="constrained")
-    draw_curve(left, X[:, [2]], y)
+    draw_curve(left, rvm, X, y, column=2)
     draw_calibration(right, y_test, mean, interval, inside)
     picture.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(picture, dpi=110, metadata={"Software": None})
@@ -106,12 +106,13 @@ def error(observed: np.ndarray, predicted: np.ndarray) -> float:
     return root_mean_squared_error(observed, predicted)
 
 
-def draw_curve(axes, bmi: np.ndarray, y: np.ndarray) -> None:
-    """One input, so that the whole model can be seen."""
-    model = RVMRegressor().fit(bmi, y)
+def draw_curve(axes, model, X: np.ndarray, y: np.ndarray, column: int) -> None:
+    """The model along one input, for a patient who is at the median in all others."""
     grid = np.linspace(5, 60, 400)
-    mean, std = model.predict(grid[:, None], return_std=True)
-    _, curve = model.predict(grid[:, None], return_std=True, include_noise=False)
+    along = np.tile(np.median(X, axis=0), (len(grid), 1))
+    along[:, column] = grid
+    mean, std = model.predict(along, return_std=True)
+    _, curve = model.predict(along, return_std=True, include_noise=False)
     axes.fill_between(
         grid,
         mean - 1.96 * std,
@@ -131,10 +132,10 @@ def draw_curve(axes, bmi: np.ndarray, y: np.ndarray) -> None:
         label="95 %, the curve",
     )
     axes.plot(grid, mean, color=MODEL, lw=1.8, label="mean")
-    axes.plot(bmi[:, 0], y, ".", color=DATA, ms=4, alpha=0.7, mew=0, label="training patients")
+    axes.plot(X[:, column], y, ".", color=DATA, ms=4, alpha=0.7, mew=0, label="training patients")
     rows = model.relevance_
     axes.plot(
-        bmi[rows, 0],
+        X[rows, column],
         y[rows],
         "o",
         mfc="none",
@@ -149,7 +150,7 @@ def draw_curve(axes, bmi: np.ndarray, y: np.ndarray) -> None:
         xlabel="body mass index (kg/m²)",
         ylabel="disease progression (score)",
     )
-    finish(axes, f"One input: {len(rows)} of {len(y)} patients carry the curve", "lower right")
+    finish(axes, "One input, the others at their medians", "lower right")
 
 
 def draw_calibration(axes, observed, mean, interval, inside) -> None:
@@ -166,7 +167,7 @@ def draw_calibration(axes, observed, mean, interval, inside) -> None:
         xlabel="predicted progression (score)",
         ylabel="observed progression (score)",
     )
-    finish(axes, f"All ten inputs: {len(observed)} test patients", "upper left")
+    finish(axes, f"{len(observed)} test patients", "upper left")
 
 
 def finish(axes, title: str, legend_at: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.helpers_docs import DOCS, ROOT
 
-NUMBERS = r"(\d[\d ]*(?:\.\d+)?)"
+NUMBERS = r"(?<![\d.])(\d+(?: \d{3})*(?:\.\d+)?)"
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 WORDS += ["eleven", "twelve"]
 README, START, GUIDE = ROOT / "README.md", DOCS / "start.md", DOCS / "guide"

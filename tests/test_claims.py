@@ -57,11 +57,12 @@ def test_diabetes_picture_and_start_page_say_the_same() -> None:
     data = load_diabetes(scaled=False)
     X, X_test, y, y_test = train_test_split(data.data, data.target, random_state=0)
     kept, rows, tested, inside = claimed(
-        README, r"carried by # of # patients.*?Right: # test patients, # of them inside their 95 %"
+        README, r"keeps # of # patients;.*?Right: # test patients, # of them inside their 95 %"
     )
     assert (rows, tested) == (len(y), len(y_test))
-    assert len(RVMRegressor().fit(X[:, [2]], y).relevance_) == kept
     model = RVMRegressor().fit(X, y)
+    assert len(model.relevance_vectors_) == pytest.approx(kept, abs=1)
+    assert claimed(START, "# of # patients are kept") == [kept, rows]
     lower, upper = model.predict_interval(X_test).T
     covered = np.count_nonzero((lower <= y_test) & (y_test <= upper))
     assert covered == pytest.approx(inside, abs=1)
@@ -90,19 +91,19 @@ def test_far_from_the_data_the_band_of_the_ten_lines_covers_the_curve(seed: int)
     lower, upper = model.predict_interval(x).T
     truth = np.sinc(x[:, 0] / np.pi)
     assert ((lower <= truth) & (truth <= upper)).all()
-    assert abs(model.predict(x)[2] - y.mean()) < 0.05
-    assert (upper - lower)[2] > 2.0 * (upper - lower)[0]
+    mean, std = model.predict(x, return_std=True)
+    assert abs(mean[2] - y.mean()) < 0.5
+    assert std[2] > 2.0 * std[0]
+    assert std[2] == pytest.approx(y.std(), rel=0.3)  # "as wide as the targets are spread"
     assert len(model.relevance_) < 10
 
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("size")), reason="needs a C compiler")
 def test_size_of_the_ten_lines_in_c(tmp_path: Path) -> None:
-    claim = r"the (\w+) vectors of the ten lines above compile to # kB"
-    vectors, kilobytes = claimed(README, claim)
+    (kilobytes,) = claimed(README, "the model of the ten lines above compiles to # kB")
     rng = np.random.default_rng(0)  # that of the page
     X = rng.uniform(-10, 10, size=(100, 1))
     model = RVMRegressor().fit(X, np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=100))
-    assert len(model.relevance_) == vectors
     (tmp_path / "model.c").write_text(export_c(model, name="model"), "utf-8")
     subprocess.run(["cc", "-Os", "-c", "model.c"], cwd=tmp_path, check=True)
     run = subprocess.run(["size", "model.o"], cwd=tmp_path, check=True, capture_output=True)
@@ -165,17 +166,17 @@ def test_logistic_regression_on_the_tumours_of_the_start() -> None:
 
 @pytest.mark.slow
 def test_refused_tumours_hold_most_errors_on_other_splits() -> None:
-    left, wrong = claimed(START, "on five such splits together # of #")
+    splits, left, wrong = claimed(START, r"on (\w+) such splits together # of #")
     data, kinds = load_breast_cancer(return_X_y=True)
     n_wrong = n_left = 0
-    for split in range(5):
+    for split in range(int(splits)):
         X, X_test, y, y_test = train_test_split(data, kinds, random_state=split)
         classifier = RVMClassifier().fit(X, y)
         is_wrong = classifier.predict(X_test) != y_test
         wary = classifier.decide(X_test, 1.0 - np.eye(2), reject_cost=0.1)
         n_wrong += is_wrong.sum()
         n_left += is_wrong[~wary.is_rejected].sum()
-    assert n_wrong == pytest.approx(wrong, abs=4)
+    assert n_wrong == pytest.approx(wrong, abs=3)
     assert n_left == pytest.approx(left, abs=2)
 
 
