@@ -20,7 +20,12 @@ def claimed(page: Path, pattern: str) -> list[float]:
     found = re.findall(pattern.replace("#", NUMBERS), text)
     assert len(found) == 1, f"{page.name} has {len(found)} sentences like {pattern!r}"
     row = found[0] if isinstance(found[0], tuple) else (found[0],)
-    return [float(WORDS.index(each) if each in WORDS else each.replace(" ", "")) for each in row]
+    return [_value(figure) for figure in row]
+
+
+def _value(figure: str) -> float:
+    word = figure.lower()
+    return float(WORDS.index(word) if word in WORDS else word.replace(" ", ""))
 
 
 def table(part: str, title: str) -> dict[str, list[str]]:
