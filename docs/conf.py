@@ -56,6 +56,7 @@ WIDE = [
     "comparison",
     "notation",
     "benchmarks",
+    "accuracy",
     "reproduced",
     "results",
     "guide/command_line",

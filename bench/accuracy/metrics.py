@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.accuracy.forecasts import Forecast
-from bench.classification.metrics import N_BINS, SMALLEST
+from bench.classification.metrics import calibration_error, log_loss
 
-__all__ = ["COVERAGES", "METRICS", "Metric", "calibration_rows", "class_rows", "judge_regression"]
+__all__ = ["COVERAGES", "METRICS", "Metric", "judge_classes", "judge_regression"]
 
 COVERAGES = (50, 90, 95)
 """Probabilities of central intervals, in percent."""
@@ -69,24 +69,10 @@ def judge_regression(forecast: Forecast, y: np.ndarray) -> dict[str, float]:
     return {**result, "coverage_error": float(np.mean(distances))}
 
 
-def calibration_rows(probability: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Return what each row contributes to the expected calibration error.
-
-    Rows are put into ten equal bins of their highest probability. A row contributes the distance
-    of that probability from whether it was right, with the sign of the sum over its bin, so that
-    the mean over rows is the error of `bench.classification.metrics.calibration_error`.
-    """
-    confidence = probability.max(axis=1)
-    distance = confidence - (np.argmax(probability, axis=1) == label)
-    bins = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
-    sign = np.sign(np.bincount(bins, distance, minlength=N_BINS))
-    return sign[bins] * distance
-
-
-def class_rows(
+def judge_classes(
     decision: np.ndarray, probability: np.ndarray, label: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return contributions of test rows to the metrics of a classifier: these are their means.
+) -> dict[str, float]:
+    """Return the metrics of a classifier.
 
     Parameters
     ----------
@@ -97,11 +83,10 @@ def class_rows(
     label : ndarray of shape (n_samples,)
         True classes.
     """
-    own = np.clip(probability[np.arange(len(label)), label], SMALLEST, 1.0)
     truth = np.eye(probability.shape[1])[label]
     return {
-        "error": (decision != label).astype(float),
-        "log_loss": -np.log(own),
-        "brier": np.sum((probability - truth) ** 2, axis=1),
-        "ece": calibration_rows(probability, label),
+        "error": float(np.mean(decision != label)),
+        "log_loss": log_loss(probability, label),
+        "brier": float(np.mean(np.sum((probability - truth) ** 2, axis=1))),
+        "ece": calibration_error(probability, label),
     }

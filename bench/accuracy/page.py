@@ -7,65 +7,74 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.accuracy.picture import draw_scores
+from bench.accuracy.fits import MOST_ROWS
+from bench.accuracy.picture import draw_scores, draw_sets
 from bench.accuracy.problems import PROBLEMS
 from bench.accuracy.suite import PARTS
 from bench.accuracy.tables import losses_table, ordered, problem_tables, score_tables
 from bench.report import Table, number
 
-__all__ = ["PAGE", "PICTURE", "notes", "page", "shown_tables", "write_page"]
+__all__ = ["PAGE", "PICTURE", "SCORES", "notes", "page", "shown_tables", "write_page"]
 
 Record = dict[str, Any]
 
-PAGE, PICTURE = "ACCURACY.md", "accuracy.png"
+PAGE, PICTURE, SCORES = "ACCURACY.md", "accuracy.png", "accuracy-scores.png"
 
 PUBLISHED = {
     "uci_boston": -2.55,
     "uci_energy": -0.62,
-    "uci_power": -2.77,
     "uci_wine_red": -0.93,
     "uci_yacht": -0.75,
 }
-"""MLPD of NGBoost in the documentation of the package xgboost-distribution."""
+"""MLPD of NGBoost in the documentation of the package xgboost-distribution, on sets whose training
+rows are all used here."""
 
 OPENING = """# Accuracy
 
-Models of relvec with all their defaults, beside peers that are tuned by cross-validation, on the
-same splits of the same sets. Made by `python -m bench accuracy --write-readme`; how to run it is
-in [README.md](README.md#accuracy).
+relvec with all its defaults beside peers that are scaled and tuned as is customary, on the same
+splits of the same data sets. Made by `python -m bench accuracy --write-readme`
+([how to run it](README.md#accuracy)).
 """
 
-MEASURES = """## How it is measured
+MEASURES = f"""## How it is measured
 
+- A **draw** is one split of a set, or one fresh sample of a simulated one. Everybody gets the same
+  rows: those of the split, or {MOST_ROWS} of its training rows at random if it has more. Nothing
+  was chosen on test rows.
 - Every fit runs in a process of its own with one BLAS thread. **CPU s** contains all that a user
-  waits for: standardisation, cross-validation and what the density of a peer needs. Imports do
-  not count. Median over draws. **> 300**: a fit was stopped after so many CPU seconds and the
-  method not tried on further draws.
+  waits for: standardisation, cross-validation, restarts, and the residuals for an error bar.
+  Imports do not count. Median over draws. **> N** instead of metrics: a fit was stopped after N
+  CPU seconds and the method not run on further draws; it is not compared on that set.
 - **RMSE**: root mean square error on test rows. **MLPD**: mean log predictive density of test
-  targets in nats, in units of the target; higher is better. **CRPS**: continuous ranked
-  probability score, in units of the target; of Gaussian densities in closed form, else from
-  quantiles.
-- **50 %, 90 %, 95 %**: share of test targets inside the central intervals of that probability. In
-  the comparison, **coverage** is the distance of the share from the probability in each draw,
-  mean over the three. Small test sets make it larger, for everybody alike.
+  targets in nats, in units of the target; more is better. **CRPS**: continuous ranked probability
+  score, in units of the target; of Gaussian distributions in closed form, else from quantiles.
+- **50 %, 90 %, 95 %**: share of test targets that the central intervals of that probability
+  cover. In the comparison, **coverage** is the distance of the share from the probability in each
+  draw, averaged over the three. Small test sets make it larger, for everybody alike.
+- RidgeCV, LassoCV, SVR and HistGradientBoosting have no predictive distribution. For MLPD, CRPS
+  and coverage they get a Gaussian one: standard deviation the same everywhere, the root mean
+  square of their cross-validated residuals.
 - **error**: share of test rows put into a wrong class. **log loss**: mean negative log
-  probability of the true class, in nats, probabilities cut off at 1e-12. **Brier**: squared
-  distances of the probabilities from the truth, summed over all classes (for two classes twice
-  the score of one class). **calibration**: expected calibration error, that is rows in ten equal
-  bins of their highest probability; distance between mean probability and share of hits in a bin,
+  probability of the true class in nats, probabilities cut off at 1e-12. **Brier**: squared
+  differences between probabilities and outcomes, summed over all classes (for two classes twice
+  the score of one class). **calibration**: expected calibration error: test rows in ten equal
+  bins of their highest probability; distance between mean probability and accuracy in a bin,
   weighted by its rows.
 - **vectors**: training rows in the kernels that a prediction evaluates; methods without kernels
   have none.
-- Means over draws, **±** their standard error.
+- Means over draws, **±** their plain standard error.
 
 **Wins, ties and losses.** relvec is compared with each peer singly, set by set. The difference
-between the two is taken draw by draw (of CPU and vectors the logarithm of the ratio); a win or a
-loss is a mean difference of more than two standard errors, else it is a tie. The standard error
-is over draws; where there is one split, over its test rows. A peer that did not finish is not
-compared on that set; where relvec did not finish and the peer did, relvec has lost. Random splits
-of one set have rows in common, which makes standard errors too small and wins and losses too
-many: the second table uses the correction of Nadeau and Bengio (Machine Learning 52, 2003). Of
-comparisons between equals one in twenty is a win or a loss by chance.
+between the two is taken draw by draw (of CPU seconds and vectors the logarithm of the ratio); a
+win or a loss is a mean difference of more than two standard errors, all else is a tie. Splits of
+one set have rows in common, so that the plain standard error over n draws, s / √n, is too small.
+The correction of Nadeau and Bengio (Machine Learning 52, 2003) is used: s √(1/n + r) with r the
+ratio of test to training rows of the split. Their argument is for test sets smaller than training
+sets; where the test set is the larger (most of the ida sets, pima, ripley), the training rows make
+the difference between draws, and r is the ratio of training to test rows. Fresh samples have
+r = 0. The second table of each kind has the plain standard errors. Where relvec did not finish and
+the peer did, relvec has lost. Of comparisons between equals about one in twenty is a win or a loss
+at random.
 """
 
 
@@ -80,11 +89,11 @@ def page(records: Sequence[Record], facts: str) -> str:
         Machine, versions, date and command.
     """
     parts = [part for part in PARTS if ordered(part, records)]
-    blocks = [OPENING, facts, f"![Wins, ties and losses of relvec by peer and metric]({PICTURE})"]
-    blocks += ["## Wins and losses"]
+    blocks = [OPENING, facts, f"![relvec against each peer on each set]({PICTURE})"]
+    blocks += ["## Wins, ties and losses", f"![By peer and metric]({SCORES})"]
     for part in parts:
         blocks += [table.markdown() for table in score_tables(part, records) if table.rows]
-    blocks += ["Every loss in a metric of quality, most certain first:"]
+    blocks += ["Every loss in a metric of quality, the most standard errors first:"]
     for part in parts:
         losses = losses_table(part, records)
         blocks.append(losses.markdown() if losses.rows else f"{losses.title}: nowhere.")
@@ -106,7 +115,7 @@ def page(records: Sequence[Record], facts: str) -> str:
 def notes(part: str, records: Sequence[Record]) -> list[str]:
     """Return how the methods were used, and what did not converge, finish or run."""
     mine = ordered(part, records)
-    used = {record["method"] for record in mine}
+    used, present = ({record[key] for record in mine} for key in ("method", "problem"))
     lines = [f"{m.name}: {m.note}." for m in PARTS[part].values() if m.name in used]
     absent = [m.name for m in PARTS[part].values() if m.name not in used]
     if absent:
@@ -120,16 +129,29 @@ def notes(part: str, records: Sequence[Record]) -> list[str]:
         draws = [draw for r in mine if r["method"] == name for draw in r["draws"]]
         n_cut = sum(draw["is_cut_short"] for draw in draws)
         if n_cut:
-            lines.append(f"{name}: {n_cut} of {len(draws)} fits ended before they had converged.")
-    for record in mine:
-        if record["status"] != "ok":
-            reason = record.get("error", f"over {record.get('limit', 0):.0f} CPU seconds")
-            done = f"after {len(record['draws'])} finished draws"
-            lines.append(f"{record['problem']}, {record['method']}: {reason}, {done}.")
-    present = {record["problem"] for record in mine}
+            lines.append(f"{name}: {n_cut} of {len(draws)} fits ended before convergence.")
+    lines += _incomplete(mine)
     without = [p.name for p in PROBLEMS.values() if p.part == part and p.name not in present]
     if without:
         lines.append(f"Not run: {', '.join(without)}.")
+    return lines
+
+
+def _incomplete(records: Sequence[Record]) -> list[str]:
+    """Return who has fewer draws than others of the set, and who did not finish."""
+    most: dict[str, int] = {}
+    for record in records:
+        most[record["problem"]] = max(most.get(record["problem"], 0), len(record["draws"]))
+    fewer, lines = [], []
+    for record in records:
+        where, n_draws = f"{record['problem']} {record['method']}", len(record["draws"])
+        if record["status"] != "ok":
+            reason = record.get("error", f"over {record['limit']:.0f} CPU seconds")
+            lines.append(f"{where}: {reason} after {n_draws} finished draws; not compared.")
+        elif n_draws < most[record["problem"]]:
+            fewer.append(f"{where} {n_draws}")
+    if fewer:
+        lines.append(f"Fewer draws than others, compared on these: {', '.join(fewer)}.")
     return lines
 
 
@@ -154,6 +176,7 @@ def shown_tables(part: str, records: Sequence[Record]) -> list[Table]:
 
 
 def write_page(folder: Path, records: Sequence[Record], facts: str) -> None:
-    """Write page and picture into a folder."""
-    draw_scores(records, folder / PICTURE)
+    """Write page and pictures into a folder."""
+    draw_sets(records, folder / PICTURE)
+    draw_scores(records, folder / SCORES)
     (folder / PAGE).write_text(page(records, facts), encoding="utf-8")

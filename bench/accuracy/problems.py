@@ -32,7 +32,9 @@ class Problem:
     n_draws: int | None = None
     """How many different draws there are, if not as many as one likes; they count from zero."""
     is_resampled: bool = True
-    """Whether training sets of two draws have rows in common."""
+    """Whether two draws have rows in common."""
+    repeats: int = 10
+    """Draws on the page."""
 
     @property
     def is_there(self) -> bool:
@@ -40,11 +42,27 @@ class Problem:
         where = folder()
         return self.file is None or (where is not None and (where / self.file).exists())
 
+    def overlap(self, draw: Draw) -> float:
+        """Return the odds that a row of one draw's smaller part is also in another's.
+
+        Nadeau and Bengio (2003) take the odds of test rows, test over training rows, as the
+        correlation of two draws over one minus it. Where the test rows are the more numerous,
+        the training rows make the difference between draws, and their odds are taken.
+        """
+        if not self.is_resampled:
+            return 0.0
+        few, many = sorted((len(draw.y), len(draw.y_test)))
+        return few / many
+
     def seeds(self, first: int, n_draws: int) -> list[int]:
         """Return the numbers of so many draws, or of all if there are fewer."""
         if self.n_draws is None:
             return list(range(first, first + n_draws))
         return list(range(min(n_draws, self.n_draws)))
+
+
+def _first(repeats: int, n_draws: int) -> str:
+    return "the" if repeats >= n_draws else f"the first {repeats} of the"
 
 
 def _split(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Draw:
@@ -55,7 +73,7 @@ def _split(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) ->
 # ---------------------------------------------------------------- regression
 
 
-def uci(name: str) -> Problem:
+def uci(name: str, repeats: int) -> Problem:
     """Return one of the sets with twenty published splits."""
 
     def draw(number: int) -> Draw:
@@ -63,8 +81,8 @@ def uci(name: str) -> Problem:
         train = arrays["train_mask"][number]
         return _split(arrays["X"], arrays["y"], train, ~train)
 
-    what = "the 20 published splits, 90 % for training"
-    return Problem(name, "regression", draw, what, f"{name}.npz", 20)
+    what = f"{_first(repeats, 20)} 20 published splits, 90 % for training"
+    return Problem(name, "regression", draw, what, f"{name}.npz", 20, repeats=repeats)
 
 
 def halves(name: str, inputs: str, rows: str) -> Problem:
@@ -96,21 +114,37 @@ def friedman(kind: int) -> Problem:
 # ---------------------------------------------------------------- classification
 
 
-def published(name: str, key: str) -> Problem:
-    """Return a set with published splits."""
+def published(name: str, key: str, repeats: int = 10) -> Problem:
+    """Return a set with ten published splits."""
     known = SETS[key]
-    what = "the published split" if known.n_draws == 1 else f"{known.n_draws} published splits"
-    return Problem(name, "classification", known.draw, what, known.file, known.n_draws)
+    what = f"{_first(repeats, 10)} 10 published splits"
+    return Problem(
+        name, "classification", known.draw, what, known.file, known.n_draws, repeats=repeats
+    )
 
 
-def _ripley(number: int) -> Draw:
-    arrays = read_set("ripley_synth.npz")
-    label, label_test = (arrays[name].astype(int) for name in ("y_train", "y_test"))
-    return Draw(arrays["X_train"], label, arrays["X_test"], label_test)
+def repartitioned(name: str, file: str) -> Problem:
+    """Return a published split, and random ones of all its rows into parts of the same sizes."""
+
+    def draw(number: int) -> Draw:
+        arrays = read_set(file)
+        n_train = len(arrays["y_train"])
+        X, y = (np.concatenate([arrays[f"{a}_train"], arrays[f"{a}_test"]]) for a in "Xy")
+        label = np.unique(y, return_inverse=True)[1]
+        order = np.arange(len(y))
+        if number > 0:
+            order = np.random.default_rng(number).permutation(order)
+        return _split(X, label, order[:n_train], order[n_train:])
+
+    what = "the published split, then random ones of the same sizes"
+    return Problem(name, "classification", draw, what, file, 100)
 
 
 def shuffled(
-    name: str, load: Callable[[], tuple[np.ndarray, np.ndarray]], file: str | None = None
+    name: str,
+    load: Callable[[], tuple[np.ndarray, np.ndarray]],
+    file: str | None = None,
+    repeats: int = 10,
 ) -> Problem:
     """Return random splits of a set, classes in equal shares."""
 
@@ -124,7 +158,7 @@ def shuffled(
 
     source = "" if file else ", set of scikit-learn"
     what = f"random splits, {100 * (1 - TEST_SHARE):.0f} % for training{source}"
-    return Problem(name, "classification", draw, what, file)
+    return Problem(name, "classification", draw, what, file, repeats=repeats)
 
 
 def from_file(file: str) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
@@ -154,7 +188,11 @@ def from_sklearn(name: str) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
 PROBLEMS = {
     problem.name: problem
     for problem in (
-        *(uci(f"uci_{name}") for name in ("yacht", "boston", "energy", "wine_red", "power")),
+        uci("uci_yacht", 20),
+        uci("uci_boston", 20),
+        uci("uci_energy", 10),
+        uci("uci_wine_red", 10),
+        uci("uci_power", 10),
         halves("boston", "X", "train_253"),
         halves("diabetes", "X_raw", "train_221"),
         *(friedman(kind) for kind in (1, 2, 3)),
@@ -164,8 +202,8 @@ PROBLEMS = {
         published("ida_waveform", "Waveform"),
         published("ida_german", "German"),
         published("ida_image", "Image"),
-        published("pima", "Pima"),
-        Problem("ripley", "classification", _ripley, "the published split", "ripley_synth.npz", 1),
+        repartitioned("pima", "pima.npz"),
+        repartitioned("ripley", "ripley_synth.npz"),
         shuffled("iris", from_file("iris.npz"), "iris.npz"),
         shuffled("ionosphere", from_file("ionosphere.npz"), "ionosphere.npz"),
         shuffled("colon", from_file("colon.npz"), "colon.npz"),

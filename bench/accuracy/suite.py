@@ -18,7 +18,7 @@ from bench.accuracy.store import Store
 from bench.classification.problems import VARIABLE
 from bench.classification.suite import run_job
 
-__all__ = ["DEFAULT_PARTS", "LIMIT", "NAMES", "PARTS", "REPEATS", "Request", "folder_of", "run"]
+__all__ = ["DEFAULT_PARTS", "LIMIT", "NAMES", "PARTS", "Request", "folder_of", "run"]
 
 Record = dict[str, Any]
 
@@ -26,9 +26,8 @@ PARTS: dict[str, dict[str, Method]] = METHODS
 DEFAULT_PARTS = tuple(PARTS)
 NAMES = tuple(dict.fromkeys(name for methods in METHODS.values() for name in methods))
 """Of methods, in the order of tables."""
-LIMIT = 300.0
+LIMIT = 100.0
 """CPU seconds of a fit unless asked otherwise."""
-REPEATS = 20
 QUICK_REPEATS = 2
 QUICK = {"regression": ("friedman3",), "classification": ("pima",)}
 CHUNK = 5
@@ -50,10 +49,10 @@ class Request:
     is_fresh: bool = False
     """Whether to run again what is recorded."""
 
-    @property
-    def n_draws(self) -> int:
-        """How many draws of each problem."""
-        return self.repeats or (QUICK_REPEATS if self.is_quick else REPEATS)
+    def seeds(self, problem: Problem) -> list[int]:
+        """Return the draws of a problem."""
+        default = QUICK_REPEATS if self.is_quick else problem.repeats
+        return problem.seeds(self.seed, self.repeats or default)
 
 
 def folder_of(output: Path | None, is_quick: bool) -> Path:
@@ -86,7 +85,7 @@ def run(request: Request, store: Store) -> None:
         if request.is_fresh:
             store.delete(problem.part, problem.name, method.name)
         record = store.read(problem.part, problem.name, method.name) or _empty(problem, method)
-        for seeds in _missing(record, problem.seeds(request.seed, request.n_draws), request.limit):
+        for seeds in _missing(record, request.seeds(problem), request.limit):
             record = _continued(record, seeds, problem, request.limit)
             store.write(record)
             print(_line(record), file=sys.stderr, flush=True)

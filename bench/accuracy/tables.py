@@ -65,7 +65,9 @@ def _title(name: str, records: Sequence[Record]) -> str:
         return name
     n_draws = max(len(record["draws"]) for record in records)
     one = draws[0]
-    sizes = f"{one['n_train']} rows of {one['n_features']} inputs, {one['n_test']} test rows"
+    sizes = (
+        f"{one['n_train']} training rows, {one['n_test']} test rows, {one['n_features']} features"
+    )
     return f"{name}: {sizes}; {PROBLEMS[name].what}; draws: {n_draws}"
 
 
@@ -99,7 +101,7 @@ def score_tables(part: str, records: Sequence[Record]) -> list[Table]:
     found = comparisons(part, ordered(part, records))
     metrics = METRICS[part]
     result = []
-    for is_corrected in (False, True):
+    for is_corrected in (True, False):
         score = scores(found, is_corrected=is_corrected)
         rows = []
         for peer in PARTS[part]:
@@ -107,14 +109,14 @@ def score_tables(part: str, records: Sequence[Record]) -> list[Table]:
             n_sets = len({one.problem for one in found if one.peer == peer})
             if peer != OURS and n_sets:
                 rows.append([peer, str(n_sets), *line])
-        kind = ", error corrected for rows in common" if is_corrected else ""
+        kind = "" if is_corrected else ", standard errors not corrected for rows in common"
         title = f"{part.capitalize()}: wins / ties / losses of relvec{kind}"
         result.append(Table(title, ("against", "sets", *(m.name for m in metrics)), rows))
     return result
 
 
 def losses_table(part: str, records: Sequence[Record]) -> Table:
-    """Return every loss in a metric of quality, in standard errors the largest first."""
+    """Return every loss in a metric of quality, the most standard errors first."""
     found = [
         one
         for one in comparisons(part, ordered(part, records))

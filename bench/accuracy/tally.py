@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bench.accuracy.methods import OURS
 from bench.accuracy.metrics import METRICS, Metric
 
@@ -19,9 +17,6 @@ Record = dict[str, Any]
 
 N_ERRORS = 2.0
 """Standard errors beyond which a difference is a win or a loss."""
-ONE_RATIO = 0.125
-"""Taken as standard error of the logarithm of a ratio where there is one draw: CPU seconds of one
-fit vary by 10 to 25 %."""
 
 
 class Comparison(NamedTuple):
@@ -37,13 +32,14 @@ class Comparison(NamedTuple):
     theirs: float
     gap: float
     error: float
-    corrected_error: float
     """With the correction of Nadeau and Bengio (2003) for draws that have rows in common."""
+    plain_error: float
+    """As if draws had no rows in common."""
 
-    def verdict(self, *, is_corrected: bool = False) -> str:
+    def verdict(self, *, is_corrected: bool = True) -> str:
         """Return "win", "tie" or "loss"."""
         # rounding must not decide where all draws differ alike
-        margin = N_ERRORS * (self.corrected_error if is_corrected else self.error) + 1e-12
+        margin = N_ERRORS * (self.error if is_corrected else self.plain_error) + 1e-12
         if self.gap > margin:
             return "win"
         return "loss" if self.gap < -margin else "tie"
@@ -81,29 +77,15 @@ def _value(metric: Metric, figure: float) -> float:
 def compare(ours: Record, other: Record, metric: Metric) -> Comparison | None:
     """Return the paired comparison on the draws that both have.
 
-    The standard error is that of the mean over draws; where there is one draw, that over its test
-    rows. None if there is nothing to compare: a peer without vectors, one draw without rows.
+    None if there is nothing to compare: a peer without vectors, or fewer than two draws.
     """
     theirs = {draw["seed"]: draw for draw in other["draws"]}
     both = [(draw, theirs[draw["seed"]]) for draw in ours["draws"] if draw["seed"] in theirs]
-    if not both or any(draw[metric.key] is None for pair in both for draw in pair):
+    if len(both) < 2 or any(draw[metric.key] is None for pair in both for draw in pair):
         return None
     gaps = [_value(metric, a[metric.key]) - _value(metric, b[metric.key]) for a, b in both]
-    if len(gaps) > 1:
-        variance = statistics.variance(gaps)
-        overlap = statistics.fmean(one["overlap"] for one, _ in both)
-        error = math.sqrt(variance / len(gaps))
-        corrected = math.sqrt(variance * (1.0 / len(gaps) + overlap))
-    else:
-        one, two = both[0]
-        if metric.is_ratio:
-            error = ONE_RATIO
-        elif metric.key in one.get("rows", {}) and metric.key in two.get("rows", {}):
-            rows = np.asarray(two["rows"][metric.key]) - np.asarray(one["rows"][metric.key])
-            error = float(rows.std(ddof=1)) / math.sqrt(len(rows))
-        else:
-            return None
-        corrected = error
+    variance = statistics.variance(gaps)
+    overlap = statistics.fmean(one["overlap"] for one, _ in both)
     return Comparison(
         ours["problem"],
         other["method"],
@@ -111,8 +93,8 @@ def compare(ours: Record, other: Record, metric: Metric) -> Comparison | None:
         statistics.fmean(one[metric.key] for one, _ in both),
         statistics.fmean(two[metric.key] for _, two in both),
         statistics.fmean(gaps),
-        error,
-        corrected,
+        math.sqrt(variance * (1.0 / len(gaps) + overlap)),
+        math.sqrt(variance / len(gaps)),
     )
 
 
@@ -141,7 +123,7 @@ def comparisons(part: str, records: Sequence[Record]) -> list[Comparison]:
 
 
 def scores(
-    found: Sequence[Comparison], *, is_corrected: bool = False
+    found: Sequence[Comparison], *, is_corrected: bool = True
 ) -> dict[tuple[str, str], Score]:
     """Return the score by peer and key of the metric."""
     result: dict[tuple[str, str], Score] = {}

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from bench import __main__ as command
-from bench.accuracy import fits, page, suite, tables, tally
+from bench.accuracy import fits, page, picture, suite, tables, tally
 from bench.accuracy.forecasts import ModelForecast, NormalForecast, crps_from_quantiles
 from bench.accuracy.methods import (
     Classified,
@@ -22,13 +22,11 @@ from bench.accuracy.methods import (
 from bench.accuracy.metrics import (
     COVERAGES,
     METRICS,
-    calibration_rows,
-    class_rows,
+    judge_classes,
     judge_regression,
 )
 from bench.accuracy.problems import PROBLEMS, Problem, problems_of
 from bench.accuracy.store import Store
-from bench.classification.metrics import calibration_error, error_rate, log_loss
 from bench.classification.problems import Draw
 
 
@@ -126,14 +124,16 @@ def test_metrics_of_a_classification(n_classes):
     rng = np.random.default_rng(2)
     p = rng.dirichlet(np.ones(n_classes), 300)
     label = rng.integers(0, n_classes, 300)
-    rows = class_rows(np.argmax(p, axis=1), p, label)
-    brier = 0.0
-    for probability, true in zip(p, label, strict=True):
+    decision = rng.integers(0, n_classes, 300)
+    found = judge_classes(decision, p, label)
+    brier = loss = error = 0.0
+    for probability, true, said in zip(p, label, decision, strict=True):
         brier += sum((probability[k] - (k == true)) ** 2 for k in range(n_classes)) / 300
-    assert rows["brier"].mean() == pytest.approx(brier)
-    assert rows["error"].mean() == pytest.approx(error_rate(p, label))
-    assert rows["log_loss"].mean() == pytest.approx(log_loss(p, label))
-    assert rows["ece"].mean() == pytest.approx(calibration_error(p, label))
+        loss -= math.log(probability[true]) / 300
+        error += (said != true) / 300
+    assert found["brier"] == pytest.approx(brier)
+    assert found["error"] == pytest.approx(error)
+    assert found["log_loss"] == pytest.approx(loss)
 
 
 def test_calibration_error_by_brute_force():
@@ -148,7 +148,8 @@ def test_calibration_error_by_brute_force():
         if inside:
             hits = np.mean([np.argmax(p[i]) == label[i] for i in inside])
             expected += len(inside) / 500 * abs(hits - np.mean([p[i].max() for i in inside]))
-    assert calibration_rows(p, label).mean() == pytest.approx(expected)
+    found = judge_classes(np.argmax(p, axis=1), p, label)
+    assert found["ece"] == pytest.approx(expected)
 
 
 # ---------------------------------------------------------------- methods and problems
@@ -174,7 +175,7 @@ def test_every_method_runs(part, name):
         pytest.skip(f"{method.package} is not installed")
     draw = small_draw(part)
     problem = Problem("small", part, lambda seed: draw, "made up")
-    record = fits.fit_and_judge(method, problem, draw, with_rows=True)
+    record = fits.fit_and_judge(method, problem, draw)
     json.dumps(record)
     assert record["overlap"] == pytest.approx(60 / 90)
     if part == "regression":
@@ -182,7 +183,6 @@ def test_every_method_runs(part, name):
         assert record["mlpd"] > -1.0
     else:
         assert record["error"] < 0.4
-        assert len(record["rows"]["ece"]) == 60
         p = method.fit(draw.X, draw.y).probability(draw.X_test)
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
@@ -211,7 +211,8 @@ def test_draws_of_a_problem(problem):
     if not problem.is_there:
         pytest.skip("the set is not here")
     seeds = problem.seeds(1000, 2)
-    assert seeds == ([0, 1][: problem.n_draws] if problem.n_draws else [1000, 1001])
+    assert seeds == ([0, 1] if problem.n_draws else [1000, 1001])
+    assert 5 <= problem.repeats <= (problem.n_draws or 20)
     draw, again = problem.draw(seeds[0]), problem.draw(seeds[0])
     for one, other in zip(draw, again, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -221,21 +222,73 @@ def test_draws_of_a_problem(problem):
     if problem.part == "classification":
         assert set(draw.y) == set(range(draw.y.max() + 1))
         assert set(draw.y_test) <= set(draw.y)
-    if len(seeds) > 1:
-        assert not np.array_equal(draw.y, problem.draw(seeds[1]).y)
+    assert not np.array_equal(draw.y, problem.draw(seeds[1]).y)
+
+
+@pytest.mark.parametrize(("n_train", "n_test", "odds"), [(90, 10, 1 / 9), (40, 160, 1 / 4)])
+def test_overlap_of_two_draws(n_train, n_test, odds):
+    """It is that of the smaller part: the chance of a row to be in it, over one minus it."""
+    draw = Draw(np.zeros((n_train, 1)), np.zeros(n_train), np.zeros((n_test, 1)), np.zeros(n_test))
+    split = Problem("small", "regression", lambda seed: draw, "made up")
+    assert split.overlap(draw) == pytest.approx(odds)
+    fresh = Problem("small", "regression", lambda seed: draw, "made up", is_resampled=False)
+    assert fresh.overlap(draw) == 0.0
+
+
+def test_the_corrected_error_is_that_of_the_mean():
+    """Two constant models on random splits: the truth is known over sets and splits."""
+    rng = np.random.default_rng(8)
+    gaps, corrected, plain = [], [], []
+    for _ in range(400):
+        loss = rng.standard_normal(100)  # difference between the models on each row of a set
+        splits = [rng.permutation(loss)[:20].mean() for _ in range(10)]
+        ours = record_of("relvec", splits, overlap=20 / 80)
+        found = tally.compare(ours, record_of("SVR", [0.0] * 10, overlap=20 / 80), RMSE)
+        gaps.append(found.gap)
+        corrected.append(found.error**2)
+        plain.append(found.plain_error**2)
+    truth = np.mean(np.square(gaps))
+    assert np.mean(corrected) == pytest.approx(truth, rel=0.2)
+    assert np.mean(plain) < 0.7 * truth
+
+
+def test_everybody_gets_as_many_rows(monkeypatch):
+    monkeypatch.setattr(fits, "MOST_ROWS", 40)
+    seen = []
+
+    def fit(X, y):
+        seen.append((X, y))
+        return fake_regression(0.0)(X, y)
+
+    draw = small_draw("regression")
+    problem = Problem("small", "regression", lambda seed: draw, "made up")
+    for name in ("relvec", "SVR"):
+        method = Method(name, "regression", "numpy", fit, "")
+        record = fits.fit_and_judge(method, problem, draw)
+        assert (record["n_train"], record["n_test"]) == (40, 60)
+        assert record["overlap"] == pytest.approx(60 / 90)  # of the splits, before the choice
+    np.testing.assert_array_equal(seen[0][0], seen[1][0])
+    assert set(seen[0][1]) <= set(draw.y)
 
 
 # ---------------------------------------------------------------- wins, ties and losses
 
 RMSE, MLPD = METRICS["regression"][:2]
 VECTORS, CPU = METRICS["regression"][4:]
-LOG_LOSS = METRICS["classification"][1]
 
 
-def record_of(method, figures, key="rmse", part="regression", problem="friedman1", **more):
+def record_of(
+    method, figures, key="rmse", part="regression", problem="friedman1", overlap=1 / 9, **more
+):
     blank = {metric.key: 1.0 for metric in METRICS[part]}
     blank |= {f"coverage_{percent}": percent / 100 for percent in COVERAGES}
-    facts = {"n_train": 90, "n_test": 10, "n_features": 3, "overlap": 1 / 9, "is_cut_short": False}
+    facts = {
+        "n_train": 90,
+        "n_test": 10,
+        "n_features": 3,
+        "overlap": overlap,
+        "is_cut_short": False,
+    }
     draws = [{**blank, **facts, "seed": i, key: value} for i, value in enumerate(figures)]
     known = {"part": part, "problem": problem, "method": method, "status": "ok", "limit": 300.0}
     return {**known, "draws": draws, **more}
@@ -246,9 +299,8 @@ def test_a_comparison_is_paired():
     found = tally.compare(ours, peer, RMSE)
     gaps = [0.1, 0.3, 0.2]
     assert found.gap == pytest.approx(0.2)
-    assert found.error == pytest.approx(statistics.stdev(gaps) / math.sqrt(3))
-    expected = statistics.stdev(gaps) * math.sqrt(1 / 3 + 1 / 9)
-    assert found.corrected_error == pytest.approx(expected)
+    assert found.plain_error == pytest.approx(statistics.stdev(gaps) / math.sqrt(3))
+    assert found.error == pytest.approx(statistics.stdev(gaps) * math.sqrt(1 / 3 + 1 / 9))
     assert found.verdict() == "win"
     assert tally.compare(record_of("relvec", gaps), record_of("SVR", [0.0] * 3), RMSE).gap < 0
 
@@ -267,26 +319,30 @@ def test_more_density_and_fewer_seconds_are_better():
     ("gap", "verdict"), [(2.1, "win"), (1.9, "tie"), (0.0, "tie"), (-1.9, "tie"), (-2.1, "loss")]
 )
 def test_two_standard_errors_decide(gap, verdict):
-    one = tally.Comparison("friedman1", "SVR", RMSE, 0.0, gap, gap, 1.0, 2.0)
+    one = tally.Comparison("friedman1", "SVR", RMSE, 0.0, gap, gap, 1.0, 0.5)
     assert one.verdict() == verdict
-    assert one.verdict(is_corrected=True) == "tie"
+    plain = {1.0: "win", 0.0: "tie", -1.0: "loss"}[np.sign(gap)]
+    assert one.verdict(is_corrected=False) == plain
 
 
-def test_one_split_is_judged_by_its_rows():
-    rng = np.random.default_rng(5)
-    a, b = rng.random(50), rng.random(50)
-    ours, peer = (
-        record_of(name, [rows.mean()], "log_loss", "classification", "pima")
-        for name, rows in (("relvec", a), ("SVC", b))
-    )
-    assert tally.compare(ours, peer, LOG_LOSS) is None
-    ours["draws"][0]["rows"], peer["draws"][0]["rows"] = (
-        {"log_loss": rows.tolist()} for rows in (a, b)
-    )
-    found = tally.compare(ours, peer, LOG_LOSS)
-    assert found.gap == pytest.approx(np.mean(b - a))
-    assert found.error == pytest.approx(np.std(b - a, ddof=1) / math.sqrt(50))
-    assert tally.compare(ours, peer, CPU).verdict() == "tie"
+def test_one_draw_is_not_compared():
+    assert tally.compare(record_of("relvec", [1.0]), record_of("SVR", [2.0]), RMSE) is None
+
+
+def test_the_picture_says_ours_minus_theirs():
+    records = [record_of("relvec", [1.1, 1.1]), record_of("SVR", [1.0, 1.0])]
+    rmse, mlpd = tally.comparisons("regression", records)[:2]
+    assert (picture._difference(rmse), rmse.verdict()) == ("+10.0", "loss")
+    assert (picture._difference(mlpd), mlpd.verdict()) == ("+0.000", "tie")
+    records[0]["status"] = "over limit"
+    lost = tally.comparisons("regression", records)[0]
+    assert (picture._difference(lost), lost.verdict()) == ("not run", "loss")
+
+
+def test_fewer_draws_are_told():
+    records = [record_of("relvec", [1.0] * 5), record_of("SVR", [1.0] * 3)]
+    said = page.notes("regression", records)
+    assert "Fewer draws than others, compared on these: friedman1 SVR 3." in said
 
 
 def test_scores_over_sets():
@@ -351,8 +407,7 @@ def small_suite(monkeypatch):
     }
     names = {"regression": "boston", "classification": "pima"}
     for part, name in names.items():
-        n_draws = 1 if part == "classification" else 7
-        known = Problem(name, part, problems[part], "made up", n_draws=n_draws)
+        known = Problem(name, part, problems[part], "made up", n_draws=7)
         monkeypatch.setitem(PROBLEMS, name, known)
     makers = {
         "regression": (fake_regression, {"relvec": 0.0, "SVR": 2.0}),
@@ -379,7 +434,7 @@ OPTIONS = ["--problems", "boston,pima", "--methods", "relvec,SVR,SVC"]
 def test_a_small_run(small_suite, tmp_path, capsys):
     arguments = ["accuracy", "--output", str(tmp_path), *OPTIONS]
     assert command.main(arguments) == 0
-    assert [len(job["case"]["seeds"]) for job in small_suite] == [5, 2, 5, 2, 1, 1]
+    assert [len(job["case"]["seeds"]) for job in small_suite] == [5, 2] * 4
     record = Store(tmp_path).read("regression", "boston", "SVR")
     assert [draw["seed"] for draw in record["draws"]] == list(range(7))
     assert record["version"] == f"numpy {np.__version__}"
@@ -388,7 +443,9 @@ def test_a_small_run(small_suite, tmp_path, capsys):
     assert "Not run: uci_yacht" in text
     assert "not installed or not asked for: RidgeCV" in text
     assert str(tmp_path) not in text
-    assert (tmp_path / page.PICTURE).stat().st_size > 1000
+    for file in (page.PICTURE, page.SCORES):
+        assert f"]({file})" in text
+        assert (tmp_path / file).stat().st_size > 1000
     assert "always 2.0" in capsys.readouterr().out
 
     # nothing is run twice, unless it is asked for or there are more draws
@@ -396,7 +453,7 @@ def test_a_small_run(small_suite, tmp_path, capsys):
     assert command.main([*arguments, "--report-only"]) == command.main(arguments) == 0
     assert small_suite == []
     assert command.main([*arguments, "--fresh", "--parts", "classification"]) == 0
-    assert [job["case"]["method"] for job in small_suite] == ["relvec", "SVC"]
+    assert [job["case"]["method"] for job in small_suite] == ["relvec"] * 2 + ["SVC"] * 2
 
 
 @pytest.mark.slow

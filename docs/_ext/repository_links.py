@@ -23,6 +23,7 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "extending.md",
     "bench/README.md": "benchmarks.md",
+    "bench/ACCURACY.md": "accuracy.md",
     "reproduce/README.md": "reproduced.md",
     "reproduce/RESULTS.md": "results.md",
     "examples": "gallery/index.rst",

@@ -163,7 +163,7 @@ def best_of_default(
 def _plan(settings: Settings) -> list[tuple[str, str, str, int, int, int]]:
     """Return signal, dictionary, prior, draw, steps between noise estimates, number of runs."""
     n_draws = settings.at_most(N_DRAWS)
-    first, other = (6, 4) if settings.is_quick else (N_RUNS, N_OTHER)
+    first, other = (3, 2) if settings.is_quick else (N_RUNS, N_OTHER)
     found = []
     for draw in range(n_draws):
         n = other if draw else first

@@ -2,6 +2,7 @@
 
 SciPy's checked wrappers cost more than the arithmetic at the sizes of an active set, so
 the routines are called directly. No function here modifies its arguments unless it says so.
+Systems without equations, which LAPACK and BLAS refuse, have an empty solution.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ def robust_cholesky(matrix: Matrix) -> Matrix:
 
 def solve_lower(factor: Matrix, right: Matrix, *, transposed: bool = False) -> Matrix:
     """Solve ``L x = right`` (or ``L' x = right``) for a lower triangular `factor`."""
+    if not len(factor):
+        return right
     solution, info = _trtrs(factor, right, lower=1, trans=int(transposed))
     if info != 0:
         raise np.linalg.LinAlgError("singular triangular factor")
@@ -87,11 +90,15 @@ def solve_lower(factor: Matrix, right: Matrix, *, transposed: bool = False) -> M
 
 def solve_lower_rows(factor: Matrix, rows: Matrix, *, overwrite: bool = False) -> Matrix:
     """Return ``L^-1 rows`` for C-ordered `rows` (k, m), without transposing copies."""
+    if not len(factor):
+        return rows
     return _trsm(1.0, factor, rows.T, side=1, lower=1, trans_a=1, overwrite_b=int(overwrite)).T
 
 
 def solve_upper_rows(factor: Matrix, rows: Matrix) -> Matrix:
     """Return ``L^-T rows`` for C-ordered `rows` (k, m)."""
+    if not len(factor):
+        return rows
     return _trsm(1.0, factor, rows.T, side=1, lower=1).T
 
 
@@ -113,7 +120,7 @@ def inverse_diagonal_from_cholesky(factor: Matrix) -> Vector:
 
 def solve_cholesky(factor: Matrix, right: Vector) -> Vector:
     """Solve ``L L' x = right``."""
-    return _potrs(factor, right, lower=1)[0]
+    return _potrs(factor, right, lower=1)[0] if len(factor) else right
 
 
 def log_det_cholesky(factor: Matrix) -> float:

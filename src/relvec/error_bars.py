@@ -342,13 +342,9 @@ class Augmentation:
         if posterior.has_intercept:
             mean = weight @ columns / weight.sum()
         centred = (columns - mean) * self.root_weight[:, None]
-        unit = (self.atoms.at(self.inputs) - posterior.column_mean) / posterior.column_norm
-        unit = unit * self.root_weight[:, None]
-        here = (self.atoms.at(X) - posterior.column_mean) / posterior.column_norm
-        white_cross, white_here = np.empty((0, len(X))), np.empty((0, len(X)))
-        if len(posterior.lam):
-            white_cross = solve_lower(posterior.factor, np.asfortranarray(unit.T @ centred))
-            white_here = solve_lower(posterior.factor, np.asfortranarray(here.T))
+        unit = posterior.unit(self.atoms.at(self.inputs)) * self.root_weight[:, None]
+        white_cross = solve_lower(posterior.factor, np.asfortranarray(unit.T @ centred))
+        white_here = posterior.whiten(self.atoms.at(X))
         own = kernel_diagonal(self.kernel, X) - mean
         unexplained = own - np.einsum("ij,ij->j", white_here, white_cross)
         squared = np.einsum("ij,ij->j", centred, centred)

@@ -60,8 +60,6 @@ def factorise(gram: Matrix, lam: Vector) -> Factor:
     not positive definite in floating point, those below a floor are raised to it, and the floor
     tenfold from 1e-13 until it is.
     """
-    if not len(lam):
-        return Factor(lam, np.empty((0, 0)))
     lower, floor = shifted_cholesky(gram, lam), 1e-13
     while lower is None:
         floor *= 10.0

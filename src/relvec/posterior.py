@@ -14,12 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import (
-    EPS,
-    inverse_from_cholesky,
-    solve_cholesky,
-    solve_lower,
-)
+from relvec._linalg import EPS, inverse_from_cholesky, solve_cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import NOISE_FLOOR, factorise, gaussian_objective
 from relvec.moments.base import Moments
@@ -82,13 +77,13 @@ class Posterior:
         """Trace of the smoother, the intercept included."""
         return float(self.well_determined.sum()) + float(self.has_intercept)
 
-    def _unit(self, atoms: Matrix) -> Matrix:
+    def unit(self, atoms: Matrix) -> Matrix:
+        """Raw atoms, centred and scaled to unit norm."""
         return (atoms - self.column_mean) / self.column_norm
 
-    def _whiten(self, atoms: Matrix) -> Matrix:
-        if not len(self.lam):
-            return np.empty((0, len(atoms)))
-        return solve_lower(self.factor, np.asfortranarray(self._unit(atoms).T))
+    def whiten(self, atoms: Matrix) -> Matrix:
+        """``L^-1 u`` of unit atoms ``u`` at each row, one column per row."""
+        return solve_lower(self.factor, np.asfortranarray(self.unit(atoms).T))
 
     @property
     def _offset_variance(self) -> float:
@@ -96,17 +91,17 @@ class Posterior:
 
     def predict(self, atoms: Matrix) -> Vector:
         """Posterior mean of the function at raw atoms of shape (n, k)."""
-        return self._unit(atoms) @ self.unit_mean + self.target_mean
+        return self.unit(atoms) @ self.unit_mean + self.target_mean
 
     def variance(self, atoms: Matrix) -> Vector:
         """Posterior variance of the function, without noise."""
-        white = self._whiten(atoms)
+        white = self.whiten(atoms)
         spread = np.einsum("ij,ij->j", white, white) + self._offset_variance
         return self.noise_variance * spread
 
     def joint_covariance(self, atoms: Matrix) -> Matrix:
         """Posterior covariance of the function between all rows, without noise."""
-        white = self._whiten(atoms)
+        white = self.whiten(atoms)
         return self.noise_variance * (white.T @ white + self._offset_variance)
 
     def component(
@@ -144,10 +139,9 @@ class Posterior:
         scale = math.sqrt(self.noise_variance)
         noise = rng.standard_normal((len(self.lam), n_draws))
         weights = np.repeat(self.unit_mean[:, None], n_draws, axis=1)
-        if len(self.lam):
-            weights += scale * solve_lower(self.factor, np.asfortranarray(noise), transposed=True)
+        weights += scale * solve_lower(self.factor, np.asfortranarray(noise), transposed=True)
         offset = rng.standard_normal(n_draws) * math.sqrt(self._offset_variance) * scale
-        return self._unit(atoms) @ weights + (self.target_mean + offset)
+        return self.unit(atoms) @ weights + (self.target_mean + offset)
 
     def leave_one_out(
         self, atoms: Matrix, target: Vector, weight: Vector | float = 1.0
@@ -218,19 +212,18 @@ def condition(
     column_mean, norm = moments.column_mean[active], moments.column_norm[active]
     known = factorise(moments.gram(active), np.exp(log_lam))
     lam, factor = known
-    mean = solve_cholesky(factor, moments.correlation[active]) if len(lam) else np.empty(0)
+    mean = solve_cholesky(factor, moments.correlation[active])
     if blocks is None:
         quadratic = moments.target_ss - float(moments.correlation[active] @ mean)
     else:
         residual_ss, slope = _residuals(blocks, mean / norm, column_mean, moments.target_mean)
         quadratic = residual_ss + float(mean @ (lam * mean))
-        if len(lam):
-            # One step of refinement: the weights of near-collinear atoms are large. ``R`` is
-            # quadratic in the weights, so what the step takes off is known.
-            slope = slope / norm - lam * mean
-            step = solve_cholesky(factor, slope)
-            mean = mean + step
-            quadratic -= float(step @ slope)
+        # One step of refinement: the weights of near-collinear atoms are large. ``R`` is
+        # quadratic in the weights, so what the step takes off is known.
+        slope = slope / norm - lam * mean
+        step = solve_cholesky(factor, slope)
+        mean = mean + step
+        quadratic -= float(step @ slope)
     n_effective = moments.n_effective
     target_variance = moments.target_ss / max(n_effective, 1.0)
     if noise_variance is None:

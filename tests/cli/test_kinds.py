@@ -23,6 +23,7 @@ def test_numbers_survive_being_text(values):
     assert numbers.to_list() == values
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=5)))
 def test_any_text_is_a_number_missing_or_found_out(values):
     series = pl.Series("x", values, pl.String)

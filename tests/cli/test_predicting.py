@@ -323,6 +323,27 @@ def test_rows_beyond_the_data_are_flagged(cli, folder, tmp_path):
     assert (shares[1] > 0.99).all()
 
 
+@pytest.mark.slow
+def test_rows_of_classes_beyond_the_data_are_flagged(cli, folder, tmp_path):
+    model, near = tmp_path / "kernels.relvec", folder / "flowers.csv"
+    options = ("-t", "kind", "-o", model, "--no-cv", "--model", "rvm", "-q")
+    assert cli("fit", near, *options).exit_code == 0
+    table = pl.read_csv(near)
+    numbers = [name for name in table.columns if table[name].dtype.is_numeric()]
+    table.with_columns(pl.col(numbers) + 1e6).write_csv(tmp_path / "far.csv")
+    shares = []
+    for path in (near, tmp_path / "far.csv"):
+        result = cli("predict", model, path, "--proba", "--flag-extrapolation")
+        assert result.exit_code == 0, result.output
+        answer = pl.read_csv(io.StringIO(result.stdout))
+        shares.append(answer["extrapolating"])
+    assert (shares[0] < 0.01).all()
+    assert (shares[1] > 0.99).all()
+    probability = answer.select(pl.selectors.float()).drop("extrapolating")
+    expected = table["kind"].value_counts(sort=False).sort("kind")["count"] / len(table)
+    np.testing.assert_allclose(probability.to_numpy()[0], expected, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("model", "table"), [("houses.relvec", "new.csv"), ("flowers.relvec", "flowers.csv")]
 )

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.special import logit, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -236,6 +236,10 @@ def by_hand(model, X):
     return pairs, np.linalg.inv(hessian)
 
 
+def machine_share(model, X):
+    return model.panel_.machines[0].novelty.share(X)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["softmax", "shared"])
 def test_several_classes_against_dense_algebra(form):
@@ -252,19 +256,26 @@ def test_several_classes_against_dense_algebra(form):
     std = model.decision_function(new, return_std=True)[1]
     np.testing.assert_allclose(std, np.sqrt(np.einsum("nkk->nk", joint)), rtol=2e-3)
     mean = atoms @ model.coef_.T + model.intercept_
+    # probabilities are averages over another Gaussian, see tests of `nearest_gaussian`
+    (machine,) = model.panel_.machines
+    factor = machine.nearest.factor / machine.nearest.scale[:, None]
+    joint = np.einsum("nka,ab,nlb->nkl", rows, np.linalg.inv(factor @ factor.T), rows)
+    logits = rows @ machine.nearest.weights + machine.given
     rng = np.random.default_rng(0)
-    draws = [rng.multivariate_normal(m, c, size=20_000) for m, c in zip(mean, joint, strict=True)]
+    draws = [rng.multivariate_normal(m, c, size=20_000) for m, c in zip(logits, joint, strict=True)]
     expected = [softmax(draw, axis=1).mean(axis=0) for draw in draws]
     np.testing.assert_allclose(model.predict_proba(new), expected, atol=0.012)
     np.testing.assert_allclose(
         model.predict_proba(new, moderated=False), softmax(mean, axis=1), rtol=1e-6
     )
-    # what is not known far away does not pull probabilities from the shares of the classes
-    doubtful = RVMClassifier(gamma=4.0, multi_class=form).fit(X, y)
-    np.testing.assert_allclose(doubtful.predict_proba(new), model.predict_proba(new))
+    # far away probabilities are the shares of the classes, and logits are not known
+    novel = RVMClassifier(gamma=4.0, multi_class=form).fit(X, y)
+    kept = 1.0 - machine_share(novel, new) ** 8
+    mixed = kept[:, None] * model.predict_proba(new) + (1.0 - kept[:, None]) * np.bincount(y) / 90
+    np.testing.assert_allclose(novel.predict_proba(new), mixed, rtol=1e-9)
     far = [[30.0, 30.0]]
-    np.testing.assert_allclose(doubtful.predict_proba(far)[0], np.bincount(y) / 90, rtol=1e-6)
-    assert (doubtful.decision_function(far, return_std=True)[1] > std.mean()).all()
+    np.testing.assert_allclose(novel.predict_proba(far)[0], np.bincount(y) / 90, rtol=1e-6)
+    assert (novel.decision_function(far, return_std=True)[1] > std.mean()).all()
 
 
 @pytest.mark.slow
@@ -294,11 +305,15 @@ def test_one_against_the_rest_is_a_machine_for_each():
     each = [RVMClassifier(**options).fit(X, y == k) for k in range(3)]
     assert model.log_evidence_ == pytest.approx(sum(one.log_evidence_ for one in each))
     assert model.objective_ == pytest.approx(sum(one.objective_ for one in each))
-    odds, std = model.decision_function(X, return_std=True)
+    odds, std = model.decision_function(X, return_std=True, moderated=False)
     for k, one in enumerate(each):
-        alone, alone_std = one.decision_function(X, return_std=True)
+        alone, alone_std = one.decision_function(X, return_std=True, moderated=False)
         np.testing.assert_allclose(odds[:, k], alone, rtol=1e-8)
         np.testing.assert_allclose(std[:, k], alone_std, rtol=1e-8)
+    alone = np.column_stack([one.predict_proba(X)[:, 1] for one in each])
+    probability = model.predict_proba(X)
+    np.testing.assert_allclose(probability, alone / alone.sum(axis=1, keepdims=True), rtol=1e-8)
+    np.testing.assert_allclose(model.decision_function(X), logit(probability), rtol=1e-6)
 
 
 def test_price_of_shared_atoms_is_paid_once():

@@ -80,6 +80,7 @@ def test_grid_search_inside_a_union():
     assert model.basis.bases[0].gamma == "scale"
 
 
+@pytest.mark.slow
 @too_narrow
 def test_grid_search_inside_a_kernel_object_and_a_solver():
     model = SparseBayesRegressor(KernelBasis(RBF(1.0)), solver=SequentialSolver("fast"))

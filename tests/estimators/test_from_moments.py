@@ -42,6 +42,7 @@ def statistics_of(basis, X, y, n_targets=1, n_workers=3):
 )
 def test_the_same_model_as_from_the_rows(options):
     X, y = sinc(300)
+    options = options | {"calibrate": False}  # moments hold no rows to calibrate by
     known = SparseBayesRegressor.from_moments(statistics_of(KERNELS, X, y), KERNELS, X, **options)
     fitted = SparseBayesRegressor(KERNELS, calibrate=False, **options).fit(X, y)
     np.testing.assert_array_equal(known.relevance_, fitted.relevance_)

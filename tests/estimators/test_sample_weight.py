@@ -93,7 +93,7 @@ def test_error_bars_of_weighted_rows_in_many_dimensions():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
+@pytest.mark.filterwarnings("ignore:Rows are repeated")
 def test_augmented_error_bars_of_weighted_rows_without_noise():
     """With almost no noise, |k|^2 - |L^-1 Phi'k|^2 would cancel to rounding errors."""
     model = RVMRegressor(error_bars="augmented")

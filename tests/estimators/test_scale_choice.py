@@ -27,8 +27,9 @@ class FakePlan:
 
     tuning = PlanTuning()
 
-    def __init__(self, proposals, objective, score=None):
+    def __init__(self, proposals, objective, score=None, simple=()):
         self.proposals = proposals
+        self.simple = list(simple)
         self.objective = objective
         self.scores = score
         self.fitted = []
@@ -44,30 +45,30 @@ class FakePlan:
     def fit_scaled(self, scaled, data):
         return self.fit(scaled.basis, data)
 
-    def finish(self, fitted, data):
-        return fitted
-
-    def grouped(self, data):
-        return data
+    def simple_proposals(self, scaled):
+        return self.simple
 
     def quickened(self):
         return self
 
-    def simple_proposals(self, scaled):
-        return []
+    def grouped(self, data):
+        return data
+
+    def finish(self, fitted, data):
+        return fitted
 
     def predict_held_out(self, fitted, data):
         self.tested.append(data)
-        return self.scores[fitted.label]
+        return fitted.label
 
     def score(self, held_out):
-        return np.mean(held_out)
+        return np.mean([self.scores[label] for label in held_out])
 
     def choose(self, groups=None):
         groups = np.zeros(50, dtype=np.intp) if groups is None else groups
         rows = np.arange(len(groups))
         data = Data(rows[:, None], rows[:, None], None, groups)
-        chosen, fitted, _ = choose_scales(self, self.proposals, data)
+        chosen, fitted, self.held_out = choose_scales(self, self.proposals, data)
         assert chosen.basis == fitted.label
         return chosen.basis
 
@@ -96,6 +97,16 @@ def test_of_many_inputs_predictions_decide_and_not_evidence():
     assert plan.choose() == "own"
     assert plan.fitted[-1] == ("own", 50)
     assert {rows for _, rows in plan.fitted[:-1]} == {40}
+    assert plan.held_out == ["own"] * 5
+
+
+def test_of_many_inputs_simple_models_are_tried_as_well():
+    both = [proposal("wide", n_varying=500), proposal("own", kind="ard", n_varying=500)]
+    simple = [proposal("null"), proposal("linear")]
+    scores = {"wide": -3.0, "own": -2.0, "null": -4.0, "linear": -1.0}
+    assert FakePlan(both, {}, scores, simple).choose() == "linear"
+    scores["null"] = 0.0
+    assert FakePlan(both, {}, scores, simple).choose() == "null"
 
 
 def test_widths_alone_are_left_to_evidence():

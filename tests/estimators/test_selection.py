@@ -38,6 +38,7 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 
 # targets without noise and targets that are noise: a warning is then right
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Rows are repeated")
 @pytest.mark.filterwarnings("ignore:No features were selected")  # labels of some checks are noise
 @pytest.mark.estimator_check
 @parametrize_with_checks(

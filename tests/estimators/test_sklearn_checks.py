@@ -38,8 +38,11 @@ OTHERS = [
     SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard"),
 ]
 
-# The checks fit targets without noise and targets that are noise; a warning is then right.
-may_warn = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+# The checks fit targets without noise, targets that are noise and repeated rows; a warning is then
+# right.
+may_warn = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Rows are repeated"
+)
 
 
 @pytest.mark.estimator_check

@@ -13,7 +13,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from relvec import DRVMRegressor, RVMClassifier, RVMRegressor
+from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesClassifier
+from relvec.bases import LinearBasis
 from relvec.io import ExportError, export_c, export_onnx, export_python
 from relvec.io.extract import formula_of
 from tests.io import exports, zoo
@@ -67,7 +68,11 @@ def test_labels_that_other_languages_do_not_know(classes, export):
 def test_without_std_a_formula_is_smaller():
     model = zoo.fitted("regressor_given_width")[0]
     full, less = formula_of(model), formula_of(model, std=False)
-    assert len(less.table.vectors) == len(full.table.vectors) == len(model.relevance_)
+    assert (
+        len(less.kernel_tables[0].vectors)
+        == len(full.kernel_tables[0].vectors)
+        == len(model.relevance_)
+    )
     np.testing.assert_array_equal(less.evaluate(zoo.NEW)[0], full.evaluate(zoo.NEW)[0])
     for export in (export_onnx, export_c, export_python):
         assert len(export(model, std=False)) < len(export(model))
@@ -83,8 +88,10 @@ def test_inputs_that_do_not_matter_are_left_out():
     y = np.sin(2.0 * X[:, 4]) + 0.1 * rng.normal(size=80)
     model = DRVMRegressor().fit(X, y)
     formula = formula_of(model)
-    assert formula.table.inputs.tolist() == model.get_support(indices=True).tolist() == [4]
-    assert formula.table.vectors.shape[1] == 1
+    assert (
+        formula.kernel_tables[0].inputs.tolist() == model.get_support(indices=True).tolist() == [4]
+    )
+    assert formula.kernel_tables[0].vectors.shape[1] == 1
     np.testing.assert_allclose(formula.evaluate(X)[0][:, 0], model.predict(X), rtol=1e-11)
 
 
@@ -92,11 +99,30 @@ def test_vectors_and_covers_are_shared():
     model = zoo.fitted("one_vs_rest")[0]
     formula = formula_of(model)
     together = {row.tobytes() for machine in model.panel_.machines for row in machine.atoms.centers}
-    assert len(formula.table.vectors) == len(together)
+    assert len(formula.kernel_tables[0].vectors) == len(together)
     assert len(formula.covers) == 1
-    assert {block.extrapolation.cover for block in formula.blocks} == {0}
+    assert {member.cover for member in formula.members} == {0}
     assert len(formula_of(zoo.fitted("two_outputs")[0]).covers) == 1  # both have that kernel
     assert len(formula_of(zoo.fitted("two_outputs_scales")[0]).covers) == 2
+
+
+@pytest.mark.parametrize("name", ["classifier", "softmax_scales"])
+def test_every_model_of_an_average_is_a_member(name):
+    model, new = zoo.fitted(name)
+    formula, n_models = formula_of(model), len(model.average_.panels)
+    assert len(formula.members) == len(formula.kernel_tables) == n_models > 1
+    np.testing.assert_allclose(
+        [member.weight for member in formula.members], model.average_.weights
+    )
+    np.testing.assert_allclose(formula.evaluate(new)[0], model.predict_proba(new), rtol=1e-10)
+
+
+def test_shares_that_a_linear_model_is_mixed_with_are_exported():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 5))
+    model = SparseBayesClassifier(LinearBasis(), min_gain=0.0).fit(X, rng.integers(0, 2, 60))
+    assert model.panel_.shrinkage > 0.0
+    np.testing.assert_allclose(formula_of(model).evaluate(X)[0], model.predict_proba(X), rtol=1e-10)
 
 
 @settings(max_examples=10)

@@ -67,6 +67,17 @@ def test_as_a_program(name, tmp_path):
         assert done.stderr == "line 2: every row must hold 3 numbers\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("regressor", "ard"), ("regressor_linear", "linear"), ("drvm", "ard")]
+)
+def test_std_is_calibrated(name, kind):
+    model = zoo.fitted(name)[0]
+    assert model.scale_kind_ == kind
+    assert model.calibration_ > 1.02
+    said = executed(export_python(model))["predict_std"](zoo.NEW[0].tolist())
+    assert said == pytest.approx(model.predict(zoo.NEW[:1], return_std=True)[1][0], rel=1e-9)
+
+
 def test_std_can_be_left_out():
     model = zoo.fitted("regressor")[0]
     text = export_python(model, std=False)

@@ -70,6 +70,7 @@ Y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 3.0 + 0.1 * _rng.normal(size=60)
 TWO = (Y > 3.0).astype(int)
 THREE = np.array(["high", "low", "middle"])[np.digitize(Y, [2.6, 3.4])]
 NEW = np.vstack([_rng.normal(size=(40, 3)), 30.0 * _rng.normal(size=(10, 3))])
+_NOISE = np.random.default_rng(5).normal(size=60)
 LINE = np.arange(64.0)[:, None]
 WAVE = np.sin(LINE[:, 0] / 5.0) + 0.1 * _rng.normal(size=64)
 TEXTS = [a + b + c for a in "abcd" for b in ("", "ab", "dd") for c in "abcd"]
@@ -140,6 +141,8 @@ _MAKERS = {
         NEW,
     ),
     "regressor_constant": lambda: (RVMRegressor(gamma=0.1).fit(X, np.full(60, 2.0)), NEW),
+    "regressor_linear": lambda: (RVMRegressor().fit(X, X @ [1.0, 2.0, -1.0] + 3.0 * _NOISE), NEW),
+    "regressor_null": lambda: (RVMRegressor().fit(X, _NOISE), NEW),
     "two_outputs": lambda: (RVMRegressor(gamma=0.1).fit(X, np.column_stack([Y, Y**2])), NEW),
     "two_outputs_scales": lambda: (RVMRegressor().fit(X, np.column_stack([Y, Y**2])), NEW),
     "isotropic": lambda: (RVMRegressor(scales="isotropic").fit(X, Y), NEW),

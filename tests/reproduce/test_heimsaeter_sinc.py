@@ -59,6 +59,7 @@ def test_cells_and_tables(results, settings):
     assert " to " in table.rows[0][2]
 
 
+@pytest.mark.slow
 def test_picture_has_both_figures(results, settings):
     (figure,) = module.EXPERIMENT.figures(results, settings).values()
     titles = [axes.get_title() for axes in figure.axes]

@@ -34,6 +34,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_order_decides_where_splines_end_but_not_wavelets(folder):
     ends = {}
     for dictionary in ("lspline", "symmlet"):

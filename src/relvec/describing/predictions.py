@@ -22,8 +22,7 @@ def tells_extrapolation(estimator: Any) -> bool:
     model = predictor(estimator)
     if not hasattr(model, "extrapolating"):
         return False
-    panel = getattr(model, "panel_", None)
-    parts: Any = getattr(model, "outputs_", ()) or getattr(panel, "machines", ())
+    parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "panel_", None)]
     return len(parts) > 0 and all(getattr(part, "novelty", None) is not None for part in parts)
 
 

@@ -25,7 +25,7 @@ from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, RegressionPlan, monitor_of, resolve_shared
 from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_solver
-from relvec.solvers import Monitor, with_learnt_rate
+from relvec.solvers import Monitor, Problem, with_learnt_rate
 
 PER_OUTPUT = {
     "intercept_": "posterior.intercept",
@@ -124,6 +124,15 @@ class BaseSparseBayesRegressor(
                 UserWarning,
                 stacklevel=stacklevel,
             )
+        if any(map(_is_refused, fit.problems, fit.outputs)) and plan.monitor is None:
+            warnings.warn(
+                f"{name} refused the Laplace prior, under which left-out rows are predicted worse "
+                "than under the flat prior, and used that (prior_rate_ is 0). It suits many weak "
+                'effects in columns, not kernels: use prior="flat", "bic" or "ric", or give a rate '
+                "of your own, LaplacePrior(rate), which is not questioned.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
         for output in fit.outputs:
             reason = _weakness(output, plan, is_watched=plan.monitor is not None)
             if reason is not None:
@@ -147,7 +156,8 @@ class BaseSparseBayesRegressor(
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]
-        self._parts = bound.parts or (BasisPart(type(plan.basis).__name__, self.n_atoms_),)
+        basis = plan.basis if fit.scaled is None else fit.scaled.basis
+        self._parts = bound.parts or (BasisPart(type(basis).__name__, self.n_atoms_),)
         union = np.unique(np.concatenate([*map(attrgetter("active"), outputs)]))
         rows = bound.source_row
         self.relevance_ = rows[union] if (rows >= 0).all() else union
@@ -180,6 +190,12 @@ def _check_range(name: str, values: np.ndarray) -> None:
             f"squares leave the range of floating-point numbers. Rescale {name}, for instance to "
             "unit variance."
         )
+
+
+def _is_refused(problem: Problem, output: FittedOutput) -> bool:
+    """Whether the rate of a Laplace prior was to be learnt, and the flat prior is better."""
+    is_flat = output.solution.laplace_rate == 0.0 and len(output.active) > 0
+    return is_flat and problem.prior.learnt is not None
 
 
 def _weakness(output: FittedOutput, plan: RegressionPlan, *, is_watched: bool) -> str | None:

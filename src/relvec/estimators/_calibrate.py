@@ -19,7 +19,6 @@ from relvec._typing import IndexArray, Vector
 from relvec.estimators._held_out import HeldOut, folds_of
 from relvec.estimators._output import RegressionFit, widened
 from relvec.estimators._scales import ScaledBasis
-from relvec.learning.prior_process import PriorProcess
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, RegressionPlan
@@ -145,25 +144,8 @@ def _predict_folds(
     for test in folds:
         train = data.at(np.setdiff1d(everywhere, test))
         here = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
-        outputs = []
-        for number, (output, whole) in enumerate(zip(here.outputs, fit.outputs, strict=True)):
-            novelty, process, error_bars = whole.novelty, None, "plain"
-            if novelty is not None:
-                error_bars, process = "novelty", PriorProcess(novelty.kernel, novelty.amplitude)
-            elif whole.augmentation is not None:
-                error_bars = "augmented"
-            outputs.append(
-                widened(
-                    output,
-                    here.bound,
-                    train.X,
-                    train.targets[:, number],
-                    train.weight,
-                    error_bars=error_bars,
-                    learnt=None,
-                    process=process,
-                )
-            )
+        numbers = range(len(fit.outputs))
+        outputs = [widened(here, train, number, plan.error_bars, fit) for number in numbers]
         parts.append(HeldOut.of(outputs, data.at(test)))
     return HeldOut.joined(parts)
 

@@ -19,6 +19,7 @@ from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import read_weight, validate_inputs
 from relvec.estimators._notebook import NotebookMixin
+from relvec.estimators._panels import PanelAverage
 from relvec.estimators._plan import Data, monitor_of, resolve_shared
 from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_latent_solver
@@ -43,13 +44,14 @@ class BaseSparseBayesClassifier(
                 f"{type(self).__name__} has no noise variance, of which {shared['prior']!r} says "
                 "something; leave `noise` out. Regressors estimate it."
             )
-        is_auto = isinstance(options.fit_intercept, str)
+        is_auto, bound = isinstance(options.fit_intercept, str), options.largest_logit
         return ClassificationPlan(
             **shared,
             solver=resolve_latent_solver(options.solver, needs_dense=shared["prior"].keeps_all),
             fit_intercept=None if is_auto else bool(options.fit_intercept),
             counts_at_bound=options.price_curvature == "bound",
-            largest_latent=float(options.largest_logit),
+            largest_latent=None if isinstance(bound, str) else float(bound),
+            average=options.average,
         )
 
     @with_callbacks
@@ -115,6 +117,7 @@ class BaseSparseBayesClassifier(
         panel, rows = fit.panel, fit.bound.source_row
         expose_scales(self, fit.scaled, fit.relevance_std)
         self.panel_ = panel
+        self.average_ = fit.average or PanelAverage((panel,), np.ones(1))
         self.intercept_is_fitted_ = panel.intercept_is_fitted
         self.n_atoms_ = len(rows)
         self.relevance_ = rows[panel.active] if (rows >= 0).all() else panel.active

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_bool, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._inputs import validate_inputs
-from relvec.estimators._panels import Panel
+from relvec.estimators._panels import Panel, PanelAverage
 from relvec.solvers import Certificate
 
 __all__ = ["Decision", "DecisionMixin"]
@@ -38,7 +38,13 @@ class DecisionMixin:
     """Probabilities and decisions read from the fitted panel."""
 
     panel_: Panel
+    average_: PanelAverage
     classes_: np.ndarray
+
+    @property
+    def _average(self) -> PanelAverage:
+        """What probabilities are averages of; models of release 0.1 have one panel alone."""
+        return self.__dict__.get("average_") or PanelAverage((self.panel_,), np.ones(1))
 
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -77,9 +83,10 @@ class DecisionMixin:
         X : array-like of shape (n_samples, n_features)
             Inputs.
         moderated : bool, default=True
-            Whether to average over what is not known of the weights, which pulls
-            probabilities away from zero and one. If not, they are those of the most probable
-            weights.
+            Whether to average over what is not known of the weights and, with ``average=True``,
+            of the scales, which pulls probabilities away from zero and one; far from the training
+            inputs they are the shares of the classes then. If not, they are those of the most
+            probable weights of the best model.
 
         Returns
         -------
@@ -101,7 +108,7 @@ class DecisionMixin:
         """
         check_bool("moderated", moderated)
         X = self._validated(X)
-        return self.panel_.probability(X, moderated=moderated)
+        return self._average.probability(X, moderated=moderated)
 
     def predict_log_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
         """Logarithm of `predict_proba`.
@@ -118,7 +125,7 @@ class DecisionMixin:
         """
         check_bool("moderated", moderated)
         X = self._validated(X)
-        return self.panel_.log_probability(X, moderated=moderated)
+        return self._average.log_probability(X, moderated=moderated)
 
     def decision_function(self, X: Any, return_std: bool = False, *, moderated: bool = True) -> Any:
         """Log odds by which decisions are made.
@@ -153,8 +160,48 @@ class DecisionMixin:
         check_bool("return_std", return_std)
         check_bool("moderated", moderated)
         X = self._validated(X)
-        odds = self.panel_.log_odds(X, moderated=moderated)
+        odds = self._average.log_odds(X, moderated=moderated)
         return (odds, self.panel_.logit(X)[1]) if return_std else odds
+
+    def extrapolating(self, X: Any) -> Vector:
+        """Say how far inputs are beyond the training inputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        share : ndarray of shape (n_samples,)
+            Zero at the training inputs, one where they say nothing: probabilities there are the
+            shares of the classes.
+
+        Raises
+        ------
+        ValueError
+            If error bars are "plain", no kernel of the basis decays, or no atom is in the model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMClassifier
+        >>> from relvec.datasets import make_snake
+        >>> X, y = make_snake(100, random_state=0)
+        >>> classifier = RVMClassifier(gamma=1.0).fit(X, y)
+        >>> classifier.extrapolating([X[0], [30.0, 30.0]]).round(1)
+        array([0., 1.])
+        >>> classifier.predict_proba([[30.0, 30.0]]).round(2), np.bincount(y) / len(y)
+        (array([[0.5, 0.5]]), array([0.5, 0.5]))
+        """
+        X = self._validated(X)
+        share = self._average.extrapolation(X)
+        if share is None:
+            raise ValueError(
+                f"{type(self).__name__} cannot tell which inputs are beyond its data: that needs "
+                'error_bars="novelty", a kernel that decays, and a model with atoms.'
+            )
+        return share
 
     def decide(
         self, X: Any, cost_matrix: ArrayLike, *, reject_cost: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Novelty, fit_label_novelty
 from relvec.laplace.pairs import PairDesign, PairPosterior
+from relvec.laplace.variational import nearest_gaussian
 from relvec.likelihoods import Likelihood, Prediction, SoftmaxPrediction
+from relvec.likelihoods.softmax import BoundSoftmax
 from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers import LatentProblem, LatentSolution
@@ -28,8 +30,8 @@ class FittedMachine:
     """Atoms in the model, as columns of the dictionary it was fitted on."""
     atoms: Atoms
     posterior: Posterior | PairPosterior
-    """Of one latent function, that of the regression that the model is at its mode, whose noise
-    variance is one; or of several."""
+    """Around the mode. Of one latent function, that of the regression that the model is there,
+    whose noise variance is one; or of several."""
     coef: Matrix
     """Posterior mean of the weights, one row per latent function; zero where it has no such
     atom."""
@@ -46,6 +48,12 @@ class FittedMachine:
     given: Vector | None = None
     """Latent functions where all atoms are zero, if that was not fitted."""
     novelty: Novelty | None = None
+    widens: bool = True
+    """Whether what is not known far from the data widens the logits that predictions are averaged
+    over, as in release 0.1; otherwise `Panel` says what becomes of predictions there."""
+    nearest: PairPosterior | None = None
+    """Of several latent functions, the Gaussian nearest to the posterior, over which predictions
+    are averaged."""
 
     def mean(self, X: Any) -> Matrix:
         """Posterior mean of the latent functions, of the shape (n_rows,) if there is one."""
@@ -63,14 +71,11 @@ class FittedMachine:
         return mean + self._offset, variance
 
     def predict(self, X: Any, *, block_entries: int = 1_000_000) -> Prediction:
-        """Distribution of new targets, averaged over the latent functions.
-
-        A function that falls back to what was given is averaged already: what is not known far
-        from the data would pull it from there.
-        """
-        atoms, posterior = self.atoms.at(X), self.posterior
+        """Distribution of new targets, averaged over the latent functions."""
+        atoms = self.atoms.at(X)
+        posterior = self.posterior if self.nearest is None else self.nearest
         more = np.zeros(len(atoms))
-        if self.novelty is not None and self.given is None:
+        if self.widens and self.novelty is not None and self.given is None:
             more = self.novelty.amplitude * self.novelty.share(X)
         if isinstance(posterior, Posterior):
             mean = posterior.predict(atoms) + self._offset
@@ -109,6 +114,7 @@ def finish_machine(
     row, atom = np.divmod(state.active, max(problem.dictionary.shape[1], 1))
     active, place = np.unique(atom, return_inverse=True)
     posterior: Posterior | PairPosterior
+    nearest = None
     if isinstance(mode.design, PairDesign):
         posterior = PairPosterior(
             mode.weights,
@@ -119,6 +125,9 @@ def finish_machine(
             mode.hessian.factor,
             mode.hessian.scale,
         )
+        assert isinstance(likelihood, BoundSoftmax)
+        weights, hessian = nearest_gaussian(mode, likelihood)
+        nearest = replace(posterior, weights=weights, factor=hessian.factor, scale=hessian.scale)
     else:  # that of the regression that the model is at its mode
         curvature, response = likelihood.responses(mode.latent)[0]
         statistics = SufficientStatistics(len(active))
@@ -154,4 +163,6 @@ def finish_machine(
         certificate=(solution.certificate.gradient, solution.certificate.best_gain),
         given=given,
         novelty=novelty,
+        widens=False,
+        nearest=nearest,
     )

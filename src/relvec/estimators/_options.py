@@ -205,13 +205,20 @@ class ClassificationOptions:
     min_gain : float or "auto", default="auto"
         Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and,
         under the flat prior, of explicit columns the logarithm of their number.
-    largest_logit : float, default=100.0
+    largest_logit : float or "auto", default="auto"
         Bound on the prior standard deviation of what one atom adds to a logit. Separable
-        classes would ask for more and more; 10 gives more cautious probabilities and more atoms.
+        classes would ask for more and more; smaller bounds give more cautious probabilities and
+        more atoms. "auto" is 10 for logits of two classes and 5 for those of several.
+    average : bool, default=True
+        If scales are learnt, whether probabilities are averages over the models of all scales that
+        come into question, weighted by their evidence (Bayesian model averaging, with flattened
+        weights), which are better calibrated. All attributes are those of the best model, which
+        False leaves alone: predictions, files and exports are then a fraction of the size. Of more
+        than 1000 rows, or more than 100 inputs, there is one model in any case.
     error_bars : {"novelty", "plain"}, default="novelty"
-        Whether logits are more uncertain away from the training inputs than the posterior of the
-        weights says. Probabilities take that into account if the intercept is fitted; if not,
-        they fall back to the shares of the classes by themselves.
+        What becomes of predictions far from the training inputs: with "novelty" probabilities go
+        over to the shares of the classes, and logits are more uncertain than the posterior of the
+        weights says.
     low_memory : bool or "auto", default="auto"
         Never store the atoms at the training inputs; "auto" does so above one gigabyte, or above
         64 megabytes if there are few inputs, so that kernels are cheap.
@@ -227,7 +234,10 @@ class ClassificationOptions:
     )
     fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
-    largest_logit: float = option(default=100.0, check=check_positive)
+    largest_logit: float | str = option(
+        default="auto", check=partial(_check_unless, "auto", check_positive)
+    )
+    average: bool = option(default=True, check=check_bool)
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.estimators._scales import ScaledBasis
-from relvec.learning import LearntScales
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
+
+if TYPE_CHECKING:
+    from relvec.estimators._plan import Data
 
 __all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding", "widened"]
 
@@ -175,8 +177,9 @@ def finish_output(
     blocks = None
     if target is not None:
         blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
-    # under a Gamma prior of the weights the best noise given lam is the solver's to find
-    is_found = not prior.is_removable and solution.noise_variance > 0.0
+    # under Gamma and Laplace priors of the weights the noise is the solver's to find
+    is_own = not prior.is_removable or prior.learnt is not None
+    is_found = is_own and solution.noise_variance > 0.0
     is_held = is_found or problem.noise_variance is not None
     posterior = condition(
         problem.moments,
@@ -194,50 +197,52 @@ def finish_output(
 
 
 def widened(
-    output: FittedOutput,
-    bound: BoundBasis,
-    X: Any,
-    target: Vector | None,
-    sample_weight: Vector | None,
-    *,
-    error_bars: str,
-    learnt: LearntScales | None,
-    process: PriorProcess | None = None,
+    fit: RegressionFit, data: Data, number: int, error_bars: str, like: RegressionFit | None = None
 ) -> FittedOutput:
-    """Return the output with what widens its error bars away from the training inputs.
+    """Return an output of a fit with what widens its error bars away from the training inputs.
 
     Parameters
     ----------
-    output : FittedOutput
-        As it comes from `finish_output`.
-    bound, X, target, sample_weight
-        What it was fitted to; without `target`, `X` are inputs that stand for the data.
+    fit : RegressionFit
+        Of outputs as they come from `finish_output`.
+    data : Data
+        What it was fitted to; with statistics in place of targets, inputs that stand for the data.
+    number : int
+        Of the output.
     error_bars : {"novelty", "plain", "augmented"}
         How.
-    learnt : LearntScales or None
-        How the scales in the kernel were learnt.
-    process : PriorProcess or None
-        What stands for the unknown away from the data; None to fit it to these.
+    like : RegressionFit or None
+        A fit to more rows; the process that stands for the unknown away from the data is taken
+        from it, and else fitted to these.
     """
+    output, known = fit.outputs[number], None if like is None else like.outputs[number]
+    if known is not None and known.novelty is None and known.augmentation is None:
+        return output
     posterior = output.posterior
-    kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
+    kernel = None if error_bars == "plain" else fit.bound.atoms.decaying_kernel()
     # below this share of its variance the target holds no signal to be uncertain about
     amplitude = posterior.target_variance - posterior.noise_variance
     if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
         return output
+    X, weight = data.X, data.weight
+    target = data.targets[:, number] if data.statistics is None else None
     if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
         assert target is not None  # estimators see to it
-        root = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
+        root = np.ones(len(target)) if weight is None else np.sqrt(weight)
         residual = (target - posterior.predict(output.atoms.at(X))) * root
         augmentation = Augmentation(kernel, X, residual, root, output.atoms, posterior, amplitude)
         return replace(output, augmentation=augmentation)
-    if process is None and target is not None:
-        process = fit_prior_process(kernel, X, target, sample_weight, learnt)
+    process = None
+    if known is not None and known.novelty is not None:
+        process = PriorProcess(known.novelty.kernel, known.novelty.amplitude)
+    elif target is not None:
+        learnt = None if fit.scaled is None else fit.scaled.learnt
+        process = fit_prior_process(kernel, X, target, weight, learnt)
     if process is not None:
         kernel, amplitude = process.kernel, max(process.variance, amplitude)
-    falls_back = bound.atoms.is_known_to_decay()
+    falls_back = fit.bound.atoms.is_known_to_decay()
     novelty = fit_novelty(
-        kernel, X, output.atoms, target, sample_weight, posterior, amplitude, falls_back=falls_back
+        kernel, X, output.atoms, target, weight, posterior, amplitude, falls_back=falls_back
     )
     return replace(output, novelty=novelty)
 

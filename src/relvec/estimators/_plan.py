@@ -162,6 +162,10 @@ class Plan(ABC, Generic[AnyFit]):
         is_null = scaled.learnt.kind == "null"
         return (replace(self, min_gain=math.inf) if is_null else self).fit(scaled.basis, data)
 
+    def joined(self, fits: Sequence[AnyFit], net: Vector) -> AnyFit:
+        """Return what is made of fits with several proposals, given their penalised evidence."""
+        return fits[int(np.argmax(net))]
+
     def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
         """Return the models that are no sums of kernels, next to one that is."""
         return [scaled._replace(learnt=scaled.learnt.as_null())]
@@ -253,21 +257,9 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def finish(self, fit: RegressionFit, data: Data) -> RegressionFit:
         """Widen the error bars away from the data."""
-        learnt, outputs = None if fit.scaled is None else fit.scaled.learnt, []
-        for number, output in enumerate(fit.outputs):
-            target = data.targets[:, number] if data.statistics is None else None
-            outputs.append(
-                widened(
-                    output,
-                    fit.bound,
-                    data.X,
-                    target,
-                    data.weight,
-                    error_bars=self.error_bars,
-                    learnt=learnt,
-                )
-            )
-        return replace(fit, outputs=tuple(outputs))
+        numbers = range(len(fit.outputs))
+        outputs = tuple(widened(fit, data, number, self.error_bars) for number in numbers)
+        return replace(fit, outputs=outputs)
 
     def moments(self, bound: BoundBasis, data: Data) -> Sequence[Moments]:
         """Return what the solver sees of the atoms, for each target."""
@@ -297,7 +289,9 @@ class RegressionPlan(Plan[RegressionFit]):
         """Return what the solver is given of one target."""
         n_samples = moments.n_effective + float(self.fit_intercept)
         prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
-        penalties = self.inclusion_penalties(bound, prior.is_penalised)
+        # a Laplace prior removes weak atoms by its rate
+        is_penalised = prior.is_penalised or prior.learnt is not None or prior.rate > 0.0
+        penalties = self.inclusion_penalties(bound, is_penalised)
         if self.min_gain is None and prior.is_penalised:
             # orthonormal atoms need no tolerance: there is no search
             if moments.is_orthonormal:

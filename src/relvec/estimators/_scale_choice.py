@@ -46,16 +46,15 @@ def choose_scales(
     if several and is_wide:
         best, held_out = _best_predicting(plan.quickened(), proposals, data, order)
         return best, plan.fit_scaled(best, given), held_out
-    best, model, highest = proposals[0], None, -np.inf
-    compared = data.at(np.sort(order)) if is_part else data
+    compared, fits, net = data.at(np.sort(order)) if is_part else data, [], []
     for proposal in proposals:
         fit, scales = plan.fit(proposal.basis, compared), proposal.learnt
         # a nat for each scale, or the penalty of an input if that is more
         each = 1.0 if scales.is_shared else max(1.0, scales.price)
-        net = fit.objective - each * scales.n_scales
-        if model is None or net > highest:
-            best, model, highest = proposal, fit, net
-    return best, plan.fit(best.basis, data) if is_part else model, None
+        fits.append(fit)
+        net.append(fit.objective - each * scales.n_scales)
+    best = proposals[int(np.argmax(net))]
+    return best, plan.fit(best.basis, data) if is_part else plan.joined(fits, np.array(net)), None
 
 
 def _best_predicting(

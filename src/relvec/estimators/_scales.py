@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import IndexArray, Matrix, Vector
@@ -56,10 +58,17 @@ def expose_scales(
     estimator.learnt_scales_ = learnt = scaled.learnt
     for name, value in EXPOSED.items():
         # parameters of a kernel say nothing of single inputs
-        if learnt.kind != "kernel" or value == "kind":
+        if learnt.has_inputs or value == "kind":
             setattr(estimator, name, getattr(learnt, value))
     if relevance_std is not None:
         estimator.feature_relevance_std_ = relevance_std
+    if learnt.at_bounds:
+        warnings.warn(
+            f"{' and '.join(learnt.at_bounds)} of the kernel ended at a bound, beyond which the "
+            f"evidence rises: {learnt.kernel!r}. Widen the bounds, or fix the parameter.",
+            ConvergenceWarning,
+            stacklevel=5,  # of the call of `fit`
+        )
 
 
 def kernel_in(atoms: Atoms) -> KernelLike | None:

@@ -44,6 +44,8 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
         What was maximised: the log evidence, the prior and the prices of atoms included.
     effective_dof_ : float or ndarray of shape (n_outputs,)
         Effective degrees of freedom of the fit, the intercept included.
+    calibration_ : float or ndarray of shape (n_outputs,)
+        Factor of noise and posterior covariance in predictions, from held-out rows.
     prior_rate_ : float or ndarray of shape (n_outputs,)
         Rate of a Laplace prior, learnt or given; zero for other priors.
     well_determined_ : ndarray of shape (n_relevant,)
@@ -160,7 +162,7 @@ class RVMRegressor(RegressionOptions, KernelFront, BaseSparseBayesRegressor):
     Attributes
     ----------
     relevance_ : ndarray of shape (n_relevant,)
-        Training rows of the relevance vectors.
+        Training rows of the relevance vectors; columns of X if `scale_kind_` is "linear".
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
     coef_, intercept_, weight_precision_, weight_covariance_, noise_variance_, log_evidence_, \
@@ -177,9 +179,13 @@ certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
         Log evidence that each input brings to the process: how much it explains.
     kernel_ : Kernel
         The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
+    calibration_ : float or ndarray of shape (n_outputs,)
+        Factor of noise and posterior covariance in predictions, from held-out rows.
     scale_kind_, scale_path_, scale_path_objective_
-        "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
-        which all climbs and trials are, and what was climbed.
+        "ard", "isotropic" or "kernel"; "linear" if held-out rows prefer a linear model of all
+        inputs; "none" or "null" if no input says anything, with and without vectors; relevance of
+        all inputs after each step of the search, in which all climbs and trials are, and what was
+        climbed.
 
     See Also
     --------

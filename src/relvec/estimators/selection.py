@@ -50,7 +50,8 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
     ----------
     inputs_chosen_ : bool
         What was decided: whether inputs were chosen. Otherwise all that vary are kept (some of
-        more than 100), or none is selected if no input says anything.
+        more than 100), and `transform` returns them all; or none is selected if no input says
+        anything.
     feature_relevance_ : ndarray of shape (n_features,)
         Inverse squared widths of the kernels, in units of the standard deviation of each input;
         zero for inputs that were left out.

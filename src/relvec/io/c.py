@@ -23,12 +23,15 @@ from relvec.io.c_template import (
     CHOICE,
     COVER_FIELDS,
     FALL_BACK,
+    FAR,
     HEAD,
     KERNELS,
     LINKS,
     MAIN,
     MEAN,
+    MEMBERS,
     MOMENTS,
+    PROBABILITIES,
     REPORTS,
     SOLVE,
     TABLES,
@@ -144,14 +147,14 @@ class _Source:
         if self.needs_variance or formula.covers:
             parts.append(SOLVE)
         parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
-        if formula.covers:
+        if formula.is_extrapolated:
             parts.append(FALL_BACK if formula.falls_back else WIDEN)
         if not formula.is_classifier:
             parts.append(MEAN)
         if self.needs_variance:
             parts.append(MOMENTS)
         if formula.is_classifier:
-            parts += [LINKS[formula.link], CHOICE]
+            parts += [LINKS[formula.link], PROBABILITIES, CHOICE]
         else:
             parts += [ANSWERS[what + "_all" * self._has_several] for what in self.asked]
         filled = [Template(part).substitute(self.words) for part in [HEAD, *parts, MAIN]]
@@ -171,9 +174,10 @@ class _Source:
         if formula.falls_back:
             fall_back = f"    {name}_fall_back(b, phi, &mean, 0);\n"
             extrapolate = f"    {name}_fall_back(b, phi, mean, cov);\n"
-        elif formula.covers:
+        elif formula.is_extrapolated:
             extrapolate = f"    {name}_widen(b, phi, cov);\n"
-        tables = [formula.table, *(cover.table for cover in formula.covers)]
+        tables = [*formula.kernel_tables, *(cover.table for cover in formula.covers)]
+        in_far = {"name": name, "real": self.real, "one": self.write(1.0)}
         return self.functions | {
             "name": name,
             "NAME": name.upper(),
@@ -189,9 +193,12 @@ class _Source:
             "row": row_text(formula),
             "n_features": str(formula.n_features),
             "n_inputs": str(max(len(table.inputs) for table in tables)),
-            "n_vectors": str(len(formula.table.vectors)),
-            "n_phi": str(len(formula.table.vectors) + len(tables)),
+            "n_phi": str(formula.n_kernels + 1 + len(formula.covers)),
             "n_tables": str(len(tables)),
+            "n_kernel_tables": str(len(formula.kernel_tables)),
+            "n_members": str(len(formula.members)),
+            "n_linked": str(len(formula.blocks) // max(len(formula.members), 1)),
+            "far": Template(FAR).substitute(in_far) if formula.covers else "",
             "n_weights": str(max(len(block.index) for block in formula.blocks)),
             "n_values": str(max(len(block.offset) for block in formula.blocks)),
             "n_blocks": str(len(formula.blocks)),
@@ -244,7 +251,8 @@ class _Source:
             put("double", f"factor{which}", of.factor, double)
             put(self.real, f"vectors{which}", of.vectors, self.write)
 
-        put_table("", formula.table)
+        for number, each in enumerate(formula.kernel_tables):
+            put_table(str(number), each)
         for number, cover in enumerate(formula.covers):
             put_table(f"_cover{number}", cover.table)
             put(self.real, f"cholesky_cover{number}", triangle(cover.cholesky), self.write)
@@ -260,11 +268,22 @@ class _Source:
             put(self.real, "points", formula.points.T, self.write)
         if formula.classes is not None:
             tables.append(self._classes(formula.classes))
+            put(self.real, "shares", formula.shares, self.write)
+            tables.append(self._members())
         return "\n".join([*tables, self._list(), self._blocks()]) + "\n"
+
+    def _members(self) -> str:
+        """All models that are averaged."""
+        rows = []
+        for member in self.formula.members:
+            cover = 0 if member.cover is None else self.formula.n_kernels + 1 + member.cover
+            numbers = (member.weight, member.shrinkage, member.offset)
+            rows.append(f"    {{{', '.join([str(cover), *map(self.write, numbers)])}}}")
+        return Template(MEMBERS).substitute(self.words | {"members": ",\n".join(rows)})
 
     def _list(self) -> str:
         """All tables of vectors: that of the model, then covers."""
-        rows = [self._table("", self.formula.table)]
+        rows = [self._table(str(n), each) for n, each in enumerate(self.formula.kernel_tables)]
         for number, cover in enumerate(self.formula.covers):
             rows.append(self._table(f"_cover{number}", cover.table))
         return Template(TABLES).substitute(self.words | {"rows": ",\n".join(rows)})
@@ -273,12 +292,12 @@ class _Source:
         entries = [str(len(table.inputs)), str(len(table.vectors))]
         entries += [f"{self.name}_{what}{which}" for what in ("inputs", "shift", "factor")]
         entries.append(f"{self.name}_vectors{which}")
-        entries.append(f"{self.name}_cholesky{which}" if which else "0")
+        entries.append(f"{self.name}_cholesky{which}" if which.startswith("_") else "0")
         return "    {" + ", ".join(entries) + "}"
 
     def _blocks(self) -> str:
         more_fields = VARIANCE_FIELDS if self.needs_variance else ""
-        more_fields += COVER_FIELDS if self.formula.covers else ""
+        more_fields += COVER_FIELDS if self.formula.is_extrapolated else ""
         fields = Template(more_fields + (CENTRE_FIELDS if self.formula.falls_back else ""))
         rows = [self._block(number, block) for number, block in enumerate(self.formula.blocks)]
         more = {"fields": fields.substitute(self.words), "rows": ",\n".join(rows)}
@@ -292,12 +311,12 @@ class _Source:
         if self.needs_variance:
             entries.append(f"{name}_precision{number}")
             entries += [self.write(v) for v in (block.spread, block.constant, block.noise)]
-        if self.formula.covers:
+        if self.formula.is_extrapolated:
             entries += self._extrapolation(block)
         return "    {" + ", ".join(entries) + "}"
 
     def _extrapolation(self, block: Block) -> list[str]:
-        given, first = block.extrapolation, len(self.formula.table.vectors) + 1
+        given, first = block.extrapolation, self.formula.n_kernels + 1
         if given is None:
             given, first = Extrapolation(0, 0.0, 0.0, 0.0, None), 0
         numbers = [math.sqrt(given.amplitude), given.offset]

@@ -11,12 +11,15 @@ __all__ = [
     "CHOICE",
     "COVER_FIELDS",
     "FALL_BACK",
+    "FAR",
     "HEAD",
     "KERNELS",
     "LINKS",
     "MAIN",
     "MEAN",
+    "MEMBERS",
     "MOMENTS",
+    "PROBABILITIES",
     "REPORTS",
     "SOLVE",
     "TABLES",
@@ -106,28 +109,35 @@ BASIS = """\
 /* Kernels between the input and every vector, and one that is always 1. */
 static void ${name}_basis(const double *x, $real *phi)
 {
-    ${name}_kernels(${name}_tables, x, phi);
-    phi[$n_vectors] = $one;
+    int c;
+    for (c = 0; c < $n_kernel_tables; c++) {
+        ${name}_kernels(${name}_tables + c, x, phi);
+        phi += ${name}_tables[c].n_vectors;
+    }
+    *phi = $one;
 }
 """
 
 BASIS_AND_COVERS = """\
-/* Kernels between the input and every vector, one that is always 1, and for each of the other
- * tables the share of the variance of a process that its values there leave unexplained. */
+/* Kernels between the input and every vector, one that is always 1, and for each table of a cover
+ * the share of the variance of a process that its values there leave unexplained. */
 static void ${name}_basis(const double *x, $real *phi)
 {
     $real w[$n_pivots];
     int c, i;
-    ${name}_kernels(${name}_tables, x, phi);
-    phi[$n_vectors] = $one;
-    for (c = 1; c < $n_tables; c++) {
+    for (c = 0; c < $n_kernel_tables; c++) {
+        ${name}_kernels(${name}_tables + c, x, phi);
+        phi += ${name}_tables[c].n_vectors;
+    }
+    *phi++ = $one;
+    for (; c < $n_tables; c++) {
         const ${name}_table *table = ${name}_tables + c;
         $real rest = $one;
         ${name}_kernels(table, x, w);
         ${name}_solve(table->cholesky, table->n_vectors, w);
         for (i = 0; i < table->n_vectors; i++)
             rest -= w[i] * w[i];
-        phi[$n_vectors + c] = rest;
+        *phi++ = rest;
     }
 }
 
@@ -339,47 +349,44 @@ static $real ${name}_logistic($real odds)
     return odds < $zero ? small / ($one + small) : $one / ($one + small);
 }
 
-void ${name}_probabilities(const double *x, double *out)
+static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
 {
-    $real phi[$n_phi], mean, variance;
-    ${name}_basis(x, phi);
-    ${name}_moments(${name}_blocks, phi, &mean, &variance);
+    $real mean, variance;
+    ${name}_moments(b, phi, &mean, &variance);
     mean /= $sqrt($one + $eighth_pi * variance);
     out[0] = ${name}_logistic(-mean);
     out[1] = ${name}_logistic(mean);
 }
 """,
     "one_vs_rest": """\
-void ${name}_probabilities(const double *x, double *out)
+static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
 {
-    $real phi[$n_phi], mean, variance, log_p[$n_blocks], largest = $zero, sum = $zero;
+    $real mean, variance, largest = $zero, sum = $zero;
     int k;
-    ${name}_basis(x, phi);
-    for (k = 0; k < $n_blocks; k++) {
-        ${name}_moments(${name}_blocks + k, phi, &mean, &variance);
+    for (k = 0; k < ${NAME}_N_CLASSES; k++) {
+        ${name}_moments(b + k, phi, &mean, &variance);
         mean /= $sqrt($one + $eighth_pi * variance);
-        log_p[k] = (mean < $zero ? mean : $zero) - $log1p($exp(-$fabs(mean)));
-        largest = k && largest > log_p[k] ? largest : log_p[k];
+        out[k] = (mean < $zero ? mean : $zero) - $log1p($exp(-$fabs(mean)));
+        largest = k && largest > out[k] ? largest : out[k];
     }
-    for (k = 0; k < $n_blocks; k++)
-        sum += log_p[k] = $exp(log_p[k] - largest);
-    for (k = 0; k < $n_blocks; k++)
-        out[k] = log_p[k] / sum;
+    for (k = 0; k < ${NAME}_N_CLASSES; k++)
+        sum += out[k] = $exp(out[k] - largest);
+    for (k = 0; k < ${NAME}_N_CLASSES; k++)
+        out[k] /= sum;
 }
 """,
     "softmax": _ROOT
     + """
 /* Averaged over what is not known of the logits, at evenly spread points. */
-void ${name}_probabilities(const double *x, double *out)
+static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
 {
-    $real phi[$n_phi], mean[$n_values], cov[$n_values * $n_values];
+    $real mean[$n_values], cov[$n_values * $n_values];
     $real root[$n_values * $n_values], moved[$n_values], share[$n_values];
     int rank[$n_values], i, j, point, side;
-    ${name}_basis(x, phi);
-    ${name}_moments(${name}_blocks, phi, mean, cov);
+    ${name}_moments(b, phi, mean, cov);
     ${name}_root(cov, root);
     for (i = 0; i < $n_values; i++) {
-        out[i] = 0.0;
+        out[i] = $zero;
         rank[i] = 0;
         for (j = 0; j < $n_values; j++)
             rank[i] += mean[j] < mean[i] || (mean[j] == mean[i] && j < i);
@@ -404,10 +411,48 @@ void ${name}_probabilities(const double *x, double *out)
         }
     }
     for (i = 0; i < $n_values; i++)
-        out[i] /= 2.0 * $n_points;
+        out[i] /= 2 * $n_points;
 }
 """,
 }
+
+MEMBERS = """\
+typedef struct {
+    int cover;
+    $real weight, shrinkage, far_from;
+} ${name}_member;
+static const ${name}_member ${name}_members[$n_members] = {
+$members
+};
+"""
+
+PROBABILITIES = """\
+/* The average over all members, mixed with the shares of the classes. */
+void ${name}_probabilities(const double *x, double *out)
+{
+    $real phi[$n_phi], p[${NAME}_N_CLASSES], kept;
+    int i, m;
+    ${name}_basis(x, phi);
+    for (i = 0; i < ${NAME}_N_CLASSES; i++)
+        out[i] = 0.0;
+    for (m = 0; m < $n_members; m++) {
+        const ${name}_member *member = ${name}_members + m;
+        ${name}_linked(${name}_blocks + m * $n_linked, phi, p);
+        kept = $one - member->shrinkage;
+$far        for (i = 0; i < ${NAME}_N_CLASSES; i++)
+            out[i] += member->weight * (kept * p[i] + ($one - kept) * ${name}_shares[i]);
+    }
+}
+"""
+
+FAR = """\
+        if (member->cover) {
+            $real rho = ${name}_beyond(phi[member->cover], member->far_from);
+            rho *= rho;
+            rho *= rho;
+            kept *= $one - rho * rho;
+        }
+"""
 
 CHOICE = """\
 int ${name}_predict(const double *x)

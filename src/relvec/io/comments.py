@@ -57,12 +57,16 @@ def about_formula(formula: Formula, precision: str, covers: str, points: str) ->
             f"{covers} stand for the training data. Where the input is unlike all of them,"
         )
         lines += _about_extrapolation(formula, has_variance)
+    if len(formula.members) > 1:
+        lines.append("Probabilities are averages over several models, by their weights.")
     if formula.points is not None:
         lines.append(f"Probabilities are averages over logits that may be, by the table {points}.")
     return lines
 
 
 def _about_extrapolation(formula: Formula, has_variance: bool) -> list[str]:
+    if not formula.is_extrapolated:
+        return ["probabilities go over to the shares of the classes."]
     if not formula.falls_back:
         return ["the variance grows."]
     if not has_variance:
@@ -74,6 +78,6 @@ def _about_extrapolation(formula: Formula, has_variance: bool) -> list[str]:
 
 
 def _takes_single_inputs(formula: Formula) -> bool:
-    vectors = formula.table.vectors
+    vectors = formula.kernel_tables[0].vectors
     is_one_input = (np.count_nonzero(vectors, axis=1) == 1) & (vectors.sum(axis=1) == 1.0)
     return formula.profile.name == "linear" and bool(np.all(is_one_input))

@@ -19,7 +19,8 @@ from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._machine import FittedMachine
 from relvec.estimators._output import FittedOutput
-from relvec.io.formula import Block, Cover, Extrapolation, Formula, Table
+from relvec.estimators._panels import Panel
+from relvec.io.formula import Block, Cover, Extrapolation, Formula, Member, Table
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
 from relvec.laplace.pairs import PairPosterior
@@ -58,17 +59,28 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
         _check_outputs(outputs, std)
         blocks = [writer.output(output, std) for output in outputs]
         return writer.formula(blocks, link="identity", has_std=std, **common)
-    panel, classes = estimator.panel_, np.asarray(estimator.classes_)
+    classes, average = np.asarray(estimator.classes_), estimator._average
     _check_classes(classes)
+    blocks, members = [], []
+    for number, (panel, weight) in enumerate(zip(average.panels, average.weights, strict=True)):
+        if number:
+            writer.begin_table(panel.atoms)
+        blocks += [writer.machine(machine) for machine in panel.machines]
+        members.append(writer.member(panel, float(weight)))
+    panel, points = average.panels[0], None
+    link = "one_vs_rest" if len(panel.machines) > 1 else "logistic"
     if panel.is_joint:
-        n_points = panel.machines[0].likelihood.get_params()["n_points"]
+        link, n_points = "softmax", panel.machines[0].likelihood.get_params()["n_points"]
         points = normal_points(len(classes), n_points)[:, : n_points // 2]
-        block = writer.softmax(panel.machines[0])
-        return writer.formula([block], link="softmax", classes=classes, points=points, **common)
-    blocks = [writer.machine(machine) for machine in panel.machines]
-    several = len(blocks) > 1
-    link = "one_vs_rest" if several else "logistic"
-    return writer.formula(blocks, link=link, classes=classes, **common)
+    return writer.formula(
+        blocks,
+        link=link,
+        classes=classes,
+        shares=np.zeros(len(classes)) if panel.shares is None else panel.shares,
+        members=tuple(members),
+        points=points,
+        **common,
+    )
 
 
 def warn_of_rounding(
@@ -204,12 +216,29 @@ class _Writer:
 
     def __init__(self, estimator: Any, shift: Vector, width: Vector) -> None:
         self.units = _Units(shift, width)
-        self.profile = read_kernel(self._kernel(estimator.atoms_))
+        self.tables: list[Table] = []
+        self.covers: list[Cover] = []
+        self._start(estimator.atoms_)
+
+    def _start(self, atoms: Atoms) -> None:
+        self.profile = read_kernel(self._kernel(atoms))
         self.variance = self.profile.variance
         self.inputs, self.factor = self.units.used(self.profile)
         self.rows: list[Vector] = []
         self.places: dict[bytes, int] = {}
-        self.covers: list[Cover] = []
+
+    def begin_table(self, atoms: Atoms) -> None:
+        """End the table of vectors and begin one for a kernel that differs in its scales."""
+        self._end_table()
+        before = self.profile
+        self._start(atoms)
+        assert _is_same_function(before, self.profile)
+
+    def _end_table(self) -> None:
+        if not self.rows:
+            self.rows.append(np.zeros(len(self.inputs)))
+        rows = np.array(self.rows)
+        self.tables.append(self.units.table(rows, self.inputs, self.factor, self.profile))
 
     @staticmethod
     def _kernel(atoms: Atoms) -> Any:
@@ -223,14 +252,14 @@ class _Writer:
         )
 
     def _places(self, centers: Matrix) -> IndexArray:
-        """Positions of vectors in the table that all parts share."""
-        found = []
+        """Positions of vectors among those of all tables."""
+        found, first = [], sum(len(table.vectors) for table in self.tables)
         for row in centers[:, self.inputs]:
             key = row.tobytes()
             if key not in self.places:
                 self.places[key] = len(self.rows)
                 self.rows.append(row)
-            found.append(self.places[key])
+            found.append(first + self.places[key])
         return np.array(found, dtype=np.intp)
 
     def _atoms(self, atoms: Any) -> IndexArray:
@@ -241,13 +270,18 @@ class _Writer:
     def _extrapolation(self, novelty: Novelty | None) -> Extrapolation | None:
         if novelty is None:
             return None
-        cover = self._cover(novelty)
-        rest = (novelty.amplitude, novelty.offset, novelty.known, novelty.centre)
+        number = self._number(self._cover(novelty))
+        return Extrapolation(
+            number, novelty.amplitude, novelty.offset, novelty.known, novelty.centre
+        )
+
+    def _number(self, cover: Cover) -> int:
+        """Position of a cover among all; equal ones are stored once."""
         for number, other in enumerate(self.covers):
             if _are_equal(cover, other):
-                return Extrapolation(number, *rest)
+                return number
         self.covers.append(cover)
-        return Extrapolation(len(self.covers) - 1, *rest)
+        return len(self.covers) - 1
 
     def _cover(self, novelty: Novelty) -> Cover:
         """Pivots, in units of a kernel that differs from that of the model in its scales only."""
@@ -297,20 +331,34 @@ class _Writer:
         # posterior covariances are in units of the noise
         return self._single(output.atoms, posterior, mean, extrapolation, noise, noise)
 
+    def member(self, panel: Panel, weight: float) -> Member:
+        """One of the models that are averaged."""
+        if panel.shares is None or panel.novelty is None:
+            return Member(weight, panel.shrinkage)
+        cover = self._number(self._cover(panel.novelty))
+        return Member(weight, panel.shrinkage, cover, panel.novelty.offset)
+
     def machine(self, machine: FittedMachine) -> Block:
-        """One logit, in which what is not known far from the data counts unless it is given."""
+        """One logit, or those of all classes."""
+        if machine.likelihood.n_latent > 1:
+            return self._softmax(machine)
         posterior, given = machine.posterior, machine.given
         assert isinstance(posterior, Posterior)
-        extrapolation = self._extrapolation(machine.novelty if given is None else None)
+        extrapolation = self._widening(machine)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
         spread = posterior.noise_variance
         return self._single(machine.atoms, posterior, offset, extrapolation, spread, 0.0)
 
-    def softmax(self, machine: FittedMachine) -> Block:
+    def _widening(self, machine: FittedMachine) -> Extrapolation | None:
+        """What widens logits in models of release 0.1, unless intercepts were given."""
+        is_widened = machine.widens and machine.given is None
+        return self._extrapolation(machine.novelty if is_widened else None)
+
+    def _softmax(self, machine: FittedMachine) -> Block:
         """Logits of all classes; intercepts are weights of the kernel value that is always 1."""
-        posterior, places = machine.posterior, self._atoms(machine.atoms)
+        posterior = machine.posterior if machine.nearest is None else machine.nearest
+        places = self._atoms(machine.atoms)
         assert isinstance(posterior, PairPosterior)
-        novelty = machine.novelty if machine.given is None else None
         n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
         design = np.zeros((len(posterior.sizes), n_pairs + n_contrasts))
         ends = np.cumsum([0, *posterior.sizes])
@@ -331,17 +379,15 @@ class _Writer:
                 spread=1.0,
                 constant=0.0,
                 noise=0.0,
-                extrapolation=self._extrapolation(novelty),
+                extrapolation=self._widening(machine),
             )
         )
 
     def formula(self, blocks: list[Block], **rest: Any) -> Formula:
         """Put the parts together."""
-        if not self.rows:
-            self.rows.append(np.zeros(len(self.inputs)))
-        rows = np.array(self.rows)
+        self._end_table()
         formula = Formula(
-            table=self.units.table(rows, self.inputs, self.factor, self.profile),
+            kernel_tables=tuple(self.tables),
             profile=self.profile,
             blocks=tuple(blocks),
             covers=tuple(self.covers),

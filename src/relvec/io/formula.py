@@ -1,11 +1,14 @@
 """A fitted model as a formula: all that its predictions need, and nothing of how it was found.
 
     u      = (x[inputs] - shift) * factor
-    phi_j  = profile(u, vectors_j),  one more that is always 1
+    phi_j  = profile(u, vectors_j),  of one table after the other,  and one that is always 1
     a_p    = (phi[index_p] - centre_p) * scale_p
     mean   = offset + (design * a) @ weights
     cov    = spread * white @ white.T + constant,   factor @ white = design * a
     answer = link(mean, cov), after what `Extrapolation` says of both
+
+The probabilities of a classifier are averages of those of its members, each mixed with the shares
+of the classes as `Member` says.
 
 The exporters write this down in other languages. `Formula.evaluate` is the same in NumPy, in any
 precision, and says what rounding costs.
@@ -24,7 +27,7 @@ from scipy.special import expit
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import KernelProfile
 
-__all__ = ["Block", "Cover", "Extrapolation", "Formula", "Table"]
+__all__ = ["Block", "Cover", "Extrapolation", "Formula", "Member", "Table"]
 
 PRECISIONS = ("float32", "float64")
 LARGEST_DISTANCE = 1e6
@@ -81,6 +84,19 @@ class Extrapolation(NamedTuple):
     centre: float | None
 
 
+class Member(NamedTuple):
+    """One of the models whose probabilities are averaged.
+
+    With ``rho`` as in `Extrapolation`, its probabilities ``p`` become ``kept p + (1 - kept)
+    shares``, where ``kept = (1 - shrinkage) (1 - rho^8)``; without a cover ``rho`` is zero.
+    """
+
+    weight: float
+    shrinkage: float = 0.0
+    cover: int | None = None
+    offset: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Jointly normal values: one target, one logit, or the logits of all classes."""
@@ -111,7 +127,8 @@ class Formula:
     n_features: int
     feature_names: tuple[str, ...] | None
     profile: KernelProfile
-    table: Table
+    kernel_tables: tuple[Table, ...]
+    """Of a classifier, one for each member."""
     blocks: tuple[Block, ...]
     covers: tuple[Cover, ...]
     link: str
@@ -119,6 +136,10 @@ class Formula:
     has_std: bool = True
     """Whether variances are wanted; else they are not complete."""
     classes: np.ndarray | None = None
+    shares: Vector | None = None
+    """Of the classes; zero if they are not used."""
+    members: tuple[Member, ...] = ()
+    """Of a classifier: each has as many blocks as the others, one member after the other."""
     points: Matrix | None = None
     """Over which the logits of a softmax are averaged: a column for every two, one the negative
     of the other, in the order of the means of the logits."""
@@ -129,6 +150,16 @@ class Formula:
         return self.classes is not None
 
     @property
+    def n_kernels(self) -> int:
+        """Number of kernel values."""
+        return sum(len(table.vectors) for table in self.kernel_tables)
+
+    @property
+    def is_extrapolated(self) -> bool:
+        """Whether means or variances change where little is known."""
+        return any(block.extrapolation is not None for block in self.blocks)
+
+    @property
     def falls_back(self) -> bool:
         """Whether means move to a centre where little is known: all that change there, or none."""
         given = [block.extrapolation for block in self.blocks]
@@ -136,7 +167,7 @@ class Formula:
 
     def places(self, block: Block) -> IndexArray:
         """Return the kernel values that a block uses, counted from zero."""
-        return np.where(block.index < 0, len(self.table.vectors), block.index)
+        return np.where(block.index < 0, self.n_kernels, block.index)
 
     def evaluate(self, X: Any, precision: str = "float64") -> tuple[Matrix, Matrix]:
         """Return means and standard deviations of targets, or probabilities of classes twice.
@@ -150,27 +181,38 @@ class Formula:
         """
         kind = np.dtype(precision).type
         X = np.asarray(X, dtype=np.float64)
-        phi = self.table.compared(X, self.profile, kind)
-        phi = np.hstack([phi, np.ones((len(phi), 1), kind)])
+        each = [table.compared(X, self.profile, kind) for table in self.kernel_tables]
+        phi = np.hstack([*each, np.ones((len(X), 1), kind)])
         unexplained = [self._unexplained(cover, X, kind) for cover in self.covers]
         moments = [self._moments(block, phi, unexplained, kind) for block in self.blocks]
-        if self.link == "softmax":
-            [(mean, covariance)] = moments
-            probability = self._averaged(mean, covariance, kind)
-            return probability, probability
-        mean = np.column_stack([mean[:, 0] for mean, _ in moments])
-        variance = np.column_stack([covariance[:, 0, 0] for _, covariance in moments])
-        if self.link == "identity":
+        if not self.is_classifier:
+            mean, variance = _columns(moments)
             noise = np.array([block.noise for block in self.blocks], kind)
             return mean, np.sqrt(variance + noise)
+        assert self.shares is not None
+        probability = np.zeros((len(X), len(self.shares)), kind)
+        n_blocks = len(moments) // len(self.members)
+        for number, member in enumerate(self.members):
+            mine = moments[number * n_blocks : (number + 1) * n_blocks]
+            kept = np.full((len(X), 1), kind(1.0 - member.shrinkage))
+            if member.cover is not None:
+                rho = _beyond(unexplained[member.cover], member.offset, kind)[:, None]
+                kept = kept * (1.0 - rho**8)
+            mixed = kept * self._linked(mine, kind) + (1.0 - kept) * self.shares.astype(kind)
+            probability += kind(member.weight) * mixed
+        return probability, probability
+
+    def _linked(self, moments: list[tuple[Matrix, np.ndarray]], kind: Any) -> Matrix:
+        """Probabilities of one member."""
+        if self.link == "softmax":
+            return self._averaged(*moments[0], kind)
+        mean, variance = _columns(moments)
         odds = mean / np.sqrt(1.0 + kind(np.pi / 8.0) * variance)
         if self.link == "logistic":
-            probability = np.hstack([expit(-odds), expit(odds)])
-        else:
-            log = -np.logaddexp(kind(0.0), -odds)
-            probability = np.exp(log - log.max(axis=1, keepdims=True))
-            probability /= probability.sum(axis=1, keepdims=True)
-        return probability, probability
+            return np.hstack([expit(-odds), expit(odds)])
+        log = -np.logaddexp(kind(0.0), -odds)
+        probability: Matrix = np.exp(log - log.max(axis=1, keepdims=True))
+        return probability / probability.sum(axis=1, keepdims=True)
 
     def _unexplained(self, cover: Cover, X: Matrix, kind: Any) -> Vector:
         phi = cover.table.compared(X, self.profile, kind)
@@ -208,7 +250,7 @@ class Formula:
 
     @property
     def _tables(self) -> list[Table]:
-        return [self.table, *(cover.table for cover in self.covers)]
+        return [*self.kernel_tables, *(cover.table for cover in self.covers)]
 
     def tables(self) -> list[np.ndarray]:
         """Return all numbers but those that count something."""
@@ -263,6 +305,12 @@ class Formula:
             full[:, inputs] = rows
             found.append(full)
         return np.vstack(found)
+
+
+def _columns(moments: list[tuple[Matrix, np.ndarray]]) -> tuple[Matrix, Matrix]:
+    """Means and variances of blocks of one value."""
+    mean = np.column_stack([mean[:, 0] for mean, _ in moments])
+    return mean, np.column_stack([covariance[:, 0, 0] for _, covariance in moments])
 
 
 def _beyond(unexplained: Vector, limit: float, kind: Any) -> Vector:

@@ -44,9 +44,9 @@ def export_onnx(
     averaged over the weights in the same way. Inputs are not checked.
 
     All rows are answered at once, and each takes memory while that lasts: about eight bytes (twice
-    that in double precision) for every number in tables of vectors, and twelve thousand for
-    every class if there are more than two in one model. Give large tables in parts of a few
-    thousand rows.
+    that in double precision) for every number in tables of vectors, and two thousand for every
+    class of each model that is averaged if there are more than two classes. Give large tables in
+    parts of a few thousand rows.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class _Drawing:
         if not formula.is_classifier:
             self._targets(blocks)
         else:
-            probability = self._probability(blocks)
+            probability = self._probability(blocks, explained)
             assert formula.classes is not None
             best = graph.node("ArgMax", probability, axis=1, keepdims=0)
             classes = _plain(formula.classes)
@@ -132,7 +132,7 @@ class _Drawing:
     def _basis(self) -> Value:
         """Kernels between inputs and vectors, and if it is needed a column of ones."""
         formula, graph = self.formula, self.graph
-        phi = self._kernels(formula.table)
+        phi = self._joined([self._kernels(table) for table in formula.kernel_tables])
         if not any((block.index < 0).any() for block in formula.blocks):
             return phi
         rows = graph.node("Shape", phi).picked(np.array([0]), 0)
@@ -163,7 +163,10 @@ class _Drawing:
         return white * white
 
     def _moments(self, block: Block, phi: Value, explained: list[Value]) -> tuple[Value, Value]:
-        """Mean (n, k) and covariance (n, k, k) of a block; for one value, its variance (n, 1)."""
+        """Mean (n, k) and covariance (n, k, k) of a block; for one value, its variance (n, 1).
+
+        Covariances of several values are in double precision.
+        """
         graph, extrapolation = self.graph, block.extrapolation
         a = phi.picked(self.formula.places(block), 1) - block.centre
         white_map = _inverse(block.factor).T
@@ -180,14 +183,17 @@ class _Drawing:
             return self._fallen_back(extrapolation, rho, tau, mean, variance)
         rows = (a * block.scale).widened(1) * block.design
         mean = (rows @ block.weights[:, None]).narrowed(2) + block.offset
-        white = rows @ white_map
+        if extrapolation is not None:
+            assert extrapolation.centre is None, "several values have no centre"
+            more = (self._beyond(extrapolation, explained)[0] * extrapolation.amplitude).widened(2)
+        # in double precision: rounded to single, a singular matrix has negative eigenvalues
+        white, held = (rows @ white_map).cast("float64"), graph.dtype
+        graph.dtype = np.dtype(np.float64)
         turned = graph.node("Transpose", white, perm=[0, 2, 1])
         covariance = (white @ turned) * block.spread + block.constant
         if extrapolation is not None:
-            assert extrapolation.centre is None, "several values have no centre"
-            rho, _ = self._beyond(extrapolation, explained)
-            more = rho * extrapolation.amplitude
-            covariance = covariance + more.widened(2) * np.eye(len(block.offset))
+            covariance = covariance + more.cast("float64") * np.eye(len(block.offset))
+        graph.dtype = held
         return mean, covariance
 
     def _beyond(self, given: Extrapolation, explained: list[Value]) -> tuple[Value, Value]:
@@ -196,11 +202,13 @@ class _Drawing:
         ``(1 - e - limit) / (1 - limit)`` as ``1 - e / (1 - limit)``, in one product with a matrix:
         ONNX Runtime takes a factor that is nearly one for none.
         """
-        parts = explained[given.cover]
-        n_vectors = len(self.formula.covers[given.cover].cholesky)
-        rest = 1.0 / (1.0 - np.array([given.offset, given.known]))
-        both = self.graph.maximum(1.0 - parts @ np.tile(rest, (n_vectors, 1)), 0.0)
+        both = self._shares_beyond(given.cover, [given.offset, given.known], explained)
         return both.picked(np.array([0]), 1), both.picked(np.array([1]), 1)
+
+    def _shares_beyond(self, cover: int, limits: list[float], explained: list[Value]) -> Value:
+        n_vectors = len(self.formula.covers[cover].cholesky)
+        rest = np.tile(1.0 / (1.0 - np.array(limits)), (n_vectors, 1))
+        return self.graph.maximum(1.0 - explained[cover] @ rest, 0.0)
 
     def _fallen_back(
         self, given: Extrapolation, rho: Value, tau: Value, mean: Value, variance: Value
@@ -233,7 +241,29 @@ class _Drawing:
     def _joined(self, columns: list[Value]) -> Value:
         return columns[0] if len(columns) == 1 else self.graph.node("Concat", *columns, axis=1)
 
-    def _probability(self, blocks: list[tuple[Value, Value]]) -> Value:
+    def _probability(self, blocks: list[tuple[Value, Value]], explained: list[Value]) -> Value:
+        """Average over all members, each mixed with the shares of the classes."""
+        formula = self.formula
+        assert formula.shares is not None
+        n_blocks, total = len(blocks) // len(formula.members), None
+        for number, member in enumerate(formula.members):
+            p = self._linked(blocks[number * n_blocks : (number + 1) * n_blocks])
+            kept, shares = 1.0 - member.shrinkage, formula.shares[None]
+            if member.cover is not None:
+                rho = self._shares_beyond(member.cover, [member.offset], explained)
+                for _ in range(3):
+                    rho = rho * rho
+                gone = 1.0 - (1.0 - rho) * kept
+                p = p * (1.0 - gone) + gone * shares
+            elif member.shrinkage:
+                p = p * kept + (1.0 - kept) * shares
+            part = p if len(formula.members) == 1 else p * member.weight
+            total = part if total is None else total + part
+        assert total is not None
+        return total
+
+    def _linked(self, blocks: list[tuple[Value, Value]]) -> Value:
+        """Probabilities by one member."""
         graph = self.graph
         if self.formula.link == "softmax":
             return self._averaged(*blocks[0])
@@ -269,11 +299,10 @@ class _Drawing:
         """
         graph, eye = self.graph, np.eye(size)
         held, graph.dtype = graph.dtype, np.dtype(np.float64)
-        wide = covariance.cast("float64")
         # A covariance may be zero far from the data. A limit, since ONNX Runtime takes the
         # addition of a tiny number for none.
-        trace = graph.maximum((wide * eye).summed(2, keep=True).summed(1, keep=True), 1e-30)
-        root = wide / trace
+        trace = graph.maximum((covariance * eye).summed(2, keep=True).summed(1, keep=True), 1e-30)
+        root = covariance / trace
         inverse = 1.5 * eye - root * 0.5  # the first step, in which it is the identity
         root = root @ inverse
         for _ in range(40):

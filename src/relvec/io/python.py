@@ -16,18 +16,20 @@ from relvec._checks import check_bool
 from relvec.io.comments import about_answers, about_formula, about_inputs
 from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of
-from relvec.io.formula import LARGEST_DISTANCE, Block, Formula, Table
+from relvec.io.formula import LARGEST_DISTANCE, Block, Formula, Member, Table
 from relvec.io.python_template import (
     ANSWERS,
     BASIS,
     BASIS_AND_COVERS,
     FALL_BACK,
     FALL_BACK_VARIANCE,
+    FAR,
     HEAD,
     KERNELS,
     LINKS,
     MAIN,
     MEAN,
+    MEMBERS,
     MOMENTS,
     SOLVE,
     WIDEN,
@@ -110,10 +112,10 @@ def _source(formula: Formula) -> str:
     parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
     if formula.falls_back:
         parts += [FALL_BACK, FALL_BACK_VARIANCE] if needs_variance else [FALL_BACK]
-    elif formula.covers:
+    elif formula.is_extrapolated:
         parts.append(WIDEN)
     if formula.is_classifier:
-        answers = [LINKS[formula.link], CHOICE]
+        answers = [LINKS[formula.link], MEMBERS, CHOICE]
     else:
         parts.append(MEAN)
     if needs_variance:
@@ -132,6 +134,7 @@ def _words(formula: Formula) -> dict[str, Any]:
         called = [f"{what}(row)" for what in asked]
         is_single = len(formula.blocks) == 1
         report = f"({', '.join(called)},)" if is_single else f"({' + '.join(called)})"
+    extrapolated = "_extrapolated(block, phi, mean, cov)"
     return {
         "source": formula.source,
         "kernel": formula.profile.name,
@@ -145,7 +148,8 @@ def _words(formula: Formula) -> dict[str, Any]:
         "usage": "".join(f"    {line}\n" for line in usage),
         "largest": double(LARGEST_DISTANCE),
         "fallen_back": "_fall_back(block, phi, mean)[0]" if formula.falls_back else "mean",
-        "extrapolated": "_extrapolated(block, phi, mean, cov)" if formula.covers else "mean, cov",
+        "extrapolated": extrapolated if formula.is_extrapolated else "mean, cov",
+        "far": FAR if formula.covers else "",
         "report": report,
     }
 
@@ -153,7 +157,7 @@ def _words(formula: Formula) -> dict[str, Any]:
 def _tables(formula: Formula) -> str:
     needs_variance = formula.is_classifier or formula.has_std
     tables: dict[str, Any] = {
-        "TABLE": _table(formula.table),
+        "TABLES": [_table(each) for each in formula.kernel_tables],
         "BLOCKS": [_block(formula, block, needs_variance) for block in formula.blocks],
     }
     if formula.covers:
@@ -162,6 +166,9 @@ def _tables(formula: Formula) -> str:
         ]
     if formula.points is not None:
         tables["POINTS"] = formula.points.T.tolist()
+    if formula.shares is not None:
+        tables["MEMBERS"] = [_member(formula, each) for each in formula.members]
+        tables["SHARES"] = formula.shares.tolist()
     if formula.classes is not None:
         tables["CLASSES"] = [_class(each) for each in formula.classes]
     return "".join(
@@ -188,15 +195,23 @@ def _block(formula: Formula, block: Block, needs_variance: bool) -> dict[str, An
         }
     given = block.extrapolation
     if given is None:
-        return written | ({"cover": 0} if formula.covers else {})
+        return written | ({"cover": 0} if formula.is_extrapolated else {})
     written |= {
-        "cover": len(formula.table.vectors) + 1 + given.cover,
+        "cover": formula.n_kernels + 1 + given.cover,
         "deviation": math.sqrt(given.amplitude),
         "bars_from": float(given.offset),
     }
     if given.centre is not None:
         written |= {"means_from": float(given.known), "target_mean": float(given.centre)}
     return written
+
+
+def _member(formula: Formula, member: Member) -> dict[str, Any]:
+    written: dict[str, Any] = {"weight": member.weight, "shrinkage": member.shrinkage}
+    if not formula.covers:
+        return written
+    cover = 0 if member.cover is None else formula.n_kernels + 1 + member.cover
+    return written | {"cover": cover, "far_from": float(member.offset)}
 
 
 def _table(table: Table) -> dict[str, Any]:

@@ -8,11 +8,13 @@ __all__ = [
     "BASIS_AND_COVERS",
     "FALL_BACK",
     "FALL_BACK_VARIANCE",
+    "FAR",
     "HEAD",
     "KERNELS",
     "LINKS",
     "MAIN",
     "MEAN",
+    "MEMBERS",
     "MOMENTS",
     "SOLVE",
     "WIDEN",
@@ -59,7 +61,7 @@ BASIS = '''
 
 def _basis(x):
     """Kernels between the input and every vector, and a last one that is always 1."""
-    return [*_kernels(TABLE, x), 1.0]
+    return [*(k for table in TABLES for k in _kernels(table, x)), 1.0]
 '''
 
 BASIS_AND_COVERS = '''
@@ -68,7 +70,8 @@ def _basis(x):
     """Kernels between the input and every vector, one that is always 1, and for each of COVERS the
     share of the variance of a process that its values there leave unexplained."""
     white = [_solve(cover["cholesky"], _kernels(cover, x)) for cover in COVERS]
-    return [*_kernels(TABLE, x), 1.0, *(1.0 - sum(a * a for a in w) for w in white)]
+    kernels = [k for table in TABLES for k in _kernels(table, x)]
+    return [*kernels, 1.0, *(1.0 - sum(a * a for a in w) for w in white)]
 
 
 def _beyond(share, limit):
@@ -196,18 +199,17 @@ def _logistic(odds):
     return (small if odds < 0.0 else 1.0) / (1.0 + small)
 
 
-def probabilities(x):
-    """Probability of each of CLASSES."""
-    odds = _log_odds(BLOCKS[0], _basis(x))
+def _linked(blocks, phi):
+    """Probability of each of CLASSES, by one model."""
+    odds = _log_odds(blocks[0], phi)
     return [_logistic(-odds), _logistic(odds)]
 ''',
     "one_vs_rest": _ODDS
     + '''
 
-def probabilities(x):
-    """Probability of each of CLASSES."""
-    phi = _basis(x)
-    odds = [_log_odds(block, phi) for block in BLOCKS]
+def _linked(blocks, phi):
+    """Probability of each of CLASSES, by one model."""
+    odds = [_log_odds(block, phi) for block in blocks]
     log_p = [min(o, 0.0) - math.log1p(math.exp(-abs(o))) for o in odds]
     share = [math.exp(each - max(log_p)) for each in log_p]
     return [each / sum(share) for each in share]
@@ -239,9 +241,10 @@ def _root(a):
     return [[sum(v[i][k] * v[j][k] * roots[k] for k in n) for j in n] for i in n]
 
 
-def probabilities(x):
-    """Probability of each of CLASSES, averaged over what is not known of the logits."""
-    mean, cov = _moments(BLOCKS[0], _basis(x))
+def _linked(blocks, phi):
+    """Probability of each of CLASSES by one model, averaged over what is not known of the
+    logits."""
+    mean, cov = _moments(blocks[0], phi)
     root, n = _root(cov), range(len(mean))
     order = sorted(n, key=mean.__getitem__)
     rank = [order.index(i) for i in n]
@@ -255,6 +258,25 @@ def probabilities(x):
     return [t / (2.0 * len(POINTS)) for t in total]
 ''',
 }
+
+MEMBERS = '''
+
+def probabilities(x):
+    """Probability of each of CLASSES: the average over all members, mixed with SHARES."""
+    phi, n_blocks = _basis(x), len(BLOCKS) // len(MEMBERS)
+    total = [0.0 for _ in SHARES]
+    for number, member in enumerate(MEMBERS):
+        p = _linked(BLOCKS[number * n_blocks : (number + 1) * n_blocks], phi)
+        kept = 1.0 - member["shrinkage"]
+$far        each = zip(total, p, SHARES)
+        total = [t + member["weight"] * (kept * a + (1.0 - kept) * s) for t, a, s in each]
+    return total
+'''
+
+FAR = """\
+        if member["cover"]:
+            kept *= 1.0 - _beyond(phi[member["cover"]], member["far_from"]) ** 8
+"""
 
 MAIN = """
 

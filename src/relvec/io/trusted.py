@@ -37,7 +37,7 @@ denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuni
 error_bars.Augmentation error_bars.Novelty
 estimators._machine.FittedMachine
 estimators._output.FittedOutput
-estimators._panels.Panel
+estimators._panels.Panel estimators._panels.PanelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor

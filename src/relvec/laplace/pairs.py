@@ -22,7 +22,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.laplace.hessian import Design, Hessian, Penalty
 from relvec.likelihoods.base import BoundLikelihood
 
-__all__ = ["PairDesign", "PairPosterior"]
+__all__ = ["PairDesign", "PairPosterior", "logit_covariance"]
 
 
 class Shares(NamedTuple):
@@ -170,6 +170,35 @@ class PairDesign(Design):
         result[:, self.n_atoms :] = self.contrast[k]
         return result
 
+    def all_effects(self) -> np.ndarray:
+        """Effects on the logits of all classes, shape (n_classes, n_rows, n_weights)."""
+        return np.stack([self.effects(k) for k in range(self.n_latent)])
+
+    def at(self, rows: slice) -> PairDesign:
+        """Return the design of some of the rows."""
+        has_intercept = self.n_weights > self.n_atoms
+        return PairDesign(self.columns[rows], self.sizes, has_intercept=has_intercept)
+
+
+def logit_covariance(effects: np.ndarray, factor: Matrix, scale: Vector) -> np.ndarray:
+    """Covariance of the logits of each row, shape (n_rows, n_classes, n_classes).
+
+    Parameters
+    ----------
+    effects : ndarray of shape (n_classes, n_rows, n_weights)
+        Of the weights on the logits.
+    factor : ndarray of shape (n_weights, n_weights)
+        Lower Cholesky factor of the precision of the weights, scaled.
+    scale : ndarray of shape (n_weights,)
+        By which rows and columns of the precision were multiplied.
+    """
+    n_classes, n_rows, n_weights = effects.shape
+    flat = (effects * scale).reshape(n_classes * n_rows, n_weights).T
+    if n_weights:
+        flat = solve_lower(factor, np.asfortranarray(flat))
+    white = flat.reshape(n_weights, n_classes, n_rows)
+    return np.einsum("pkn,pln->nkl", white, white, optimize=True)
+
 
 @dataclass(frozen=True)
 class PairPosterior:
@@ -210,14 +239,7 @@ class PairPosterior:
     def moments(self, atoms: Matrix) -> tuple[Matrix, np.ndarray]:
         """Mean (n_rows, n_classes) and covariance (n_rows, n_classes, n_classes) of the logits."""
         design = self._design(atoms)
-        n_rows, n_classes = len(atoms), len(self.sizes)
-        rows = np.stack([design.effects(k) for k in range(n_classes)])
-        rows *= self.scale
-        flat = rows.reshape(n_classes * n_rows, len(self.weights)).T
-        if len(self.weights):
-            flat = solve_lower(self.factor, np.asfortranarray(flat))
-        white = flat.reshape(len(self.weights), n_classes, n_rows)
-        covariance = np.einsum("pkn,pln->nkl", white, white, optimize=True)
+        covariance = logit_covariance(design.all_effects(), self.factor, self.scale)
         return design.latent(self.weights), covariance
 
     def _design(self, atoms: Matrix) -> PairDesign:

@@ -57,6 +57,13 @@ class LearntScales:
     """Of the Gaussian process, on the rows it was shown."""
     width: float = 1.0
     """Factor of the scales of the process that gave these."""
+    at_bounds: tuple[str, ...] = ()
+    """Parameters of a kernel at a bound beyond which the evidence rises."""
+
+    @property
+    def has_inputs(self) -> bool:
+        """Whether inputs have scales, rather than a kernel parameters."""
+        return isinstance(self.kernel, ScaledInputs)
 
     @property
     def is_shared(self) -> bool:
@@ -94,12 +101,11 @@ class LearntScales:
 
     def as_null(self) -> LearntScales:
         """Return what is said of the inputs if the model uses none of them."""
-        inner = self.kernel.kernel if isinstance(self.kernel, ScaledInputs) else self.kernel
-        null = nothing_learnt(inner, self.spread, self.price)
-        unused = np.zeros_like(self.spread)
-        return replace(
-            null, gain=self.gain, kind="null", group="null", relevance=unused, scale=unused
-        )
+        null, unused = self, np.zeros_like(self.spread)
+        if self.has_inputs:
+            null = nothing_learnt(self.kernel.kernel, self.spread, self.price)
+            null = replace(null, gain=self.gain, relevance=unused, scale=unused)
+        return replace(null, kind="null", group="null")
 
     def as_linear(self) -> LearntScales:
         """Return what is said of the inputs if the model is linear in them."""

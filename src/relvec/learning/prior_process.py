@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import chdtri
 
 from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block
@@ -43,11 +44,13 @@ class PriorProcessTuning:
     each input: from none at all to kernels of a third of a standard deviation."""
     bisections: int = 4
     """After which the floor is known to a factor of 1.1."""
-    allowed_loss: float = 3.32
-    """Log evidence, in nats, that the floor may cost: half the 99 % quantile of a chi-squared
-    variable with one degree of freedom, so that it is the end of a confidence interval."""
-    hopeless_loss: float = 8.0
-    """Larger floors are not tried after such a loss."""
+    confidence: float = 0.99
+    """The scales with the floor under them are within a confidence region of this probability,
+    by the likelihood ratio."""
+    most_free: int = 5
+    """Degrees of freedom of that region at most: of hundreds of scales it would hold anything."""
+    hopeless_loss: float = 5.0
+    """Log evidence lost besides, in nats, after which larger floors are not tried."""
 
 
 _TUNING = PriorProcessTuning()
@@ -105,20 +108,27 @@ def fit_prior_process(
     if varies.any():  # floors below all scales change nothing
         least = float(own[varies].min())
         first = max(first, math.log10(least)) if least > 0.0 else first
+
+    def allowed_loss(log_floor: float) -> float:
+        """Half the quantile of chi-squared with a degree of freedom for each scale it raises."""
+        n_raised = int(np.count_nonzero(own[varies] < 10.0**log_floor))
+        n_free = min(max(n_raised, 1), tuning.most_free)
+        return 0.5 * float(chdtri(n_free, 1.0 - tuning.confidence))
+
     best = -math.inf
     low = log_floor = first
     while log_floor <= last or log_floor == first:
         value = profile.at(floored(log_floor))[0]
         best = max(best, value)
-        if value >= best - tuning.allowed_loss:
+        if value >= best - allowed_loss(log_floor):
             low = log_floor
-        elif value < best - tuning.hopeless_loss:
+        elif value < best - allowed_loss(log_floor) - tuning.hopeless_loss:
             break
         log_floor += step
     high = low + step
     for _ in range(tuning.bisections):
         middle = 0.5 * (low + high)
-        is_allowed = profile.at(floored(middle))[0] >= best - tuning.allowed_loss
+        is_allowed = profile.at(floored(middle))[0] >= best - allowed_loss(middle)
         low, high = (middle, high) if is_allowed else (low, middle)
     chosen = floored(low)
     return PriorProcess(chosen, profile.at(chosen)[1])

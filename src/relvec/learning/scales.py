@@ -21,6 +21,7 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import Warped
 from relvec.kernels.resolve import is_made_of
+from relvec.learning.kernel_parameters import at_bounds, learn_parameters
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.learnt import LearntScales, by_relevance, merged, nothing_learnt
 from relvec.learning.process import Process
@@ -168,16 +169,19 @@ class ScaleLearner(BaseEstimator):
     def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntScales:
         """Learn the free parameters of a kernel object, inputs in their own units."""
         ones = np.ones(len(spread))
+        nothing = replace(nothing_learnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
         if process.is_empty or not spread.any():
-            return replace(nothing_learnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
+            return nothing
         search = ProcessSearch(process, kernel, ones, self.tuning, learns_kernel=True)
-        start = search.start(ones)
-        if start.objective == -math.inf:
+        fit = learn_parameters(search, ones, self.max_iter)
+        if fit is None:
             raise ValueError(
                 f"a kernel can only be learnt if it is a covariance; {kernel!r} is not one on "
                 "these inputs."
             )
-        fit = search.climb(start, self.max_iter, "none")
+        null = search.valued(fit._replace(log_signal=search.tuning.no_signal)).log_evidence
+        if fit.log_evidence - null < _needed(process, len(fit.theta)):
+            return nothing
         return LearntScales(
             kernel=kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel,
             scale=ones,
@@ -189,6 +193,7 @@ class ScaleLearner(BaseEstimator):
             log_evidence=fit.log_evidence,
             path=np.empty((0, len(ones))),
             path_objective=np.empty(0),
+            at_bounds=at_bounds(search, fit),
         )
 
     def _learn_scales(
@@ -224,9 +229,6 @@ class ScaleLearner(BaseEstimator):
         price: float,
     ) -> list[LearntScales]:
         """Return what was found, each with the widths that come into question."""
-        # what a parameter of a process that explains noise gains, chosen from some, is more than
-        # half a nat
-        each = max(1.0, 0.5 * math.log(search.process.n_contrasts))
         widths = search.process.widths if isinstance(self.width, str) else (float(self.width),)
         proposals: list[LearntScales] = []
         number = 0
@@ -234,7 +236,7 @@ class ScaleLearner(BaseEstimator):
             for fit in of_kind:
                 group, number = f"{kind} {number}", number + 1
                 n_scales = 1 if kind == "isotropic" else len(fit.inputs)
-                if fit.log_evidence - null < each * (1.0 + n_scales):  # and one for the signal
+                if fit.log_evidence - null < _needed(search.process, n_scales):
                     continue
                 gain, (path, objectives) = search.gains(fit), search.history(fit)
                 for width in widths:
@@ -295,6 +297,15 @@ class ScaleLearner(BaseEstimator):
             if worth > highest:
                 best, highest = fit, worth
         return search.climb(best, self.max_iter)
+
+
+def _needed(process: Process, n_parameters: int) -> float:
+    """Log evidence that a kernel must bring, by the number of its parameters and the signal's.
+
+    What a parameter of a process that explains noise gains, chosen from some, is more than half a
+    nat.
+    """
+    return max(1.0, 0.5 * math.log(process.n_contrasts)) * (1.0 + n_parameters)
 
 
 def entry_price(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:

@@ -34,6 +34,11 @@ class ScaleTuning:
     """Ratio of the scales that follow the last of these, as long as a kernel still reaches from a
     typical row to its nearest neighbour: on fast oscillations the evidence has its maximum there,
     and is flat below. The ratio is that of `starts`."""
+    n_peaks: int = 3
+    """Peaks of a periodogram from which periods start: the first may be a multiple of the period,
+    or the trend."""
+    parameter_factors: tuple[float, ...] = tuple(4.0**k for k in range(-4, 5) if k)
+    """Multiples of other parameters of a kernel to start from; climbs find what lies between."""
     start_signal: float = math.log(10.0)
     """Log ratio of signal to noise to start from."""
     no_signal: float = -20.0

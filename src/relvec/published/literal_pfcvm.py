@@ -17,7 +17,7 @@ from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli, moderate
 from relvec.published._algebra import variance_at
 from relvec.published._alternating import AlternatingEstimator, State
 from relvec.published._inputs import check_constants, read_inputs
-from relvec.published._newton import inverse_curvature
+from relvec.published._newton import ascend, inverse_curvature
 from relvec.published._objectives import WeightObjective
 
 __all__ = ["LiteralPFCVM"]
@@ -201,17 +201,15 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
 
     def _update_weights(self, state: State) -> float:
         """Newton steps, new precisions and pruning; return the largest change of a kept weight."""
-        trial, alpha = self._ascend(
-            self._objective(state), state.weight, self.weight_steps, len(state.weight)
-        )
+        rules = self._rules(self.weight_steps, len(state.weight))
+        trial, alpha = ascend(self._objective(state), state.weight, rules)
         state.trace.append(trial.value)
         return self._prune_weights(state, trial.x, alpha)
 
     def _update_features(self, state: State) -> float:
         """The same for the feature weights."""
-        change, value = self._move_features(
-            state, _Labels(Bernoulli(), state.y), self.feature_steps, len(state.theta)
-        )
+        rules = self._rules(self.feature_steps, len(state.theta))
+        change, value = self._move_features(state, _Labels(Bernoulli(), state.y), rules)
         # joint with the prior of the sample weights, in their present precisions
         state.trace[-1] = value + self._prior(state.alpha, state.first).value(state.weight)
         return change

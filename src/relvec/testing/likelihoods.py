@@ -250,9 +250,10 @@ def _check_rows(likelihood: Likelihood, f: Matrix, target: Vector, name: str) ->
     require(all(worse), f"{name}.null_latent() is not near the best constant, given an offset")
 
 
-def _check_prediction(likelihood: Likelihood, name: str, n_draws: int = 20_000) -> None:
+def _check_prediction(likelihood: Likelihood, name: str) -> None:
     """Compare with draws of the latent function and of targets given it."""
     rng, k = np.random.default_rng(1), likelihood.n_latent
+    n_draws = 20_000 if k == 1 else 5_000  # classes have no heavy tails
     for centre, variance in ((0.3, 0.2), (-0.5, 0.5)):
         mean = np.full(1 if k == 1 else (1, k), centre)
         if k > 1:
@@ -264,7 +265,7 @@ def _check_prediction(likelihood: Likelihood, name: str, n_draws: int = 20_000) 
         draws = inner.sample(1, random_state=2)[:, 0]
         seen = draws if k == 1 else (draws[:, None] == np.arange(k)).astype(float)
         spread = seen.std(axis=0) + 1e-12
-        # approximations in use are within 0.03 standard deviations, draws within 0.03
+        # approximations in use are within 0.03 standard deviations, draws within 0.04
         gap = np.abs(prediction.mean[0] - seen.mean(axis=0)) / spread
         require(bool((gap < 0.08).all()), f"{name}: predicted mean is not that of draws")
         # heavy tails: given the latent value, and of what is expected given that

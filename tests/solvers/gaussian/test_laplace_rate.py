@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from relvec.priors import RateHyperprior
 from relvec.priors.laplace import BoundLaplace, LaplacePrior
 from relvec.solvers import Problem, RateLearner, SequentialSolver, WarmStart, with_learnt_rate
-from relvec.solvers.gaussian.rate import best_rate
+from relvec.solvers.gaussian.rate import best_rate, expected_variances
 from tests.helpers_dense import DenseMoments
 from tests.helpers_priors import prior_of
 
@@ -137,14 +137,48 @@ def test_the_answer_is_a_fixed_point_and_solves_the_problem_at_its_rate():
     problem = linear_problem(2)
     learner = RateLearner(SequentialSolver(), tol=1e-4)
     solution = learner.solve(problem)
-    rate = solution.laplace_rate
-    assert math.log(rate) == pytest.approx(learner._wanted(problem, solution), abs=1e-3)
+    held = replace(problem, noise_variance=solution.noise_variance)
     again = SequentialSolver().solve(
-        replace(problem, prior=prior_of(laplace_rate=rate)),
+        replace(held, prior=prior_of(laplace_rate=solution.laplace_rate)),
         warm_start=WarmStart(solution.active, solution.log_lam),
     )
     assert solution.objective == pytest.approx(again.objective, abs=1e-6)
     np.testing.assert_array_equal(solution.active, again.active)
+    wanted = learner._wanted(held, again)
+    assert math.log(solution.laplace_rate) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_the_noise_is_that_under_the_flat_prior_unless_given():
+    problem = linear_problem(2)
+    flat = SequentialSolver().solve(problem)
+    assert RateLearner(SequentialSolver()).solve(problem).noise_variance == flat.noise_variance
+    given = replace(problem, noise_variance=1.5)
+    assert RateLearner(SequentialSolver()).solve(given).noise_variance == 1.5
+
+
+def test_noise_of_more_columns_than_rows_is_that_of_penalised_columns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 150))
+    problem = learning(Problem(DenseMoments(X, 2.0 * X[:, 0] + rng.standard_normal(60))))
+    solution = RateLearner(SequentialSolver("fast")).solve(problem)
+    assert 0.5 < solution.noise_variance < 1.5  # the flat prior explains all of it
+    assert 0 in solution.active
+
+
+def test_atoms_have_the_expectations_of_their_variances():
+    s, quality, rate = np.array([1.0, 0.5, 0.9]), np.array([0.3, 9.0, 25.0]), 0.2
+    expected = [
+        moment(1, *atom, rate) / moment(0, *atom, rate) for atom in zip(s, quality, strict=True)
+    ]
+    np.testing.assert_allclose(expected_variances(s, quality, rate), expected, rtol=1e-5)
+
+
+def test_a_laplace_prior_that_predicts_worse_is_refused():
+    problem = friedman_problem()
+    solution = RateLearner(SequentialSolver()).solve(problem)
+    flat = SequentialSolver().solve(problem)
+    assert solution.laplace_rate == 0.0
+    np.testing.assert_array_equal(solution.active, flat.active)
 
 
 def test_nothing_but_noise_is_found_out():

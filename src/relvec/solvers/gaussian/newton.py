@@ -104,10 +104,10 @@ def evaluate(
 ) -> Point | None:
     """Evaluate the objective; None where it is numerically not defined."""
     lam = np.exp(theta)
-    factor = shifted_cholesky(gram, lam) if len(lam) else np.empty((0, 0))
+    factor = shifted_cholesky(gram, lam)
     if factor is None:
         return None
-    whitened = solve_lower(factor, correlation) if len(lam) else correlation
+    whitened = solve_lower(factor, correlation)
     quadratic = objective.target_ss - float(whitened @ whitened)
     if not quadratic > 0.0 and (len(lam) or objective.noise_variance is None):
         return None

@@ -228,14 +228,7 @@ class Curve:
         return s if value >= -rounding else None
 
 
-def profile_objective(
-    noise_variance: float,
-    squares: Vector,
-    c: float,
-    *,
-    noise_shape: float = 0.0,
-    noise_rate: float = 0.0,
-) -> float:
+def profile_objective(noise_variance: float, squares: Vector, c: float) -> float:
     """Return the penalised log evidence at the best precisions for a given noise.
 
     Parameters
@@ -246,17 +239,14 @@ def profile_objective(
         Squared coefficients of the data.
     c : float
         Price of one degree of freedom.
-    noise_shape, noise_rate : float, default=0.0
-        Gamma prior on the noise precision, see `relvec.priors.GammaPrior`.
 
     Returns
     -------
     objective : float
-        Log evidence, less `c` for every degree of freedom, plus the log prior of the noise:
-        comparable with ``Solution.objective``.
+        Log evidence, less `c` for every degree of freedom: comparable with
+        ``Solution.objective``.
     """
-    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
-    curve = Curve([Group(np.sort(np.ravel(squares)), c)], inert)
+    curve = Curve([Group(np.sort(np.ravel(squares)), c)], Inert())
     return curve.objective(noise_variance) - 0.5 * np.size(squares) * math.log(2.0 * math.pi)
 
 

@@ -24,6 +24,12 @@ analytic and vanish at both ends, so that this spacing has errors below 1e-8."""
 LOG_RATES = np.linspace(math.log(1e-10), math.log(1e4), 129)
 """Rates looked at first; the best one is refined."""
 
+TOLERATED = 1.15
+"""Root mean squared error of left-out rows, relative to that under the flat prior, above which a
+Laplace prior is refused. The flat prior looks better there than it is, because the choice of atoms
+is not counted: by up to 1.13 on columns of 100 rows where the Laplace prior predicts new rows
+better. Kernels, which a Laplace prior does not suit, have 1.1 to 1.5."""
+
 
 def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
     """Return the rate that has most evidence in atoms taken one by one.
@@ -67,14 +73,35 @@ def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
     return math.exp(best)
 
 
+def expected_variances(s: Vector, quality: Vector, rate: float) -> Vector:
+    """Posterior expectation of the prior variance of each atom, all others held.
+
+    The same integrals as in `best_rate`.
+    """
+    spread = s[:, None] * VARIANCES
+    log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
+    log_weight += np.log(VARIANCES) - 0.5 * rate * VARIANCES
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    result: Vector = weight @ VARIANCES / weight.sum(axis=1)
+    return result
+
+
 class RateLearner:
     """A solver that learns the rate of a Laplace prior by means of another one.
 
-    The problem is solved at its own rate (zero: under the flat prior). Then, in turns, the best
-    rate given the model is found, and the problem solved at that rate from where it was. No
-    single objective rises throughout: that of the model is a maximum over variances, that of
-    the rate an integral. If the best rate goes back and forth, because atoms come and go with
-    it, the interval in which it does so is halved until it is narrower than `tol`.
+    The problem is solved under the flat prior, and the noise held at what it is there: estimated
+    together with the rate, either would grow with the other. Then, in turns, the best rate given
+    the model is found, and the problem solved at that rate from where it was. No single objective
+    rises throughout: that of the model is a maximum over variances, that of the rate an integral.
+    If the best rate goes back and forth, because atoms come and go with it, the interval in which
+    it does so is halved until it is narrower than `tol`.
+
+    At the end the atoms in the model are given the posterior expectations of their variances: the
+    most probable ones, which decide on the atoms, are too small, because an exponential density
+    is largest at zero. The objective and the certificate are those of the most probable ones.
+
+    A model whose error on left-out rows (by generalised cross-validation) is well above that
+    under the flat prior is refused: the answer is then that under the flat prior, of rate zero.
 
     Parameters
     ----------
@@ -127,10 +154,14 @@ class RateLearner:
                 'only the rate of a Laplace prior can be learnt: bind LaplacePrior("auto").'
             )
         relay = Relay(monitor)
-        solution = self.solver.solve(problem, warm_start=warm_start, monitor=relay)
+        flat = self._flat(problem, warm_start, relay)
+        held = problem
+        if problem.noise_variance is None and flat.noise_variance > 0.0:
+            held = replace(problem, noise_variance=flat.noise_variance)
+        solution = flat
         log_rate, low, high, settled = -math.inf, -math.inf, math.inf, False
         for _ in range(self.max_solves):
-            wanted = None if relay.told_to_stop else self._wanted(problem, solution)
+            wanted = None if relay.told_to_stop else self._wanted(held, solution)
             if wanted is None:
                 return replace(solution, n_iter=relay.n_iter + solution.n_iter)
             settled = abs(wanted - log_rate) < self.tol or high - low < self.tol
@@ -140,12 +171,37 @@ class RateLearner:
             log_rate = wanted if low < wanted < high else 0.5 * (low + high)
             relay.n_iter += solution.n_iter
             solution = self.solver.solve(
-                replace(problem, prior=prior.with_rate(math.exp(log_rate))),
+                replace(held, prior=prior.with_rate(math.exp(log_rate))),
                 warm_start=WarmStart(solution.active, solution.log_lam),
                 monitor=relay,
             )
-        converged = solution.converged and settled
-        return replace(solution, n_iter=relay.n_iter + solution.n_iter, converged=converged)
+        n_iter, converged = relay.n_iter + solution.n_iter, solution.converged and settled
+        solution = self._relaxed(held, solution)
+        if _left_out(problem, solution) > TOLERATED**2 * _left_out(problem, flat):
+            return replace(flat, n_iter=n_iter)
+        return replace(solution, n_iter=n_iter, converged=converged)
+
+    def _flat(self, problem: Problem, warm_start: WarmStart | None, relay: Relay) -> Solution:
+        """Solve under the flat prior; with entry penalties if the noise is not identified else."""
+        moments = problem.moments
+        is_free = problem.noise_variance is None
+        if not is_free or np.count_nonzero(moments.usable) <= 2.0 * moments.n_effective:
+            flat = self.solver.solve(problem, warm_start=warm_start, monitor=relay)
+            if not (is_free and flat.saturated) or relay.told_to_stop:
+                return flat
+            relay.n_iter += flat.n_iter
+        penalty = np.maximum(problem.min_gain, math.log(moments.n_atoms))
+        return self.solver.solve(replace(problem, min_gain=penalty), monitor=relay)
+
+    def _relaxed(self, problem: Problem, solution: Solution) -> Solution:
+        """Put the expected variances of the atoms in the place of the most probable ones."""
+        if not len(solution.active):
+            return solution
+        fit = condition(problem, solution.active, np.exp(solution.log_lam))
+        known = statistics(problem, fit).take(solution.active)
+        quality = known.q**2 / solution.noise_variance
+        expected = expected_variances(known.s, quality, solution.laplace_rate)
+        return replace(solution, log_lam=-np.log(expected))
 
     def _wanted(self, problem: Problem, solution: Solution) -> float | None:
         """Log of the best rate given the model; None where there is nothing to learn from."""
@@ -157,6 +213,13 @@ class RateLearner:
         quality = known.q[moments.usable] ** 2 / solution.noise_variance
         assert problem.prior.learnt is not None
         return math.log(best_rate(known.s[moments.usable], quality, problem.prior.learnt))
+
+
+def _left_out(problem: Problem, solution: Solution) -> float:
+    """Mean squared error of left-out rows, by generalised cross-validation."""
+    fit = condition(problem, solution.active, np.exp(solution.log_lam))
+    n = problem.moments.n_effective
+    return fit.residual_ss * n / max(n - float(fit.gamma.sum()), 1e-3 * n) ** 2
 
 
 def with_learnt_rate(solver: Solver, prior: Prior) -> Solver:

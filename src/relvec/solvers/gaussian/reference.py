@@ -60,9 +60,6 @@ class State(NamedTuple):
 def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     """Factorise the posterior; precisions that are too small to do so are raised."""
     moments = problem.moments
-    if not len(active):
-        none, square = np.empty(0), np.empty((0, 0))
-        return Fit(active, none, square, none, square, none, none, none, moments.target_ss)
     gram, correlation = moments.gram(active), moments.correlation[active]
     lam, factor = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)

@@ -29,11 +29,6 @@ class Screen(NamedTuple):
 def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
     """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
-    if not len(active):
-        ones = np.ones(moments.n_atoms)
-        w = ones * problem.prior.penalty if problem.prior.is_penalised else None
-        known = Statistics(ones, moments.correlation, w, point.quadratic)
-        return Screen(known, np.empty((0, moments.n_atoms)))
     solved = solve_lower_rows(point.factor, moments.rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
     q = moments.correlation - point.whitened @ solved
@@ -59,18 +54,14 @@ def pick(
     prior = problem.prior.take(pool)
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
-    cross = problem.moments.gram(pool)
-    cross2 = None
-    solved = seen.solved[:, pool]
-    if len(solved):
-        cross = cross - solved.T @ solved
+    solved, cross2 = seen.solved[:, pool], None
+    cross = problem.moments.gram(pool) - solved.T @ solved
     if prior.is_penalised:
         # w of pairs: that of an atom on its diagonal
         c = np.broadcast_to(problem.prior.penalty, problem.moments.correlation.shape)
+        back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
         cross2 = 0.5 * np.add.outer(c[pool], c[pool]) * cross
-        if len(solved):
-            back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
-            cross2 = cross2 - back.T @ ((point.lam * c[active])[:, None] * back)
+        cross2 = cross2 - back.T @ ((point.lam * c[active])[:, None] * back)
     q = seen.known.q[pool]
     free = np.ones(len(pool), dtype=bool)
     chosen: list[int] = []

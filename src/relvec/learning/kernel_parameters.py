@@ -1,0 +1,155 @@
+"""Where to start learning the parameters of a kernel.
+
+The evidence of a process has many maxima in the period of a kernel, one for each that the data
+half agree with, and is flat where other parameters are far from the data. Periods and frequencies
+start at the peaks of a periodogram, other parameters at the best of a few multiples.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
+
+from relvec._typing import Matrix, Vector
+from relvec.learning.process import Process
+from relvec.learning.process_search import ProcessFit, ProcessSearch
+from relvec.learning.tuning import ScaleTuning
+
+__all__ = ["at_bounds", "learn_parameters", "spectral_peaks"]
+
+PERIODS, FREQUENCIES = ("period", "periodicity"), ("means",)
+"""What kernels call parameters that a periodogram can tell."""
+
+
+def _names(kernel: Kernel) -> list[str]:
+    """Name of every element of `theta`, as in `get_params`."""
+    free = [each for each in kernel.hyperparameters if not each.fixed]
+    return [each.name for each in free for _ in range(each.n_elements)]
+
+
+def _is_one_of(name: str, kinds: tuple[str, ...]) -> bool:
+    return name.rpartition("__")[2] in kinds  # before that, the sums and products it is in
+
+
+def learn_parameters(search: ProcessSearch, scale: Vector, max_iter: int) -> ProcessFit | None:
+    """Climb the evidence in the parameters of the kernel from several starts.
+
+    Parameters
+    ----------
+    search : ProcessSearch
+        The data and the kernel.
+    scale : ndarray of shape (n_features,)
+        Scales of the inputs, which stay.
+    max_iter : int
+        Steps of the last climb.
+
+    Returns
+    -------
+    fit : ProcessFit or None
+        The best end; None if the kernel is no covariance where it was given.
+    """
+    tuning, given = search.tuning, search.start(scale)
+    if given.objective == -math.inf:
+        return None
+    if not len(given.theta):
+        return search.climb(given, max_iter, "none")
+    thetas = [given.theta, *_by_peaks(search.kernel, search.process, tuning)]
+    starts = [given, *(_swept(search, given._replace(theta=theta)) for theta in thetas)]
+    ends = [search.climb(start, tuning.first_steps, "none") for start in starts]
+    return search.climb(max(ends, key=attrgetter("objective")), max_iter, "none")
+
+
+def _swept(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
+    """Take, one parameter after the other, the best of a few multiples; periods stay."""
+    fit = search.valued(fit)
+    low, high = np.asarray(search.kernel.bounds).T
+    for place, name in enumerate(_names(search.kernel)):
+        if _is_one_of(name, PERIODS + FREQUENCIES):
+            continue
+        trials = [fit]
+        for factor in search.tuning.parameter_factors:
+            theta = fit.theta.copy()
+            theta[place] = np.clip(theta[place] + math.log(factor), low[place], high[place])
+            trials.append(search.valued(fit._replace(theta=theta)))
+        fit = max(trials, key=attrgetter("objective"))
+    return fit
+
+
+def _by_peaks(kernel: Any, process: Process, tuning: ScaleTuning) -> list[Vector]:
+    """Give periods and frequencies to peaks of the periodogram, each peak once to the first."""
+    names = _names(kernel)
+    places = [i for i, name in enumerate(names) if _is_one_of(name, PERIODS + FREQUENCIES)]
+    if not places:
+        return []
+    peaks = spectral_peaks(process.X, process.targets, process.weight, tuning.n_peaks)
+    low, high = np.asarray(kernel.bounds).T
+    thetas = []
+    for first in range(len(peaks)):
+        theta = np.array(kernel.theta)
+        for number, place in enumerate(places):
+            frequency = peaks[(first + number) % len(peaks)]
+            theta[place] = math.log(frequency)
+            if _is_one_of(names[place], PERIODS):
+                # what repeats itself does so after several periods as well
+                n_periods = max(1, math.ceil(math.exp(low[place]) * frequency))
+                theta[place] = math.log(n_periods / frequency)
+        thetas.append(np.clip(theta, low, high))
+    return thetas
+
+
+def at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
+    """Names of the parameters that are at a bound beyond which the evidence rises."""
+    if not len(fit.theta):
+        return ()
+    point = search.process.at(search.kernel, *fit[:4])
+    if point is None:
+        return ()
+    low, high = np.asarray(search.kernel.bounds).T
+    close = search.tuning.negligible
+    outward = np.where(fit.theta > high - close, point.theta, 0.0)
+    outward = np.where(fit.theta < low + close, -point.theta, outward)
+    risen = outward > search.tuning.idle
+    return tuple(dict.fromkeys(np.array(_names(search.kernel))[risen].tolist()))
+
+
+def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> Vector:
+    """Frequencies at which a sine along one of the inputs explains most, best first.
+
+    Least squares of a sine, a cosine and a constant at every frequency (Lomb and Scargle), summed
+    over the targets. Frequencies are a fifth of their resolution apart and end where a typical gap
+    between values of an input is half a period.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.learning.kernel_parameters import spectral_peaks
+    >>> x = np.random.default_rng(0).uniform(0, 10, size=(80, 1))
+    >>> 1.0 / spectral_peaks(x, np.sin(2 * np.pi * x / 1.7), np.ones(80), 1).round(1)
+    array([1.66666667])
+    """
+    found = []
+    share = weight / weight.sum()
+    targets = targets - share @ targets
+    for column in X.T:
+        gaps = np.diff(np.unique(column))
+        if not len(gaps):
+            continue
+        step = 0.2 / gaps.sum()
+        frequency = step * np.arange(1.0, math.floor(0.5 / np.median(gaps) / step) + 2.0)
+        angle = 2.0 * math.pi * np.multiply.outer(column - column[0], frequency)
+        waves = [np.cos(angle), np.sin(angle)]
+        waves = [wave - share @ wave for wave in waves]
+        (cc, cs), (_, ss) = [[share @ (a * b) for b in waves] for a in waves]
+        along = [(share[:, None] * targets).T @ wave for wave in waves]
+        power = ss * along[0] ** 2 - 2.0 * cs * along[0] * along[1] + cc * along[1] ** 2
+        determinant = cc * ss - cs**2
+        told = determinant > 1e-9 * cc * ss  # else the waves are the same at these inputs
+        power = np.where(told, power / np.where(told, determinant, 1.0), 0.0).sum(axis=0)
+        before, after = np.r_[-np.inf, power[:-1]], np.r_[power[1:], -np.inf]
+        for place in np.flatnonzero((power > before) & (power >= after) & told):
+            found.append((float(power[place]), float(frequency[place])))
+    return np.array([frequency for _, frequency in sorted(found, reverse=True)[:n_peaks]])
