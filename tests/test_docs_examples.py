@@ -76,6 +76,7 @@ def test_named_columns(said: str) -> None:
     pytest.importorskip("polars")
     errors = [error for error, _ in numbers(r"([\d.]+) ± ([\d.]+)", said)]
     assert len(errors) == 5
+    assert errors[0] < errors[1]  # ten columns, and what is kept of sixty-five
     assert max(errors) < 1.06 * min(errors)
 
 
@@ -135,8 +136,11 @@ def test_wine_inputs(said: str) -> None:
     assert "13 of 13 inputs" in said
     ((_, kept),) = numbers(r"select='always': (\d+) wines, (\d+) of 13", said)
     assert kept < 8
-    for wrong, _ in numbers(r"([\d.]+)% wrong, log loss ([\d.]+)", said):
-        assert wrong < 8.0
+    rows = numbers(r"([\d.]+)% wrong, log loss ([\d.]+)", said)
+    assert max(wrong for wrong, _ in rows) < 8.0
+    (all_wrong, all_loss), (wrong, loss) = rows[:2]  # of all inputs, and of those chosen
+    assert wrong < all_wrong + 2.0
+    assert loss > 1.4 * all_loss
 
 
 @pytest.mark.parametrize("said", ["missing_pixels"], indirect=True)

@@ -79,7 +79,8 @@ def cv_tables(facts: dict[str, Any]) -> list[Any]:
 
 def learnt(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """What there is to know about the fitted model."""
-    what = "terms kept" if facts["model"] == "linear" else "vectors kept"
+    # a model of kernels may have become a linear one, which has terms
+    what = "vectors kept" if "vector_rows" in facts else "terms kept"
     of = f" of {facts['rows']['used']} rows" if what == "vectors kept" else ""
     lines = [("model", _chosen(facts)), (what, f"{facts['vectors']}{of}")]
     if facts.get("noise_std") is not None:
