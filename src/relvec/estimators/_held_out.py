@@ -93,7 +93,9 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     Inputs that are not numbers all count as different.
     """
     X, weight = data.X, data.weight
+    seen = X[:, :100]  # inputs that tell all rows apart
     if sparse.issparse(X):
+        seen = seen.toarray()
         # the same numbers in the same places: their bytes stand for them
         X = sparse.csr_array(X, copy=True)
         X.sum_duplicates()
@@ -108,8 +110,7 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0.0)
         return rows, np.ones(len(rows)) if weight is None else weight[rows]
     rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
-    # a hundred inputs tell all rows apart
-    order = np.lexsort(np.hstack([X[rows, :100], data.targets[rows]]).T[::-1])
+    order = np.lexsort(np.hstack([seen[rows], data.targets[rows]]).T[::-1])
     return rows[order], counts[order]
 
 
