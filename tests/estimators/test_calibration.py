@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
+from relvec.estimators import _calibrate
 from relvec.estimators._held_out import HeldOut, distinct_rows, folds_of
 from relvec.estimators._plan import Data, PlanTuning
 from relvec.io import load, save
@@ -222,6 +223,27 @@ def test_files_keep_it(tmp_path):
     np.testing.assert_array_equal(
         other.predict(NEW, return_std=True)[1], model.predict(NEW, return_std=True)[1]
     )
+
+
+def test_folds_that_chose_the_scales_calibrate_as_well(monkeypatch):
+    """With many inputs everything is learnt anew in every fold: no further fits are needed."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 120))
+    y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=60)
+    held = []
+    original = HeldOut.calibration
+
+    def spy(self, unspent=1.0):
+        held.append((self, unspent))
+        return original(self, unspent)
+
+    monkeypatch.setattr(HeldOut, "calibration", spy)
+    monkeypatch.setattr(_calibrate, "_best", None)
+    model = RVMRegressor().fit(X, y)
+    used, unspent = held[-1]
+    assert unspent == 1.0
+    assert len(used.weight) == 60
+    assert model.calibration_ == pytest.approx(float(original(used)[0]))
 
 
 # ------------------------------------------------------------------ simpler models
