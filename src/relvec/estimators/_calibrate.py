@@ -119,9 +119,8 @@ def _best(
             best, held, density = rival, other, density + gains
     if held is not first:
         assert best is not None
-        chosen = plan.finish(replace(plan.fit_scaled(best, data), scaled=best), data)
-        std = None if fit.relevance_std is None else np.zeros(len(best.learnt.spread))
-        fit = replace(chosen, relevance_std=std, n_copies=fit.n_copies)
+        chosen = plan.finish_scales(best, plan.fit_scaled(best, data), data)
+        fit = replace(plan.finish(chosen, data), n_copies=fit.n_copies)
     return fit, held
 
 
