@@ -126,7 +126,7 @@ def boston_results():
 @pytest.mark.slow
 def test_boston_far_from_the_training_districts(boston_results):
     default, novelty, plain = (each.mean(axis=0)[1] for each in boston_results.values())
-    assert default[0] >= 0.8
+    assert default[0] >= 0.85
     assert novelty[0] >= 0.85
     assert plain[0] < 0.5
     assert novelty[1] < plain[1] - 1.0
@@ -135,8 +135,8 @@ def test_boston_far_from_the_training_districts(boston_results):
 @pytest.mark.slow
 def test_boston_density_near_the_training_districts(boston_results):
     novelty, plain = (boston_results[kind].mean(axis=0)[0] for kind in ("novelty", "plain"))
-    assert novelty[0] > plain[0]
-    assert novelty[1] < plain[1]
+    assert novelty[0] > 0.92
+    assert novelty[1] < plain[1]  # one factor for all rows does not know where they are novel
 
 
 @pytest.mark.slow

@@ -51,6 +51,17 @@ def test_scales_help():
     assert learnt.learnt_scales_.kind == "ard"
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_fast_oscillations_are_found(seed):
+    """Six periods a standard deviation: among wide kernels the evidence is flat."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0.0, 10.0, size=(250, 1))
+    y = np.sin(12.0 * x[:, 0]) + 0.1 * rng.normal(size=250)
+    new = np.linspace(0.2, 9.8, 300)[:, None]
+    residual = RVMRegressor().fit(x, y).predict(new) - np.sin(12.0 * new[:, 0])
+    assert np.sqrt(np.mean(residual**2)) < 0.12
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", ["auto", "ard", "isotropic"])
 def test_units_of_columns_do_not_matter(scales):

@@ -100,7 +100,9 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     twice, nor on the units of inputs. Inputs that are not numbers all count as different.
     """
     X, weight = data.X, data.weight
+    seen = X[:, :100]  # enough inputs to tell rows apart
     if sparse.issparse(X):
+        seen = seen.toarray()
         # the same numbers in the same places: their bytes stand for them
         X = sparse.csr_array(X, copy=True)
         X.sum_duplicates()
@@ -112,9 +114,10 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         ]
         X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
     elif X.dtype == object:
-        X = np.arange(float(len(X)))[:, None]
+        X = seen = np.arange(float(len(X)))[:, None]
     rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
-    order = np.lexsort(data.targets[rows].T[::-1])
+    # where targets are equal, inputs tell rows apart
+    order = np.lexsort(np.hstack([data.targets[rows], seen[rows]]).T[::-1])
     return rows[order], counts[order]
 
 

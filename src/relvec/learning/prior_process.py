@@ -115,9 +115,12 @@ def fit_prior_process(
         n_free = min(max(n_raised, 1), tuning.most_free)
         return 0.5 * float(chdtri(n_free, 1.0 - tuning.confidence))
 
-    best = -math.inf
-    low = log_floor = first
-    while log_floor <= last or log_floor == first:
+    best, low = profile.at(floored(-math.inf))[0], first
+    # a floor under hundreds of inputs may outweigh the scales of a few at once
+    while (value := profile.at(floored(low))[0]) < best - allowed_loss(low):
+        low, step = low - 2.0, 2.0
+    best, log_floor = max(best, value), low + step
+    while log_floor <= last:
         value = profile.at(floored(log_floor))[0]
         best = max(best, value)
         if value >= best - allowed_loss(log_floor):
