@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,14 +20,13 @@ from relvec._typing import Matrix, Vector
 from relvec.laplace.hessian import Hessian
 from relvec.laplace.mode import Mode
 from relvec.laplace.pairs import PairDesign, logit_covariance
-from relvec.likelihoods.softmax import BoundSoftmax, average_indicators
 
 __all__ = ["VariationalTuning", "nearest_gaussian"]
 
 
 @dataclass(frozen=True)
 class VariationalTuning:
-    """Numbers of the search, from spec 14 where they were compared on ten sets of data."""
+    """Numbers of the search, compared on ten sets of data."""
 
     n_points: int = 32
     """Values of the logits of a row over which is averaged; twice as many move probabilities by
@@ -45,6 +44,21 @@ class VariationalTuning:
 _TUNING = VariationalTuning()
 
 
+class Averaging(Protocol):
+    """Likelihood of several latent functions whose derivatives can be averaged over them."""
+
+    @property
+    def given(self) -> Matrix | float:
+        """Offset of the latent functions."""
+        ...
+
+    def averaged_derivatives(
+        self, mean: Matrix, covariance: np.ndarray, rows: slice, n_points: int
+    ) -> tuple[Matrix, np.ndarray]:
+        """Slope and curvature of the weighted log density of rows, averaged over Gaussians."""
+        ...
+
+
 class _Average(NamedTuple):
     """Log likelihood averaged over a Gaussian: slope and curvature in the weights."""
 
@@ -53,7 +67,7 @@ class _Average(NamedTuple):
 
 
 def nearest_gaussian(
-    mode: Mode, likelihood: BoundSoftmax, tuning: VariationalTuning = _TUNING
+    mode: Mode, likelihood: Averaging, tuning: VariationalTuning = _TUNING
 ) -> tuple[Vector, Hessian]:
     """Return mean and factorised precision of the Gaussian nearest to the posterior.
 
@@ -61,7 +75,7 @@ def nearest_gaussian(
     ----------
     mode : Mode
         Of the posterior, from which the search starts.
-    likelihood : BoundSoftmax
+    likelihood : Averaging
         Which the mode is of.
     """
     design, hessian, weights = mode.design, mode.hessian, mode.weights
@@ -93,16 +107,16 @@ def nearest_gaussian(
 
 def _average(
     design: PairDesign,
-    likelihood: BoundSoftmax,
+    likelihood: Averaging,
     weights: Vector,
     hessian: Hessian,
     tuning: VariationalTuning,
 ) -> _Average:
     """Average slope and curvature of the log likelihood over a Gaussian of the weights.
 
-    Spec: with the effects ``E`` of the weights on the logits of a row, whose class has the
-    indicators ``e``, and expectations ``y`` of the probabilities and ``B`` of ``diag(y) - y y'``,
-    these are the sums of ``E'(e - y)`` and ``E'BE``.
+    With the effects ``E`` of the weights on the latent functions of a row, and averages ``r`` and
+    ``B`` of the slope and the curvature of its log density, these are the sums of ``E'r`` and
+    ``E'BE``.
     """
     n_rows, n_classes, n_weights = len(design.columns), design.n_latent, len(weights)
     size = n_classes * max(n_weights, tuning.n_points)
@@ -113,15 +127,9 @@ def _average(
         part = slice(start, start + rows)
         effects = design.at(part).all_effects()
         covariance = logit_covariance(effects, hessian.factor, hessian.scale)
-        y, products = average_indicators(mean[part], covariance, tuning.n_points, squares=True)
-        assert products is not None
-        residual = -y
-        residual[np.arange(len(y)), likelihood.classes[part]] += 1.0
-        spread = -products
-        spread[:, np.arange(n_classes), np.arange(n_classes)] += y
-        if likelihood.weight is not None:
-            residual *= likelihood.weight[part, None]
-            spread *= likelihood.weight[part, None, None]
+        residual, spread = likelihood.averaged_derivatives(
+            mean[part], covariance, part, tuning.n_points
+        )
         curved = np.einsum("nkl,lnp->knp", spread, effects, optimize=True)
         flat = effects.reshape(-1, n_weights)
         curvature += flat.T @ curved.reshape(-1, n_weights)

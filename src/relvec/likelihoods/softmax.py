@@ -115,6 +115,20 @@ class BoundSoftmax(BoundLikelihood):
         residual[np.arange(len(f)), self.classes] += 1.0
         return residual
 
+    def averaged_derivatives(
+        self, mean: Matrix, covariance: np.ndarray, rows: slice, n_points: int
+    ) -> tuple[Matrix, np.ndarray]:
+        """Slope and curvature of the weighted log density of rows, averaged over normal logits."""
+        y, products = average_indicators(mean, covariance, n_points, squares=True)
+        assert products is not None
+        slope, curvature, each = -y, -products, np.arange(y.shape[1])
+        slope[np.arange(len(y)), self.classes[rows]] += 1.0
+        curvature[:, each, each] += y
+        if self.weight is not None:
+            slope *= self.weight[rows, None]
+            curvature *= self.weight[rows, None, None]
+        return slope, curvature
+
     def curving(self, f: Matrix) -> Matrix:
         """Probabilities to compute curvatures with: none is so small that its class has none.
 
