@@ -65,7 +65,12 @@ def test_weights_count_rows():
     np.testing.assert_allclose(repeated.calibration(0.9), held.calibration(0.9), rtol=1e-6)
     total = held.variance + held.noise + held.extra
     density = -0.5 * (np.log(2.0 * np.pi * total) + held.squared_error / total).sum(axis=1)
-    np.testing.assert_allclose(held.log_density(), density)
+    np.testing.assert_allclose(held.log_density(calibrate=False), density)
+    factor = held.calibration()
+    wide = held._replace(variance=factor * held.variance, noise=factor * held.noise)
+    np.testing.assert_allclose(
+        held.log_density(calibrate=True), wide.log_density(calibrate=False), rtol=1e-6
+    )
 
 
 # ------------------------------------------------------------------ the rows

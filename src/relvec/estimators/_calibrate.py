@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relvec._typing import IndexArray, Vector
+from relvec._typing import IndexArray
 from relvec.estimators._held_out import HeldOut, folds_of
 from relvec.estimators._output import RegressionFit, widened
 from relvec.estimators._scales import ScaledBasis
@@ -107,10 +107,10 @@ def _best(
         distinct = distinct.at(np.sort(some))
     folds = folds_of(len(distinct.targets), tuning.folds, tuning.enough_rows)
     held = _predict_folds(plan, fit, best, distinct, folds)
-    density, first = _density(plan, held), held
+    density, first = held.log_density(calibrate=plan.is_calibrated), held
     for rival in rivals:
         other = _predict_folds(plan, fit, rival, distinct, folds)
-        gains = _density(plan, other) - density
+        gains = other.log_density(calibrate=plan.is_calibrated) - density
         shown, weight, needed = gains, held.weight, 0.0
         if rival.learnt.kind != "null":
             # an outlier must not decide: the mean and its standard error without the best row
@@ -125,10 +125,6 @@ def _best(
         chosen = plan.finish_scales(best, plan.fit_scaled(best, data), data)
         fit = replace(plan.finish(chosen, data), n_copies=fit.n_copies)
     return fit, held
-
-
-def _density(plan: RegressionPlan, held: HeldOut) -> Vector:
-    return held.log_density(held.calibration() if plan.is_calibrated else 1.0)
 
 
 def _predict_folds(

@@ -70,9 +70,10 @@ class HeldOut(NamedTuple):
         columns = zip(self.squared_error.T, known.T, self.extra.T, strict=True)
         return np.array([_factor(*each, self.weight, unspent) for each in columns])
 
-    def log_density(self, calibration: Vector | float = 1.0) -> Vector:
-        """Log predictive density of each row, summed over outputs."""
-        total = calibration * (self.variance + self.noise) + self.extra
+    def log_density(self, *, calibrate: bool) -> Vector:
+        """Log predictive density of each row, summed over outputs, by calibrated variances."""
+        factor = self.calibration() if calibrate else 1.0
+        total = factor * (self.variance + self.noise) + self.extra
         density = -0.5 * (np.log(2.0 * math.pi * total) + self.squared_error / total)
         return np.asarray(density.sum(axis=1))
 

@@ -353,7 +353,7 @@ class RegressionPlan(Plan[RegressionFit]):
     def score(self, held_out: Sequence[HeldOut]) -> float:
         """Mean log density of held-out targets, over all outputs, with calibrated error bars."""
         held = HeldOut.joined(held_out)
-        density = held.log_density(held.calibration() if self.is_calibrated else 1.0)
+        density = held.log_density(calibrate=self.is_calibrated)
         return float(np.average(density, weights=held.weight))
 
     def finish_scales(self, scaled: ScaledBasis, fit: RegressionFit, data: Data) -> RegressionFit:
