@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray
 from relvec.estimators._held_out import HeldOut, folds_of
 from relvec.estimators._output import RegressionFit, widened
@@ -140,9 +141,11 @@ def _predict_folds(
     for test in folds:
         train = data.at(np.setdiff1d(everywhere, test))
         here = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
+        here = replace(here, scaled=scaled)
         numbers = range(len(fit.outputs))
-        outputs = [widened(here, train, number, plan.error_bars, fit) for number in numbers]
-        parts.append(HeldOut.of(outputs, data.at(test)))
+        with fitting_threads(0.0):
+            outputs = [widened(here, train, number, plan.error_bars, fit) for number in numbers]
+            parts.append(HeldOut.of(outputs, data.at(test)))
     return HeldOut.joined(parts)
 
 

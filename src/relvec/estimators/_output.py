@@ -14,6 +14,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.estimators._scales import ScaledBasis
+from relvec.kernels.definition import decays
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
@@ -218,11 +219,14 @@ def widened(
     output, known = fit.outputs[number], None if like is None else like.outputs[number]
     if known is not None and known.novelty is None and known.augmentation is None:
         return output
-    posterior = output.posterior
-    kernel = None if error_bars == "plain" else fit.bound.atoms.decaying_kernel()
+    posterior, learnt = output.posterior, None if fit.scaled is None else fit.scaled.learnt
+    kernel, falls_back = fit.bound.atoms.decaying_kernel(), fit.bound.atoms.is_known_to_decay()
+    if learnt is not None and learnt.replaced is not None:  # a linear model: distances are theirs
+        learnt, falls_back = learnt.replaced, True
+        kernel = learnt.kernel if decays(learnt.kernel, data.X[:1]) else None
     # below this share of its variance the target holds no signal to be uncertain about
     amplitude = posterior.target_variance - posterior.noise_variance
-    if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
+    if error_bars == "plain" or kernel is None or not amplitude > 1e-12 * posterior.target_variance:
         return output
     X, weight = data.X, data.weight
     target = data.targets[:, number] if data.statistics is None else None
@@ -236,11 +240,9 @@ def widened(
     if known is not None and known.novelty is not None:
         process = PriorProcess(known.novelty.kernel, known.novelty.amplitude)
     elif target is not None:
-        learnt = None if fit.scaled is None else fit.scaled.learnt
         process = fit_prior_process(kernel, X, target, weight, learnt)
     if process is not None:
         kernel, amplitude = process.kernel, max(process.variance, amplitude)
-    falls_back = fit.bound.atoms.is_known_to_decay()
     novelty = fit_novelty(
         kernel, X, output.atoms, target, weight, posterior, amplitude, falls_back=falls_back
     )

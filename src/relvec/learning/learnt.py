@@ -57,6 +57,8 @@ class LearntScales:
     """Of the Gaussian process, on the rows it was shown."""
     width: float = 1.0
     """Factor of the scales of the process that gave these."""
+    replaced: LearntScales | None = None
+    """Scales of the kernels that a linear model stands in place of: they say what is far away."""
     at_bounds: tuple[str, ...] = ()
     """Parameters of a kernel at a bound beyond which the evidence rises."""
 
@@ -111,7 +113,7 @@ class LearntScales:
         """Return what is said of the inputs if the model is linear in them."""
         relevance = np.where(self.spread > 0.0, 1.0, 0.0)
         linear = by_relevance(Linear(), relevance, self.spread)
-        return replace(self, **linear, kind="linear", group="linear", width=1.0)
+        return replace(self, **linear, kind="linear", group="linear", width=1.0, replaced=self)
 
 
 def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
