@@ -105,6 +105,9 @@ def test_of_nothing() -> None:
     empty = np.empty((0, 0))
     assert inverse_from_cholesky(empty).shape == (0, 0)
     assert log_det_cholesky(empty) == 0.0
+    assert shifted_cholesky(empty, np.empty(0)).shape == (0, 0)
+    for solve in (solve_lower, solve_lower_rows, solve_upper_rows, solve_cholesky):
+        assert solve(empty, np.empty((0, 3))).shape == (0, 3)
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (4, 1), (6, 3), (3, 50)])

@@ -46,11 +46,8 @@ class Factor(NamedTuple):
     """Precisions, raised where rounding asked for it."""
     lower: Matrix
     """Lower Cholesky factor."""
-
-    @property
-    def log_det(self) -> float:
-        """``log|K| = log|G + Lam| - log|Lam|``."""
-        return log_det_cholesky(self.lower) - float(np.log(self.lam).sum())
+    log_det: float
+    """``log|K| = log|G + Lam| - log|Lam|``."""
 
 
 def factorise(gram: Matrix, lam: Vector) -> Factor:
@@ -67,7 +64,7 @@ def factorise(gram: Matrix, lam: Vector) -> Factor:
             raise FloatingPointError("the inner products of the atoms are not finite")
         lam = np.maximum(lam, floor)
         lower = shifted_cholesky(gram, lam)
-    return Factor(lam, lower)
+    return Factor(lam, lower, log_det_cholesky(lower) - float(np.log(lam).sum()))
 
 
 def entry_penalty(

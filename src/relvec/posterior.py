@@ -210,8 +210,7 @@ def condition(
         Gamma prior of the noise precision.
     """
     column_mean, norm = moments.column_mean[active], moments.column_norm[active]
-    known = factorise(moments.gram(active), np.exp(log_lam))
-    lam, factor = known
+    lam, factor, log_det = factorise(moments.gram(active), np.exp(log_lam))
     mean = solve_cholesky(factor, moments.correlation[active])
     if blocks is None:
         quadratic = moments.target_ss - float(moments.correlation[active] @ mean)
@@ -240,7 +239,7 @@ def condition(
         noise_variance=noise_variance,
         n_effective=n_effective,
         has_intercept=has_intercept,
-        log_evidence=gaussian_objective(n_effective, quadratic, known.log_det, noise_variance),
+        log_evidence=gaussian_objective(n_effective, quadratic, log_det, noise_variance),
         quadratic=quadratic,
     )
 

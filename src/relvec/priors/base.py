@@ -252,11 +252,8 @@ class Prior(BaseEstimator, ABC):
     """
 
     noise: InverseGamma | None = None
-
-    @property
-    def keeps_all(self) -> bool:
-        """Whether no atom can be absent: an infinite precision has no density to compare with."""
-        return False
+    keeps_all: bool = False
+    """Whether no atom can be absent: an infinite precision has no density to compare with."""
 
     @abstractmethod
     def bind(

@@ -148,7 +148,7 @@ class GammaPrior(Prior):
         self.noise: Any = noise
 
     @property
-    def keeps_all(self) -> bool:
+    def keeps_all(self) -> bool:  # type: ignore[override]  # depends on the parameters
         """Whether no atom can be absent: always, but for the limit that is flat."""
         return not self.bind(1.0).is_removable
 

@@ -255,11 +255,12 @@ def _newton_step(
     Returns where the step leads, None if the model stays where it is; the largest entry of the
     gradient before it; and whether that is the maximum.
     """
-    (n, target_ss, prior, noise), mean = point.objective, point.mean
-    theta, cost, quadratic = point.theta, point.cost, point.quadratic
+    n, target_ss, prior, noise = point.objective
+    covariance, mean, quadratic = point.covariance, point.mean, point.quadratic
+    theta, cost = point.theta, point.cost
     slopes = prior.slopes(theta, noise) if prior.has_density else None
     gradient, hessian = gradient_and_hessian(
-        point.covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
+        covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
     )
     # A precision at its bound is stationary when the objective wants it further out.
     held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
@@ -273,7 +274,7 @@ def _newton_step(
     step, length = _direction(gradient, hessian, tuning.max_step), 1.0
     precision = n / quadratic if noise is None else 1.0 / noise
     data = precision * (target_ss + len(mean) * float(mean @ mean))
-    rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(point.covariance.trace()))
+    rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(covariance.trace()))
     slope = float(gradient @ step)
     if -slope < rounding:
         return None, steepest, True

@@ -14,7 +14,7 @@ import numpy as np
 
 from relvec._linalg import inverse_from_cholesky, solve_cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import NOISE_FLOOR, Factor, factorise, removal_loss
+from relvec.evidence import NOISE_FLOOR, factorise, removal_loss
 from relvec.priors import Statistics
 from relvec.solvers.base import Certificate, Problem, Solution
 from relvec.solvers.gaussian.screening import screen
@@ -42,6 +42,8 @@ class Fit(NamedTuple):
     """Diagonal of ``Q``, see `relvec.evidence.penalised_shrinkage`; zero without a penalty."""
     quadratic: float
     """``R = t' K^-1 t``."""
+    log_det: float
+    """``log|K|``."""
 
     @property
     def residual_ss(self) -> float:
@@ -61,7 +63,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     """Factorise the posterior; precisions that are too small to do so are raised."""
     moments = problem.moments
     gram, correlation = moments.gram(active), moments.correlation[active]
-    lam, factor = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
+    lam, factor, log_det = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)
     share = lam * covariance.diagonal()
     # Each form of gamma is accurate where the other one cancels.
@@ -78,7 +80,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     whitened = solve_lower(factor, correlation)
     quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
     mean = solve_cholesky(factor, correlation)
-    return Fit(active, lam, factor, whitened, covariance, mean, gamma, shrunk, quadratic)
+    return Fit(active, lam, factor, whitened, covariance, mean, gamma, shrunk, quadratic, log_det)
 
 
 def bounded_noise(problem: Problem, noise: float) -> float:
@@ -104,8 +106,8 @@ def assess(problem: Problem, fit: Fit, noise: float) -> State:
     if prior.is_penalised:
         added -= float((prior.penalty * fit.gamma).sum())
     quadratic = fit.quadratic + 2.0 * prior.noise.rate
-    log_det = Factor(fit.lam, fit.factor).log_det
-    return State(fit, noise, value_of(problem, fit.active, quadratic, log_det, added, noise))
+    value = value_of(problem, fit.active, quadratic, fit.log_det, added, noise)
+    return State(fit, noise, value)
 
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
