@@ -156,7 +156,10 @@ class Walk:
             ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
             value = np.tile(np.log(ratio), tied)
             moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
-            removed = self.remove_one(hopeless=self.tuning.hopeless, remember=problem.n_blocks > 1)
+            # atoms in all latent functions are few: each removal is worth another trial
+            removed = self.remove_one(
+                hopeless=self.tuning.hopeless, remember=problem.n_blocks > tied
+            )
             if not removed and (not moved or self.state.objective - before < tol):
                 return
 
