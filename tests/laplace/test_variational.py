@@ -58,6 +58,7 @@ def lower_bound(weights, covariance, mode, labels, draws):
     return (own.sum(axis=1) + prior).mean() + 0.5 * np.linalg.slogdet(covariance)[1]
 
 
+@pytest.mark.slow
 def test_it_is_nearer_than_the_gaussian_around_the_mode():
     columns, sizes, theta, labels = separable()
     mode = softmax_mode(columns, sizes, theta, labels)

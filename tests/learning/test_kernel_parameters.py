@@ -44,6 +44,7 @@ def test_the_first_peak_is_that_of_least_squares():
     assert peak == pytest.approx(grid[np.argmax(powers)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0.5, 1.0, 1.5, 2.0, 3.0])
 def test_a_period_is_found_from_anywhere(start):
     X, y = wave()
@@ -60,6 +61,7 @@ def test_a_period_beside_a_trend_and_of_another_kernel():
     assert model.kernel_.k1.period == pytest.approx(PERIOD, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_frequency_and_a_period_of_labels():
     X, y = wave(n_samples=120)
     kernel = SpectralMixture([1.0], [5.0], [0.1])

@@ -70,6 +70,7 @@ def test_subsets_are_ranked_as_by_brute_force(make, noise_variance):
     assert len({tuple(start.active) for start in starts}) == len(starts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise_variance", [None, 0.5])
 @pytest.mark.parametrize("c", [0.0, 2.0])
 @pytest.mark.parametrize("make", [powers, alike])

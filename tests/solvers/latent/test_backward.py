@@ -76,6 +76,7 @@ def test_no_subset_of_six_columns_is_better(seed, kind, penalty):
             assert state.objective >= best_of(problem, subset, value[list(subset)]) - 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["bic", "ric"])
 @pytest.mark.parametrize("seed", range(10))
 def test_narrow_kernels_under_a_penalty_are_no_worse_than_none_or_one_less(seed, prior):
