@@ -29,6 +29,14 @@ PUBLISHED = {
 """MLPD of NGBoost in the documentation of the package xgboost-distribution, on sets whose training
 rows are all used here."""
 
+REMARKS = {
+    "uci_wine_red": "more than a quarter of the test rows are exact copies of training rows, and "
+    "targets are integers. The density of a model without noise has no upper bound there, and the "
+    "highest evidence of GPR is such a model: its MLPD says nothing about its RMSE and CRPS.",
+    "uci_power": f"{MOST_ROWS} of 8611 training rows, for everybody.",
+}
+"""What a reader of the figures of a set must know."""
+
 OPENING = """# Accuracy
 
 relvec with all its defaults beside peers that are scaled and tuned as is customary, on the same
@@ -130,6 +138,7 @@ def notes(part: str, records: Sequence[Record]) -> list[str]:
         n_cut = sum(draw["is_cut_short"] for draw in draws)
         if n_cut:
             lines.append(f"{name}: {n_cut} of {len(draws)} fits ended before convergence.")
+    lines += [f"{name}: {remark}" for name, remark in REMARKS.items() if name in present]
     lines += _incomplete(mine)
     without = [p.name for p in PROBLEMS.values() if p.part == part and p.name not in present]
     if without:
