@@ -80,13 +80,11 @@ between the two is taken draw by draw (of CPU seconds and vectors the logarithm 
 win or a loss is a mean difference of more than two standard errors, all else is a tie. Splits of
 one set have rows in common, so that the plain standard error over n draws, s / √n, is too small.
 The correction of Nadeau and Bengio (Machine Learning 52, 2003) is used: s √(1/n + r) with r the
-ratio of test to training rows of the split. Their argument is for test sets smaller than training
-sets. Where the test set is the larger (ida_banana, titanic and waveform, pima, ripley), r is the
-ratio of training to test rows here: an assumption of this page, that the choice of training rows
-makes the difference between draws. It gives more wins and losses than their formula, which makes
-ties of many of them, more often of wins than of losses. Fresh samples have r = 0. The second
-table of each kind has the plain standard errors. Where relvec did not finish and the peer did,
-relvec has lost. Of comparisons between equals about one in twenty is a win or a loss at random.
+ratio of test to training rows of the split. Where the test set is the larger (ida_banana, titanic
+and waveform, pima, ripley) this is strict: few differences are shown. Fresh samples have r = 0.
+The second table of each kind has the plain standard errors. Where relvec did not finish and the
+peer did, relvec has lost. Of comparisons between equals about one in twenty is a win or a loss at
+random.
 """
 
 

