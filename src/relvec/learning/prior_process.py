@@ -88,10 +88,11 @@ def fit_prior_process(
     """
     if X.dtype == object:
         return None
-    rows, weight = learning_rows(
+    rows, _ = learning_rows(
         X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False
     )
-    profile = _Profile(X[rows], target[rows], weight)
+    # each row counts once: copies of a row would ask for no noise and a short length-scale
+    profile = _Profile(X[rows], target[rows], np.ones(len(rows)))
     if profile.is_empty:
         return None
     if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
