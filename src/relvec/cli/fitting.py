@@ -187,6 +187,8 @@ def _of_model(model: Any, problem: Problem) -> dict[str, Any]:
     facts: dict[str, Any] = {"vectors": len(model.relevance_)}
     if hasattr(model, "relevance_vectors_"):
         facts["vector_rows"] = problem.places[model.relevance_].tolist()
+    if hasattr(model, "scale_kind_"):
+        facts["scale_kind"] = model.scale_kind_
     if problem.task == "regression":
         facts["noise_std"] = float(model.noise_variance_) ** 0.5
     return facts

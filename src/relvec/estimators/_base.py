@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -51,12 +52,18 @@ class BaseSparseBayesRegressor(
         options: Any = self
         shared = resolve_shared(options, monitor, takes_density=True)
         prior, noise = shared["prior"], options.noise_variance
+        default = inspect.signature(type(self)).parameters
         resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all)
         return RegressionPlan(
             **shared,
             solver=with_learnt_rate(resolve(effort=options.effort), prior),
             fold_solver=with_learnt_rate(resolve(effort="fast"), prior),
             calibrate=bool(options.calibrate),
+            is_open=all(
+                isinstance(getattr(self, name), str)
+                and getattr(self, name) == default[name].default
+                for name in ("prior", "solver")
+            ),
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),

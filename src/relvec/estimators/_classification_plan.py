@@ -217,7 +217,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
         self, fit: ClassificationFit, data: Data, held_out: Any = None
     ) -> ClassificationFit:
         """Return a linear model so that it is no worse on its folds than the shares of classes."""
-        return stacked_with_shares(self, fit, data) if isinstance(self.basis, LinearBasis) else fit
+        is_mixed = self.average and isinstance(self.basis, LinearBasis)
+        return stacked_with_shares(self, fit, data) if is_mixed else fit
 
     def finish_scales(
         self, scaled: ScaledBasis, fit: ClassificationFit, data: Data

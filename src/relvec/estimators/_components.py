@@ -85,9 +85,10 @@ class ComponentsMixin(PredictionMixin):
     ) -> Matrix | tuple[Matrix, Matrix]:
         """Predict what each part of the basis contributes.
 
-        The sum of the contributions and the intercept is what `predict` returns (with
-        ``error_bars="augmented"``, before its correction). Where predictions fall back to the mean
-        of the targets, contributions fall back to zero by the same share.
+        The sum of the contributions and the intercept is what `predict` returns among the data
+        (with ``error_bars="augmented"``, before its correction). Where predictions fall back to the
+        mean of the targets, contributions fall back to zero by the same share: the sum of centred
+        ones and that mean is then the prediction.
 
         Parameters
         ----------

@@ -96,9 +96,10 @@ def _factor(
 def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     """Return rows that differ in inputs or targets, and how often each counts.
 
-    They are in the order of their targets, and of what else is in them where targets are equal.
-    So folds depend neither on the order of the rows, nor on whether one that counts twice is given
-    twice, nor on the units of inputs. Inputs that are not numbers all count as different.
+    They are in the order of their inputs, and of their targets where inputs are equal, so that it
+    does not matter in which order rows are given, in which units, whether one that counts twice is
+    given twice, and whether other targets are fitted with these. Inputs that are not numbers all
+    count as different.
     """
     X, weight = data.X, data.weight
     seen = X[:, :100]  # enough inputs to tell rows apart
@@ -117,8 +118,7 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     elif X.dtype == object:
         X = seen = np.arange(float(len(X)))[:, None]
     rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
-    # where targets are equal, inputs tell rows apart
-    order = np.lexsort(np.hstack([data.targets[rows], seen[rows]]).T[::-1])
+    order = np.lexsort(np.hstack([seen[rows], data.targets[rows]]).T[::-1])
     return rows[order], counts[order]
 
 

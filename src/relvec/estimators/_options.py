@@ -145,11 +145,11 @@ or Solver, default="auto"
         the logarithm of their number of explicit columns, which keeps null columns out (next to
         nothing under a prior that does so itself: "aic", "bic", "ric", "laplace").
     error_bars : {"novelty", "plain", "augmented"}, default="novelty"
-        What predictive variances contain away from the training inputs: "plain" is the
-        posterior alone, which is over-confident there; "novelty" goes over to a process around
-        the mean of the targets, known at a few stored inputs; "augmented" is RVM*, which
-        also changes the mean and keeps the training inputs (without noise to speak of it is
-        not computable, and "novelty" takes its place).
+        What predictions are away from the training inputs: "plain" is the posterior alone,
+        which is over-confident there; "novelty" goes over to a process around the mean of the
+        targets, known at a few stored inputs, and draws implausible means to that mean;
+        "augmented" is RVM*, which also changes the mean and keeps the training inputs (without
+        noise to speak of it is not computable, and "novelty" takes its place).
     calibrate : bool, default=True
         Widen noise and posterior covariance in predictions by `calibration_`, which fits to four
         fifths of the rows find from their errors on the others: the choice of atoms and scales
@@ -215,7 +215,8 @@ class ClassificationOptions:
         come into question, weighted by their evidence (Bayesian model averaging, with flattened
         weights), which are better calibrated. All attributes are those of the best model, which
         False leaves alone: predictions, files and exports are then a fraction of the size. Of more
-        than 1000 rows, or more than 100 inputs, there is one model in any case.
+        than 1000 rows, or more than 100 inputs, there is one model in any case. A linear model
+        (`LinearBasis`) is averaged with the class shares, as far as held-out rows ask for it.
     error_bars : {"novelty", "plain"}, default="novelty"
         What becomes of predictions far from the training inputs: with "novelty" probabilities go
         over to the shares of the classes, and logits are more uncertain than the posterior of the

@@ -217,36 +217,55 @@ def widened(
         from it, and else fitted to these.
     """
     output, known = fit.outputs[number], None if like is None else like.outputs[number]
-    if known is not None and known.novelty is None and known.augmentation is None:
+    learnt = None if fit.scaled is None else fit.scaled.learnt
+    is_null = learnt is not None and learnt.kind == "null"  # which says the same everywhere
+    is_bare = known is not None and known.novelty is None and known.augmentation is None
+    if error_bars == "plain" or is_null or is_bare:
         return output
-    posterior, learnt = output.posterior, None if fit.scaled is None else fit.scaled.learnt
     kernel, falls_back = fit.bound.atoms.decaying_kernel(), fit.bound.atoms.is_known_to_decay()
-    if learnt is not None and learnt.replaced is not None:  # a linear model: distances are theirs
-        learnt, falls_back = learnt.replaced, True
+    if learnt is not None and learnt.replaced is not None:
+        # a linear model: its line goes on, and the kernels that it replaced tell what is far away
+        learnt, falls_back = learnt.replaced, False
         kernel = learnt.kernel if decays(learnt.kernel, data.X[:1]) else None
     # below this share of its variance the target holds no signal to be uncertain about
+    posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
-    if error_bars == "plain" or kernel is None or not amplitude > 1e-12 * posterior.target_variance:
+    if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
         return output
-    X, weight = data.X, data.weight
     target = data.targets[:, number] if data.statistics is None else None
     if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
         assert target is not None  # estimators see to it
-        root = np.ones(len(target)) if weight is None else np.sqrt(weight)
-        residual = (target - posterior.predict(output.atoms.at(X))) * root
-        augmentation = Augmentation(kernel, X, residual, root, output.atoms, posterior, amplitude)
-        return replace(output, augmentation=augmentation)
+        return _augmented(output, kernel, amplitude, data, target)
     process = None
     if known is not None and known.novelty is not None:
         process = PriorProcess(known.novelty.kernel, known.novelty.amplitude)
     elif target is not None:
-        process = fit_prior_process(kernel, X, target, weight, learnt)
+        process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
     if process is not None:
         kernel, amplitude = process.kernel, max(process.variance, amplitude)
     novelty = fit_novelty(
-        kernel, X, output.atoms, target, weight, posterior, amplitude, falls_back=falls_back
+        kernel,
+        data.X,
+        output.atoms,
+        target,
+        data.weight,
+        posterior,
+        amplitude,
+        falls_back=falls_back,
     )
     return replace(output, novelty=novelty)
+
+
+def _augmented(
+    output: FittedOutput, kernel: Any, amplitude: float, data: Data, target: Vector
+) -> FittedOutput:
+    """Return the output with an atom of its own for every input that is predicted."""
+    root = np.ones(len(target)) if data.weight is None else np.sqrt(data.weight)
+    residual = (target - output.posterior.predict(output.atoms.at(data.X))) * root
+    augmentation = Augmentation(
+        kernel, data.X, residual, root, output.atoms, output.posterior, amplitude
+    )
+    return replace(output, augmentation=augmentation)
 
 
 def is_rounding(noise_variance: float, signal_variance: float) -> bool:

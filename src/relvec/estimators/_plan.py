@@ -31,7 +31,7 @@ from relvec.estimators._scales import ScaledBasis, find_kernel, other_columns
 from relvec.learning import ScaleLearner
 from relvec.learning.scale_uncertainty import measure_scales
 from relvec.moments import Moments, SufficientStatistics, moments_of
-from relvec.priors import Prior, resolve_prior
+from relvec.priors import FlatPrior, Prior, resolve_prior
 from relvec.solvers import (
     Monitor,
     NullSolver,
@@ -226,6 +226,8 @@ class RegressionPlan(Plan[RegressionFit]):
     """Whether held-out rows say how wide error bars are."""
     fold_solver: Solver | None = None
     """Finds quickly what `solver` would find, in fits to some of the rows; None is `solver`."""
+    is_open: bool = True
+    """Whether the prior and the solver may be others, as they are the defaults."""
     propagate: bool | None = None
     """Whether error bars contain what is not known of the scales; None if that is not asked."""
 
@@ -328,7 +330,9 @@ class RegressionPlan(Plan[RegressionFit]):
         solver = simple.get(scaled.learnt.kind)
         if solver is None:
             return super().fit_scaled(scaled, data)
-        plan = replace(self, solver=solver, prior=resolve_prior("flat"), min_gain=0.0, previous=())
+        plan = replace(
+            self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
+        )
         return plan.fit(scaled.basis, data)
 
     def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
@@ -336,7 +340,11 @@ class RegressionPlan(Plan[RegressionFit]):
         assert self.learner is not None
         proposals = super().simple_proposals(scaled)
         is_asked = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
-        if is_asked and 0 < np.count_nonzero(scaled.learnt.spread) <= self.tuning.linear_inputs:
+        if (
+            is_asked
+            and self.is_open
+            and 0 < np.count_nonzero(scaled.learnt.spread) <= self.tuning.linear_inputs
+        ):
             proposals.append(scaled._replace(learnt=scaled.learnt.as_linear()))
         return proposals
 

@@ -161,8 +161,8 @@ class PredictionMixin:
         Raises
         ------
         ValueError
-            If error bars are not "novelty", or no kernel of the basis decays: such models go on
-            beyond the data by their formula, and do not tell.
+            If error bars are not "novelty", no kernel of the basis decays, or the model is the
+            null model, which says the same everywhere.
 
         Examples
         --------
@@ -179,7 +179,8 @@ class PredictionMixin:
         if len(known) < len(self.outputs_):
             raise ValueError(
                 f"{type(self).__name__} cannot tell which inputs are beyond its data: that needs "
-                'error_bars="novelty", a kernel that decays, and targets that vary.'
+                'error_bars="novelty", a kernel that decays, targets that vary, and a model that '
+                "keeps something of the inputs."
             )
         return self._stacked(novelty.extrapolation(X) for novelty in known)
 

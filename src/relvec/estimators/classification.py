@@ -27,7 +27,7 @@ class SparseBayesClassifier(
         The relevant atoms: the training rows they are centred on, where all atoms are centred
         on training rows, else their columns in the dictionary.
     coef_ : ndarray of shape (n_logits, n_relevant)
-        Posterior mean of the weights; one logit for two classes, else one for each.
+        Most probable weights; one logit for two classes, else one for each.
     intercept_ : ndarray of shape (n_logits,)
     intercept_is_fitted_ : bool
         If not, it is the logit of the class shares, or zero.
@@ -83,7 +83,7 @@ class RVMClassifier(
         The relevant atoms: the training rows they are centred on, where all atoms are centred
         on training rows, else their columns in the dictionary.
     coef_ : ndarray of shape (n_logits, n_relevant)
-        Posterior mean of the weights; one logit for two classes, else one for each.
+        Most probable weights; one logit for two classes, else one for each.
     intercept_ : ndarray of shape (n_logits,)
     intercept_is_fitted_ : bool
         If not, it is the logit of the class shares, or zero.
@@ -116,7 +116,8 @@ class RVMClassifier(
     kernel_ : Kernel
         The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
     scale_kind_, scale_path_, scale_path_objective_
-        "ard", "isotropic" or "kernel"; relevance of all inputs after each step of the search, in
+        "ard", "isotropic" or "kernel"; "none" or "null" if no input says anything, with and
+        without vectors; relevance of all inputs after each step of the search, in
         which all climbs and trials are, and what was climbed.
 
     See Also

@@ -88,9 +88,7 @@ def fit_prior_process(
     """
     if X.dtype == object:
         return None
-    rows, _ = learning_rows(
-        X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False
-    )
+    rows, _ = learning_rows(X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False)
     # each row counts once: copies of a row would ask for no noise and a short length-scale
     profile = _Profile(X[rows], target[rows], np.ones(len(rows)))
     if profile.is_empty:

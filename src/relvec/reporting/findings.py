@@ -82,6 +82,12 @@ def about_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
             f'{"wider kernels, or " if subject.unit == "vector" else ""}prior="bic".'
         )
         found.append(Finding(False, words))
+    if getattr(model, "scale_kind_", None) == "linear":
+        words = (
+            "Held-out rows are predicted better by a linear model of all inputs than by kernels, "
+            'so the model is linear. Use scales="ard" or "isotropic" for kernels.'
+        )
+        found.append(Finding(True, words))
     if not len(model.relevance_):
         words = f"No {subject.unit} was kept: the model says the same everywhere."
         found.append(Finding(False, words))

@@ -19,6 +19,11 @@ TABLE = (
 CELL = "padding:0 .9em 0 0;border:0;background:transparent;text-align:left;vertical-align:top"
 # a grey and a blue that can be read on white and on black
 LABEL, BAR = "color:#7b8088", "background:#4a90d9"
+FORMS = {
+    "linear": "linear in all inputs, which predicts held-out rows better than kernels",
+    "null": "a constant: no input says anything of the target",
+}
+"""Models that took the place of kernels, by `scale_kind_`."""
 
 
 def summary_html(model: Any) -> str:
@@ -52,6 +57,9 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
         return []
     word = "vectors kept" if hasattr(model, "relevance_vectors_") else "terms kept"
     findings = [(word, f"{summary.n_kept} of {summary.n_candidates}")]
+    form = FORMS.get(getattr(model, "scale_kind_", ""))
+    if form is not None:
+        findings.append(("form", form))
     if summary.classes is not None:
         findings.append(("classes", _listed(summary.classes)))
     if summary.noise_std is not None and summary.effective_dof is not None:
