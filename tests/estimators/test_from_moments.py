@@ -44,14 +44,14 @@ def test_the_same_model_as_from_the_rows(options):
     X, y = sinc(300)
     options = options | {"calibrate": False}  # moments hold no rows to calibrate by
     known = SparseBayesRegressor.from_moments(statistics_of(KERNELS, X, y), KERNELS, X, **options)
-    fitted = SparseBayesRegressor(KERNELS, calibrate=False, **options).fit(X, y)
+    fitted = SparseBayesRegressor(KERNELS, **options).fit(X, y)
     np.testing.assert_array_equal(known.relevance_, fitted.relevance_)
     # with the noise free its level shows how far sums of squares cancel
     new = np.linspace(-9, 9, 50)[:, None]
     mine, theirs = (each.predict(new, return_std=True) for each in (known, fitted))
     np.testing.assert_allclose(mine[0], theirs[0], atol=1e-6)
     np.testing.assert_allclose(mine[1], theirs[1], rtol=0.2)  # moments say less of novelty
-    plain = {"error_bars": "plain", "calibrate": False} | options
+    plain = {"error_bars": "plain"} | options
     known = SparseBayesRegressor.from_moments(statistics_of(KERNELS, X, y), KERNELS, X, **plain)
     fitted = SparseBayesRegressor(KERNELS, **plain).fit(X, y)
     mine, theirs = (each.predict(new, return_std=True) for each in (known, fitted))

@@ -27,7 +27,6 @@ REGRESSORS = (
     "regressor_no_intercept",
     "regressor_few_centres",
     "regressor_constant",
-    "regressor_linear",
     "regressor_null",
     "two_outputs",
     "two_outputs_scales",

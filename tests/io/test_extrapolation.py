@@ -177,5 +177,7 @@ def test_another_kernel_for_error_bars_is_refused():
     model = RVMRegressor(gamma=0.1).fit(X, WIDE)
     output = model.outputs_[0]
     object.__setattr__(output, "novelty", replace(output.novelty, kernel=Gaussian()))
-    with pytest.raises(ExportError, match="next to a model with the kernel 'RBF'; fit with"):
+    with pytest.raises(
+        ExportError, match="next to a model with the kernel 'RBF'; export without error bars"
+    ):
         formula_of(model)

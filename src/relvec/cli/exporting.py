@@ -34,7 +34,13 @@ def export_command(talk: Talk, path: str, output: str) -> None:
     heads = [": ".join(pair) for pair in zip(inputs, rules, strict=True)] if rules else inputs
     model = copy.copy(stored.model)
     model.feature_names_in_ = np.array(heads, dtype=object)
-    options = {"name": _identifier(output)} if suffix == ".c" else {}
+    options: dict[str, Any] = {"name": _identifier(output)} if suffix == ".c" else {}
+    if getattr(model, "scale_kind_", None) == "linear":
+        options["std"] = False
+        talk.note(
+            "The model became linear in all columns: the program has its predictions, but not its "
+            "error bars."
+        )
     with replacing(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
     if rules:

@@ -170,7 +170,7 @@ def _check_request(stored: StoredModel, request: PredictRequest) -> None:
     if request.flag_extrapolation and not tells_extrapolation(stored.model):
         raise UsageError(
             "--flag-extrapolation is not possible: this model does not tell which rows are beyond "
-            "its data. Models on kernels that decay do."
+            "its data. Models on kernels that decay do: fit with --model rvm."
         )
 
 

@@ -23,7 +23,10 @@ def tells_extrapolation(estimator: Any) -> bool:
     if not hasattr(model, "extrapolating"):
         return False
     parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "panel_", None)]
-    return len(parts) > 0 and all(getattr(part, "novelty", None) is not None for part in parts)
+    return len(parts) > 0 and all(
+        getattr(part, "novelty", None) is not None or not len(getattr(part, "active", ()))
+        for part in parts
+    )
 
 
 def extrapolation_of(estimator: Any, X: Any) -> Vector | None:

@@ -216,9 +216,14 @@ class ClassificationPlan(Plan[ClassificationFit]):
     def conclude(
         self, fit: ClassificationFit, data: Data, held_out: Any = None
     ) -> ClassificationFit:
-        """Return a linear model so that it is no worse on its folds than the shares of classes."""
-        is_mixed = self.average and isinstance(self.basis, LinearBasis)
-        return stacked_with_shares(self, fit, data) if is_mixed else fit
+        """Return a doubtful model so that it is no worse on its folds than the class shares.
+
+        That is a linear one, or one of kernels whose scales say nothing of the labels.
+        """
+        basis = self.basis if fit.scaled is None else fit.scaled.basis
+        is_empty = fit.scaled is not None and fit.scaled.learnt.kind == "none"
+        is_mixed = self.average and (is_empty or isinstance(basis, LinearBasis))
+        return stacked_with_shares(self, fit, data, basis) if is_mixed else fit
 
     def finish_scales(
         self, scaled: ScaledBasis, fit: ClassificationFit, data: Data

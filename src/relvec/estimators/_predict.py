@@ -156,13 +156,13 @@ class PredictionMixin:
         -------
         share : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Zero at the training inputs, one where they say nothing of the function: predictions
-            there are those of a process around the mean of the targets.
+            there are those of a process around the mean of the targets. Zero everywhere for a
+            model without atoms, which says the same everywhere.
 
         Raises
         ------
         ValueError
-            If error bars are not "novelty", no kernel of the basis decays, or the model is the
-            null model, which says the same everywhere.
+            If error bars are not "novelty", or no kernel of the basis decays.
 
         Examples
         --------
@@ -175,14 +175,16 @@ class PredictionMixin:
         array([0. , 0.4, 1. ])
         """
         X = self._validated(X)
-        known = [output.novelty for output in self.outputs_ if output.novelty is not None]
-        if len(known) < len(self.outputs_):
-            raise ValueError(
-                f"{type(self).__name__} cannot tell which inputs are beyond its data: that needs "
-                'error_bars="novelty", a kernel that decays, targets that vary, and a model that '
-                "keeps something of the inputs."
-            )
-        return self._stacked(novelty.extrapolation(X) for novelty in known)
+        shares = []
+        for output in self.outputs_:
+            if output.novelty is None and len(output.active):
+                raise ValueError(
+                    f"{type(self).__name__} cannot tell which inputs are beyond its data: that "
+                    'needs error_bars="novelty" and a kernel that decays.'
+                )
+            novelty = output.novelty
+            shares.append(np.zeros(X.shape[0]) if novelty is None else novelty.extrapolation(X))
+        return self._stacked(shares)
 
     def sample_y(
         self,

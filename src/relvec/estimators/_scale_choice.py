@@ -37,7 +37,8 @@ def choose_scales(
     given = data
     if several and is_wide:
         data = plan.grouped(data)
-    order = np.random.RandomState(0).permutation(len(data.groups))
+    order = np.lexsort(data.X[:, :100].T[::-1])  # whatever the order in which rows are given
+    order = order[np.random.RandomState(0).permutation(len(order))]
     order = order[np.argsort(data.groups[order], kind="stable")]
     is_part = len(proposals) > 1 and len(order) > plan.tuning.compared_rows
     if is_part:

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from relvec._typing import IndexArray, Vector
 
 if TYPE_CHECKING:
+    from relvec.bases.base import Basis
     from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
     from relvec.estimators._plan import Data
 
@@ -24,7 +26,7 @@ SHRINKAGES = np.linspace(0.0, 1.0, 21)
 
 
 def stacked_with_shares(
-    plan: ClassificationPlan, fit: ClassificationFit, data: Data
+    plan: ClassificationPlan, fit: ClassificationFit, data: Data, basis: Basis
 ) -> ClassificationFit:
     """Return a fit whose probabilities ``p`` are ``(1 - e) p + e share``.
 
@@ -40,6 +42,8 @@ def stacked_with_shares(
         The result.
     data : Data
         What it was fitted to.
+    basis : Basis
+        Of the fit.
     """
     rows, weight = _different_rows(data)
     if not plan.tuning.fewest_rows <= len(rows) <= plan.tuning.most_rows:
@@ -47,9 +51,11 @@ def stacked_with_shares(
     data = data.at(rows)
     quick, loss = replace(plan, monitor=None), np.zeros(len(SHRINKAGES))
     for held in _folds(data.groups, weight, plan.tuning.folds):
-        kept, test = np.flatnonzero(weight > held), np.flatnonzero(held > 0.0)
+        kept, test = np.flatnonzero(weight - held > 1e-9 * weight), np.flatnonzero(held > 0.0)
+        if not (len(kept) and len(test)):  # classes of one row each, or tiny weights
+            continue
         train = data.at(kept)._replace(weight=(weight - held)[kept])
-        panel, groups = quick.fit(plan.basis, train).panel, data.groups[test]
+        panel, groups = quick.fit(basis, train).panel, data.groups[test]
         assert panel.shares is not None
         chance = np.exp(panel.log_probability(data.X[test], moderated=True))
         own, share = chance[np.arange(len(test)), groups], panel.shares[groups]
@@ -67,8 +73,16 @@ def _different_rows(data: Data) -> tuple[IndexArray, Vector]:
     """
     weight = np.ones(len(data.groups)) if data.weight is None else data.weight
     rows = np.flatnonzero(weight > 0.0)
-    along = np.asarray(data.X[rows] @ np.random.RandomState(0).normal(size=data.X.shape[1])).ravel()
-    along = np.round(along / max(np.abs(along).max(), 1e-300), 9)  # but for rounding
+    X = data.X[rows]
+    low, high = (
+        np.asarray(each.toarray() if sparse.issparse(each) else each).ravel()
+        for each in (X.min(axis=0), X.max(axis=0))
+    )
+    spread = high - low  # which copies of rows leave alone
+    axis = np.random.RandomState(0).normal(size=len(spread)) / np.where(spread > 0.0, spread, 1.0)
+    axis[spread == 0.0] = 0.0
+    along = np.asarray(X @ axis).ravel() - low @ axis
+    along = np.round(along / max(np.abs(along).max(initial=0.0), 1e-300), 7)  # but for rounding
     keys = np.column_stack([data.groups[rows], along])
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     counts: Vector = np.bincount(group.ravel(), weight[rows]).astype(np.float64)

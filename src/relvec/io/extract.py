@@ -289,7 +289,8 @@ class _Writer:
         if not profile.is_stationary or not _is_same_function(profile, self.profile):
             raise ExportError(
                 f"error bars with the kernel {novelty.kernel!r} cannot be exported next to a model "
-                f'with the kernel {self.profile.name!r}; fit with error_bars="plain".'
+                f"with the kernel {self.profile.name!r}; export without error bars (std=False), or "
+                'fit with error_bars="plain".'
             )
         inputs, factor = self.units.used(profile)
         at_zero = profile.value(np.zeros(1), np)[0]  # correlations are relative to it

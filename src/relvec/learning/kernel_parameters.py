@@ -139,7 +139,8 @@ def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> 
         if not len(gaps):
             continue
         step = 0.2 / gaps.sum()
-        frequency = step * np.arange(1.0, math.floor(0.5 / np.median(gaps) / step) + 2.0)
+        most = min(0.5 / np.median(gaps) / step, 10_000.0)  # clusters of inputs have tiny gaps
+        frequency = step * np.arange(1.0, math.floor(most) + 2.0)
         angle = 2.0 * math.pi * np.multiply.outer(column - column[0], frequency)
         waves = [np.cos(angle), np.sin(angle)]
         waves = [wave - share @ wave for wave in waves]

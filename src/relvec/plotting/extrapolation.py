@@ -192,7 +192,7 @@ class ExtrapolationDisplay:
         if share is None or std is None:
             raise ValueError(
                 f"{type(estimator).__name__} cannot tell which inputs are beyond its data: that "
-                'needs error_bars="novelty", a kernel that decays, and targets that vary.'
+                'needs error_bars="novelty" and a kernel that decays.'
             )
         known, asked = numbers_of(X), numbers_of(X_new, "X_new")
         if known.shape[1] != asked.shape[1]:

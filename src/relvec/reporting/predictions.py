@@ -56,7 +56,8 @@ def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) ->
     rows = np.arange(len(y))
     if hasattr(estimator, "classes_"):
         probability = np.asarray(estimator.predict_proba(X))
-        return Sample(name, is_seen, y, rows, probability=probability)
+        beyond = extrapolation_of(estimator, X)
+        return Sample(name, is_seen, y, rows, probability=probability, beyond=beyond)
     mean, std = _mean_std(estimator, X)
     return Sample(name, is_seen, y, rows, mean, std, beyond=extrapolation_of(estimator, X))
 

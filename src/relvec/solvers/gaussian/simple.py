@@ -21,7 +21,7 @@ from relvec.solvers.base import (
 
 __all__ = ["NullSolver", "RidgeSolver"]
 
-LOG_LAM = (-16.0, 20.0)
+LOG_LAM = (-34.0, 20.0)
 """Of the common precision in units of the noise: atoms are free below, and absent above."""
 
 

@@ -182,7 +182,8 @@ class BlockSearch(Walk):
     def _enter_one(self, promises: list[Proposal]) -> bool:
         """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
         tried = self.tuning.tried
-        for atoms, log_precision, _ in promises:
+        # the best block first: the order of the classes must not matter
+        for atoms, log_precision, _ in sorted(promises, key=lambda each: -each.gain):
             for atom, wanted in zip(atoms[:tried], log_precision[:tried], strict=True):
                 entering = np.array([atom])
                 least, _ = self.problem.bounds(self.columns(entering))
