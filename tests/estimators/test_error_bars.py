@@ -181,14 +181,20 @@ def test_a_linear_part_goes_on_beyond_the_data():
     "model",
     [
         RVMRegressor(gamma=1 / 9, error_bars="plain"),
-        RVMRegressor("linear"),
-        SparseBayesRegressor(PolynomialBasis(3)),
+        SparseBayesRegressor(PolynomialBasis(3), min_gain=0.0),
     ],
 )
 def test_models_that_cannot_tell_say_so(model):
     X, y = readme_example()
     with pytest.raises(ValueError, match="cannot tell which inputs are beyond its data"):
         model.fit(X, y).extrapolating(X)
+
+
+def test_a_model_without_atoms_is_the_same_everywhere():
+    X, y = readme_example()
+    model = RVMRegressor("linear").fit(X, y)
+    assert not len(model.relevance_)
+    np.testing.assert_array_equal(model.extrapolating([[0.0], [99.0]]), 0.0)
 
 
 def test_repeated_rows_and_weights_have_the_same_band():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -52,7 +51,7 @@ class BaseSparseBayesRegressor(
         options: Any = self
         shared = resolve_shared(options, monitor, takes_density=True)
         prior, noise = shared["prior"], options.noise_variance
-        default = inspect.signature(type(self)).parameters
+        default = {each.name: each.default for each in fields(options)}
         resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all)
         return RegressionPlan(
             **shared,
@@ -60,8 +59,7 @@ class BaseSparseBayesRegressor(
             fold_solver=with_learnt_rate(resolve(effort="fast"), prior),
             calibrate=bool(options.calibrate),
             is_open=all(
-                isinstance(getattr(self, name), str)
-                and getattr(self, name) == default[name].default
+                isinstance(getattr(self, name), str) and getattr(self, name) == default[name]
                 for name in ("prior", "solver")
             ),
             noise_variance=None if noise is None else float(noise),

@@ -108,14 +108,15 @@ def _best(
         distinct = distinct.at(np.sort(some))
     folds = folds_of(len(distinct.targets), tuning.folds, tuning.enough_rows)
     held = _predict_folds(plan, fit, best, distinct, folds)
-    density, first = held.log_density(calibrate=plan.is_calibrated), held
+    density, first = held.among.log_density(calibrate=plan.is_calibrated), held
     for rival in rivals:
         other = _predict_folds(plan, fit, rival, distinct, folds)
-        gains = other.log_density(calibrate=plan.is_calibrated) - density
+        gains = other.among.log_density(calibrate=plan.is_calibrated) - density
         shown, weight, needed = gains, held.weight, 0.0
         if rival.learnt.kind != "null":
-            # an outlier must not decide: the mean and its standard error without the best row
-            shown, weight = (np.delete(each, np.argmax(gains)) for each in (shown, weight))
+            # an outlier must not decide: the mean and its standard error without the two extremes
+            extremes = [np.argmax(gains), np.argmin(gains)]
+            shown, weight = (np.delete(each, extremes) for each in (shown, weight))
             spread = np.cov(shown, aweights=weight, ddof=0)
             needed = math.sqrt(float(spread) / max(len(shown) - 1, 1))
         mean = float(np.average(shown, weights=weight))

@@ -59,6 +59,11 @@ class HeldOut(NamedTuple):
         pooled = np.average(held.noise, axis=0, weights=held.weight)
         return held._replace(noise=np.broadcast_to(pooled, held.noise.shape))
 
+    @property
+    def among(self) -> HeldOut:
+        """The same as if all rows were among the data, whatever widens error bars elsewhere."""
+        return self._replace(extra=np.zeros_like(self.extra))
+
     def calibration(self, unspent: float = 1.0) -> Vector:
         """Factor of noise and posterior variance of each output, at least one.
 

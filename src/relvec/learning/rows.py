@@ -32,7 +32,8 @@ def learning_rows(
     contents = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
     _, first, group = np.unique(contents, return_index=True, return_inverse=True)
     counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
-    seen = np.lexsort(both[first].T[::-1])  # a random choice knows nothing of the order of rows
+    # a random choice goes by the order of the targets and, of equal ones, of first appearance
+    seen = np.lexsort([first, *targets[rows[first]].T[::-1]])
     chosen = np.sort(
         seen[choose_rows(targets[rows[first[seen]]], most, random_state, are_labels=are_labels)]
     )
