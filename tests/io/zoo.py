@@ -141,7 +141,7 @@ _MAKERS = {
         NEW,
     ),
     "regressor_constant": lambda: (RVMRegressor(gamma=0.1).fit(X, np.full(60, 2.0)), NEW),
-    "regressor_linear": lambda: (RVMRegressor().fit(X, X @ [1.0, 2.0, -1.0] + 3.0 * _NOISE), NEW),
+    "regressor_linear": lambda: (RVMRegressor().fit(X, X @ [1.0, 2.0, -1.0] + 1e-4 * _NOISE), NEW),
     "regressor_null": lambda: (RVMRegressor().fit(X, _NOISE), NEW),
     "two_outputs": lambda: (RVMRegressor(gamma=0.1).fit(X, np.column_stack([Y, Y**2])), NEW),
     "two_outputs_scales": lambda: (RVMRegressor().fit(X, np.column_stack([Y, Y**2])), NEW),
