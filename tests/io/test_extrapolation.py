@@ -59,7 +59,7 @@ MAKERS = {
     "two_outputs": lambda: RVMRegressor().fit(X, np.column_stack([WAVE, WIDE])),
     "one_is_constant": lambda: RVMRegressor().fit(X, np.column_stack([np.full(80, 3.0), WIDE])),
     "at_its_centre": _at_its_centre,
-    "noisy": lambda: RVMRegressor(scales="ard").fit(X, np.column_stack([WAVE, WIDE]) + NOISE),
+    "noisy": lambda: RVMRegressor(scales="isotropic").fit(X, np.column_stack([WAVE, WIDE]) + NOISE),
     "tiny": lambda: RVMRegressor(gamma=0.1).fit(X, 1e-120 * WIDE),
     "huge": lambda: RVMRegressor(gamma=0.1).fit(X, 1e120 * WIDE),
     "without_noise": lambda: RVMRegressor(gamma=0.3).fit(X, np.sin(X[:, 0])),
