@@ -15,6 +15,7 @@ from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
 from relvec.estimators._scales import ScaledBasis
 from relvec.kernels.definition import decays
+from relvec.learning import LearntScales
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
@@ -217,20 +218,13 @@ def widened(
         from it, and else fitted to these.
     """
     output, known = fit.outputs[number], None if like is None else like.outputs[number]
-    learnt = None if fit.scaled is None else fit.scaled.learnt
-    is_null = learnt is not None and learnt.kind == "null"  # which says the same everywhere
     is_bare = known is not None and known.novelty is None and known.augmentation is None
-    if error_bars == "plain" or is_null or is_bare:
-        return output
-    kernel, falls_back = fit.bound.atoms.decaying_kernel(), fit.bound.atoms.is_known_to_decay()
-    if learnt is not None and learnt.replaced is not None:
-        # a linear model: its line goes on, and the kernels that it replaced tell what is far away
-        learnt, falls_back = learnt.replaced, False
-        kernel = learnt.kernel if decays(learnt.kernel, data.X[:1]) else None
+    kernel, learnt, falls_back = _away_from(fit, data)
     # below this share of its variance the target holds no signal to be uncertain about
     posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
-    if kernel is None or not amplitude > 1e-12 * posterior.target_variance:
+    has_signal = amplitude > 1e-12 * posterior.target_variance
+    if error_bars == "plain" or is_bare or kernel is None or not has_signal:
         return output
     target = data.targets[:, number] if data.statistics is None else None
     if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
@@ -254,6 +248,21 @@ def widened(
         falls_back=falls_back,
     )
     return replace(output, novelty=novelty)
+
+
+def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntScales | None, bool]:
+    """Return the kernel that tells what is far from the data, its scales, and who falls back.
+
+    A null model says the same everywhere: it has none. The line of a linear model goes on, and the
+    kernels that it replaced tell what is far away.
+    """
+    learnt, atoms = None if fit.scaled is None else fit.scaled.learnt, fit.bound.atoms
+    if learnt is not None and learnt.kind == "null":
+        return None, learnt, False
+    if learnt is not None and learnt.replaced is not None:
+        kernel = learnt.replaced.kernel
+        return kernel if decays(kernel, data.X[:1]) else None, learnt.replaced, False
+    return atoms.decaying_kernel(), learnt, atoms.is_known_to_decay()
 
 
 def _augmented(
