@@ -216,7 +216,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
     def conclude(
         self, fit: ClassificationFit, data: Data, held_out: Any = None
     ) -> ClassificationFit:
-        """Return a doubtful model so that it is no worse on its folds than the class shares.
+        """Return a model that may be weak so that it is no worse on its folds than the shares.
 
         That is a linear one, or one of kernels whose scales say nothing of the labels.
         """
