@@ -221,4 +221,4 @@ def test_columns_far_from_zero(n_classes, form, shift):
     there = SparseBayesClassifier(LinearBasis(), **options).fit(X + shift, y)
     assert there.objective_ == pytest.approx(here.objective_, abs=1e-4)
     # averages over weights are found by steps that end at a tolerance
-    np.testing.assert_allclose(there.predict_proba(X + shift), here.predict_proba(X), atol=1e-3)
+    np.testing.assert_allclose(there.predict_proba(X + shift), here.predict_proba(X), atol=1e-4)
