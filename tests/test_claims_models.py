@@ -48,7 +48,9 @@ def test_a_third_of_the_power_of_the_noise_stays_without_a_penalty() -> None:
 def test_few_inputs_that_do_not_matter_stay() -> None:
     (most,) = claimed(GUIDE / "inputs.md", r"at most # of those that do not matter")
     (often,) = claimed(GUIDE / "inputs.md", r"less than once in #")
-    models = {"auto": DRVMRegressor(select="always", effort="fast", refine=0, calibrate=False)}
+    models = {
+        "auto": DRVMRegressor(select="always", effort="fast", n_refinements=0, calibrate=False)
+    }
     models["dear"] = clone(models["auto"]).set_params(min_feature_gain=3.0)
     kept: dict[str, list[int]] = {"auto": [], "dear": []}
     for seed in range(8):
