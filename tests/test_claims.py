@@ -243,7 +243,9 @@ def test_floor_of_the_error_bars_is_the_end_of_a_confidence_region() -> None:
 
 
 def test_probability_of_an_input_that_brings_nothing() -> None:
-    (most,) = claimed(GUIDE / "inputs.md", r"more than a third if there are (\w+) inputs or fewer")
+    (most,) = claimed(
+        GUIDE / "features.md", r"more than a third if there are (\w+) inputs or fewer"
+    )
     least = min(1.0 / (1.0 + np.exp(entry_penalty("auto", n))) for n in range(1, int(most) + 1))
     assert least > 1.0 / 3.0
 

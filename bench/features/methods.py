@@ -62,7 +62,7 @@ def _default(n_features: int) -> Any:
 
 
 def _scaled(model: Any) -> np.ndarray:
-    return np.flatnonzero(model.input_scale_)
+    return np.flatnonzero(np.isfinite(model.length_scale_))
 
 
 def _relevance(model: Any) -> int:
@@ -163,8 +163,8 @@ METHODS = {
             "RVM, one width",
             _one_width,
             vectors=lambda search: _relevance(search.best_estimator_[-1]),
-            note="`length_scales=None` on standardised columns; gamma by five-fold cross-validation of "
-            "the log loss, whose time counts",
+            note="`length_scales=None` on standardised columns; gamma by five-fold "
+            "cross-validation of the log loss, whose time counts",
         ),
         Method(
             "SVC",

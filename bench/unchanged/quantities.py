@@ -37,7 +37,7 @@ OF_ALL_MODELS = (
     "objective_",
     "converged_",
     # of scales that are learnt
-    "input_scale_",
+    "length_scale_",
     "model_kind_",
     "feature_relevance_",
     "feature_relevance_std_",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ INTERVAL = (-10.0, 10.0)
 """Inputs of sinc."""
 HALVES = {"diabetes": "train_221", "boston": "train_253"}
 """Which rows of the files are for training."""
-SCALES = ("input_scale_", "input_scales_", "feature_weights_")
+SCALES = ("learnt_length_scales_.scale", "input_scales_", "feature_weights_")
 """Where models keep the scales of their inputs."""
 
 
@@ -92,7 +94,8 @@ def judge(model: Any, split: Split) -> dict[str, Any]:
     square = float(np.mean((model.predict(split.X_test) - split.y_test) ** 2))
     scale = np.full(split.X.shape[1], math.nan)
     for name in SCALES:
-        scale = np.asarray(getattr(model, name, scale), dtype=float)
+        with suppress(AttributeError):
+            scale = np.asarray(attrgetter(name)(model), dtype=float)
     vectors = getattr(model, "relevance_", None)
     return {
         "mse": square,

@@ -36,9 +36,9 @@ of 10, of which the pictures show the first.
   as described.
 - Blocks lies on the grid of the appendix, from 0 to 1 with both ends. Both grids, four numbers of
   samples and nine heights were looked at against the printed Haar line before this was settled.
-- Ours is `SparseBayesRegressor` without an intercept. Its penalty counts degrees of freedom exactly,
-  also where components overlap; that of the thesis, equation (2.60), adds up what they would be if
-  components did not overlap, and depends on the units of kernels.
+- Ours is `SparseBayesRegressor` without an intercept. Its penalty counts degrees of freedom
+  exactly, also where components overlap; that of the thesis, equation (2.60), adds up what they
+  would be if components did not overlap, and depends on the units of kernels.
 - **Figure 2.15**: what each dictionary contributes, by `predict_components`. The thesis calls
   the separation under RIC near-perfect. Ours is on the side of Sinc, but not on that of
   Blocks, to which splines contribute a slope and a peak: parts are off by a mean square of 2, two

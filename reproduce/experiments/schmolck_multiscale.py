@@ -1,4 +1,4 @@
-"""Figure 2.12 of Schmolck (2008): Doppler by kernels of one width, and by symmlets with a penalty."""
+"""Figure 2.12 of Schmolck (2008): Doppler by kernels of one width, and by penalised symmlets."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ Doppler, 1024 samples, SNR 7: least-squares weights of the symmlets against thei
 without a penalty ("None") and with "BIC", clipped to 0.5 as in the thesis. The caption prints no
 figures. Ours are of 10 draws, of which the pictures show the first.
 
-- **Figure 2.13**: the noise is learnt, as in Figure 2.12, whose fits these are. Without a penalty the
-  model interpolates, so that all weights stay what they were.
+- **Figure 2.13**: the noise is learnt, as in Figure 2.12, whose fits these are. Without a penalty
+  the model interpolates, so that all weights stay what they were.
 - A second row has the **noise given**: the rule of "None" is then seen to shrink, but to leave a
   third of all pure noise in.
 - Lines are the rules in closed form. Symmlets and their noise as for Table 2.1.

@@ -19,10 +19,10 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "Row", "fit_draw", "read_rows", "shift_line"]
 
 PROTOCOL = """
-The relevance vector machine ("None") and the smooth one under three penalties of a degree of freedom.
-S is the number of components, MSE the mean squared error to the clean signal, σ² the variance of
-the noise that is found. The print has means and standard deviations of 10 draws of the noise; ours
-are of 40 fresh ones.
+The relevance vector machine ("None") and the smooth one under three penalties per degree of
+freedom. S is the number of components, MSE the mean squared error to the clean signal, σ² the
+variance of the noise that is found. The print has means and standard deviations of 10 draws of
+the noise; ours are of 40 fresh ones.
 
 - **Noise**: SNR is the standard deviation of the clean signal over that of the noise, which is
   shifted and scaled to mean zero and exactly the variance wanted, as the tiny scatter of the

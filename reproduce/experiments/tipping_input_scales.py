@@ -27,8 +27,8 @@ PROTOCOL = """
 has standard deviation 1 for #1 and a third of the signal's for #2 and #3. The paper has #1 only,
 the slides have all three. Lines without learnt scales are with the other benchmarks.
 
-- Held against the print: `RVMRegressor(length_scales="ard")`. Scales maximise the evidence of a Gaussian
-  process, the sparse model follows; an input that brings too little is left out.
+- Held against the print: `RVMRegressor(length_scales="ard")`. Scales maximise the evidence of a
+  Gaussian process, the sparse model follows; an input that brings too little is left out.
 - Beside it, on fewer draws: **joint steps**, which go on with the evidence of the sparse model in
   its precisions and scales together; the same with the prior **ric**; and **InterleavedRVM**,
   which does what the paper's appendix C says (precisions and scales in turn, all rows to start

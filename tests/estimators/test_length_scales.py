@@ -44,7 +44,7 @@ def test_scales_help():
     assert learnt.model_kind_ == "ard"
     np.testing.assert_array_equal(np.flatnonzero(learnt.feature_relevance_ > 1e-3), [0, 2])
     np.testing.assert_allclose(
-        learnt.feature_relevance_, learnt.input_scale_ * X.var(axis=0), rtol=1e-9
+        learnt.feature_relevance_, 0.5 * X.var(axis=0) / learnt.length_scale_**2, rtol=1e-9
     )
     assert learnt.feature_gain_.shape == (P,)
     assert learnt.feature_relevance_path_.shape == (
@@ -161,8 +161,8 @@ def test_a_width_that_was_given_is_taken(estimator, options):
 @pytest.mark.parametrize("estimator", [SparseBayesRegressor, SparseBayesClassifier])
 def test_other_estimators_learn_when_asked(estimator):
     target = LABELS if estimator is SparseBayesClassifier else Y
-    assert not hasattr(estimator().fit(X, target), "input_scale_")
-    assert hasattr(estimator(length_scales="ard").fit(X, target), "input_scale_")
+    assert not hasattr(estimator().fit(X, target), "length_scale_")
+    assert hasattr(estimator(length_scales="ard").fit(X, target), "length_scale_")
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_several_outputs_share_scales():
     both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
     model = RVMRegressor(length_scales="ard").fit(X, both)
     assert {0, 2, 3} <= set(np.flatnonzero(model.feature_relevance_))
-    assert model.input_scale_.shape == (P,)
+    assert model.length_scale_.shape == (P,)
     mean, std = model.predict(TEST, return_std=True)
     assert mean.shape == std.shape == (200, 2)
     assert np.mean((mean[:, 0] - TRUTH) ** 2) < 0.1
@@ -263,7 +263,7 @@ def test_weights_are_copies(model):
     weighted = clone(model).fit(X, target, sample_weight=counts)
     copies = clone(model).fit(X[rows], target[rows])
     rtol = 1e-2 if getattr(model.length_scales, "n_refinements", 0) else 1e-9
-    np.testing.assert_allclose(weighted.input_scale_, copies.input_scale_, rtol=rtol, atol=1e-12)
+    np.testing.assert_allclose(weighted.length_scale_, copies.length_scale_, rtol=rtol, atol=1e-12)
     ask = "predict_proba" if labels else "predict"
     np.testing.assert_allclose(
         getattr(weighted, ask)(TEST), getattr(copies, ask)(TEST), rtol=1e-3, atol=1e-3
@@ -344,7 +344,7 @@ def test_regressors_that_select_inherit_the_refinement():
         X, Y
     )
     model = DRVMRegressor().fit(X, Y)
-    np.testing.assert_allclose(model.input_scale_, same.input_scale_)
+    np.testing.assert_allclose(model.length_scale_, same.length_scale_)
     np.testing.assert_allclose(model.predict(TEST), same.predict(TEST))
 
 

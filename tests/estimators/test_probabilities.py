@@ -83,7 +83,7 @@ def test_probabilities_are_averages_over_scales(front):
     # attributes, and what is not averaged over, are those of the best model
     alone = front(average=False).fit(X, y)
     assert len(alone.average_.panels) == 1
-    for what in ("coef_", "relevance_", "input_scale_"):
+    for what in ("coef_", "relevance_", "length_scale_"):
         np.testing.assert_array_equal(getattr(model, what), getattr(alone, what))
     np.testing.assert_array_equal(
         model.predict_proba(new, marginalise=False), alone.predict_proba(new, marginalise=False)

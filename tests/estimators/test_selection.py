@@ -71,7 +71,7 @@ def test_friedman(seed):
     model = DRVMRegressor().fit(inputs, targets)
     assert model.features_selected_
     always = DRVMRegressor(select="always").fit(inputs, targets)
-    np.testing.assert_array_equal(model.input_scale_, always.input_scale_)
+    np.testing.assert_array_equal(model.length_scale_, always.length_scale_)
     kept = model.get_support()
     assert kept[:5].all()
     assert kept.sum() <= 7  # one or two that do not matter may stay
@@ -162,7 +162,7 @@ def test_always_selects_as_one_scale_for_each_input_does(n_refinements):
         length_scales=LengthScaleLearner("ard", n_refinements=n_refinements), prior="ric"
     )
     same.fit(inputs, targets)
-    np.testing.assert_array_equal(model.input_scale_, same.input_scale_)
+    np.testing.assert_array_equal(model.length_scale_, same.length_scale_)
     np.testing.assert_array_equal(model.predict(new), same.predict(new))
 
 
@@ -454,7 +454,7 @@ def test_weights_are_copies(model):
     target = LABELS if labels else Y
     weighted = clone(model).fit(X, target, sample_weight=counts)
     copies = clone(model).fit(X[rows], target[rows])
-    np.testing.assert_allclose(weighted.input_scale_, copies.input_scale_, rtol=1e-2, atol=1e-9)
+    np.testing.assert_allclose(weighted.length_scale_, copies.length_scale_, rtol=1e-2, atol=1e-9)
     np.testing.assert_allclose(
         weighted.feature_relevance_std_, copies.feature_relevance_std_, rtol=2e-2, atol=1e-9
     )

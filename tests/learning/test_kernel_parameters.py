@@ -115,5 +115,5 @@ def test_where_nothing_is_learnt_that_is_said():
     model = RVMRegressor(given, length_scales="kernel").fit(X, y)
     assert model.model_kind_ in ("none", "null")
     assert model.kernel_ == given
-    assert not hasattr(model, "input_scale_")
+    assert not hasattr(model, "length_scale_")
     assert len(model.relevance_) == 0 or model.model_kind_ == "none"

@@ -29,13 +29,13 @@ X = np.zeros((5, 4))
 class Model(BaseEstimator):
     """Knows what it is told."""
 
-    def __init__(self, length_scales=SCALES, objective=None):
-        self.scales = scales
+    def __init__(self, relevances=SCALES, objective=None):
+        self.relevances = relevances
         self.objective = objective
 
     def fit(self, X, y=None):
         self.feature_names_in_ = np.array(["age", "sex", "bmi", "map"], dtype=object)
-        self.feature_relevance_path_ = self.scales
+        self.feature_relevance_path_ = self.relevances
         if self.objective is not None:
             self.feature_relevance_path_objective_ = self.objective
         return self

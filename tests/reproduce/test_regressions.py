@@ -100,4 +100,4 @@ def test_machine_has_that_width_and_no_constant():
     model.fit(draw.X, draw.y)
     assert model.intercept_ == 0.0
     assert model.noise_variance_ == 0.01
-    assert not hasattr(model, "input_scale_")
+    assert not hasattr(model, "length_scale_")

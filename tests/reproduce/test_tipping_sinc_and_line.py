@@ -1,6 +1,7 @@
 """sinc(x1) + 0.1 x2: how models are read, the floor, printed figures, picture."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_explicit_columns_are_named_in_the_order_of_the_basis():
     class Model:
         relevance_ = np.array([7, 10, 13, 14])
         coef_ = np.array([9.0, 1.0, 2.0, 3.0])
-        input_scale_ = np.array([0.1, 0.0])
+        learnt_length_scales_ = SimpleNamespace(scale=np.array([0.1, 0.0]))
 
     parts = module._read(Model(), 10)
     assert parts.n_kernels == 1

@@ -30,7 +30,7 @@ __all__ = [
 
 EXPOSED = {
     "model_kind_": "kind",
-    "input_scale_": "scale",
+    "length_scale_": "length_scale",
     "feature_relevance_": "relevance",
     "feature_gain_": "gain",
     "feature_relevance_path_": "path",
@@ -158,8 +158,8 @@ def find_kernel(basis: Basis, kind: str) -> tuple[int, Kernel]:
         )
     if kind == "kernel" and isinstance(part.kernel, str):
         raise ValueError(
-            'length_scales="kernel" learns the parameters of a kernel object such as RBF() + Matern(); '
-            f'got the name {part.kernel!r}, for which there is length_scales="ard".'
+            'length_scales="kernel" learns the parameters of a kernel object such as RBF() + '
+            f'Matern(); got the name {part.kernel!r}, for which there is length_scales="ard".'
         )
     # the width is in the scales
     return places[0], resolve_kernel(part.kernel, 1.0, part.degree, part.coef0)

@@ -105,8 +105,9 @@ class RVMClassifier(
     feature_names_in_ : ndarray of shape (n_features_in_,)
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
-    input_scale_ : ndarray of shape (n_features,)
-        Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
+    length_scale_ : ndarray of shape (n_features,)
+        Learnt length-scales in the units of the features, as in
+        ``RBF(length_scale_)``; infinite for features left out.
         This and the next ones only if scales are learnt.
     feature_relevance_ : ndarray of shape (n_features,)
         The same in units of the standard deviation of each input. It says how fast the function

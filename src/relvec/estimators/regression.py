@@ -143,8 +143,8 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
                 else f"length_scales={model.length_scales!r}"
             )
             raise ValueError(
-                f"{needs} needs the training rows, and moments do not hold them. Use length_scales=None "
-                'and error_bars="novelty" or "plain".'
+                f"{needs} needs the training rows, and moments do not hold them. Use "
+                'length_scales=None and error_bars="novelty" or "plain".'
             )
         X = validate_inputs(model, X)
         n_targets = moments.n_targets
@@ -173,8 +173,9 @@ class RVMRegressor(RegressionOptions, KernelFront, BaseSparseBayesRegressor):
 objective_, effective_dof_, prior_rate_, well_determined_, reached_max_active_, converged_, \
 certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
-    input_scale_ : ndarray of shape (n_features,)
-        Learnt scales, as in ``exp(-sum(input_scale_ * (x - z)**2))``; zero for inputs left out.
+    length_scale_ : ndarray of shape (n_features,)
+        Learnt length-scales in the units of the features, as in
+        ``RBF(length_scale_)``; infinite for features left out.
         This and the next ones only if scales are learnt.
     feature_relevance_ : ndarray of shape (n_features,)
         The same in units of the standard deviation of each input. It says how fast the function

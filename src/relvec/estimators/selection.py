@@ -64,7 +64,7 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
         were not chosen.
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the Gaussian process.
-    input_scale_, kernel_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
+    length_scale_, kernel_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
         As in `RVMRegressor`. `model_kind_` is "ard" also where one width moved apart.
     relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
 noise_variance_, log_evidence_, objective_, effective_dof_, prior_rate_, well_determined_, \
@@ -128,8 +128,9 @@ class PFCVMClassifier(ClassificationOptions, SelectionFront, BaseSparseBayesClas
 
     Attributes
     ----------
-    features_selected_, feature_relevance_, feature_relevance_std_, feature_inclusion_probability_, \
-feature_gain_, input_scale_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
+    features_selected_, feature_relevance_, feature_relevance_std_, \
+feature_inclusion_probability_, feature_gain_, length_scale_, model_kind_, \
+feature_relevance_path_, feature_relevance_path_objective_
         As in `DRVMRegressor`. `model_kind_` is "ard" only if inputs were chosen.
     classes_, relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, log_evidence_, \
 objective_, trace_, converged_, certificate_, kernel_, n_iter_, n_features_in_, feature_names_in_

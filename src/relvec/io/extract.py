@@ -145,8 +145,9 @@ def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
         )
     if std and any(output.scale_uncertainty is not None for output in outputs):
         raise ExportError(
-            "standard deviations that contain the uncertainty of scales (length_scale_uncertainty=True) cannot be "
-            "exported; give std=False, or fit with length_scale_uncertainty=False."
+            "standard deviations that contain the uncertainty of length-scales "
+            "(length_scale_uncertainty=True) cannot be exported; give std=False, or fit "
+            "with length_scale_uncertainty=False."
         )
 
 

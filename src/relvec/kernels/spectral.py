@@ -25,8 +25,8 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
     With enough components it comes close to any stationary covariance: sums of smooth, of rough
     and of nearly periodic functions. By name, ``kernel="spectral_mixture"`` has three components
     of equal weight that decay like ``exp(-gamma |x - z|^2)``, with frequencies of a quarter, one
-    and four times the width of their peaks. Give an object, and ``length_scales="kernel"``, to learn
-    weights, frequencies and widths.
+    and four times the width of their peaks. Give an object, and ``length_scales="kernel"``, to
+    learn weights, frequencies and widths.
 
     Parameters
     ----------

@@ -68,6 +68,17 @@ class LearntLengthScales:
         return isinstance(self.kernel, ScaledInputs)
 
     @property
+    def length_scale(self) -> Vector:
+        """Length-scale of each feature in its own units; infinite for features left out.
+
+        As scikit-learn's kernels count it: ``k = exp(-|x - z|^2 / (2 length_scale^2))`` for a
+        Gaussian kernel, so that ``scale = 1 / (2 length_scale^2)``.
+        """
+        unit = getattr(self.kernel.kernel, "length_scale", math.sqrt(0.5))
+        with np.errstate(divide="ignore"):
+            return np.asarray(unit / np.sqrt(self.scale))
+
+    @property
     def is_shared(self) -> bool:
         """Whether all inputs have the same width."""
         return self.kind in ("isotropic", "linear", "none", "null")

@@ -32,8 +32,8 @@ class AtomEvidenceDisplay:
     As ellipses the same is seen from the side of the target. Directions are scaled by what the
     rest of the model expects of them, so that it expects a circle, of one standard deviation. The
     atom widens it along its own direction. That pays where the target (the cross) is further along
-    that direction than one, and without penalties it pays most if the ellipse reaches just as far as
-    the target. Where the circle does already, to widen it makes the target less probable.
+    that direction than one, and without penalties it pays most if the ellipse reaches just as far
+    as the target. Where the circle does already, to widen it makes the target less probable.
 
     Use `from_estimator` to make one.
 

@@ -98,8 +98,8 @@ class FeatureRelevancePathDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted, with `feature_relevance_path_`, and `feature_relevance_path_objective_` if it knows that; or a
-            pipeline that ends in one.
+            Fitted, with `feature_relevance_path_`, and `feature_relevance_path_objective_`
+            if it knows that; or a pipeline that ends in one.
         feature_names : sequence of str, optional
             Names of the inputs; by default those it was fitted with.
         n_labels, objective

@@ -291,7 +291,7 @@ class _Climb:
             objective=self.trace[-1],
             noise_variance=self.objective.noise_at(maximum.point),
             n_rounds=self.n_rounds,
-            converged=is_over and polish and not saturated and maximum.converged,
+            converged=is_over and polish and not reached_max_active and maximum.converged,
             reached_max_active=reached_max_active,
             polished=polish,
             stopped=found is None,

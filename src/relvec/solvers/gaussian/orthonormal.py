@@ -52,7 +52,8 @@ def find_obstacle(problem: Problem) -> str | None:
     if len(penalties) and not (penalties == penalties[0]).all():
         return (
             "The closed form needs the same min_gain for every atom; got values from "
-            f'{penalties.min():g} to {penalties.max():g}. Give one number, or use solver="sequential".'
+            f"{penalties.min():g} to {penalties.max():g}. Give one number, or use "
+            'solver="sequential".'
         )
     return None
 
@@ -130,10 +131,10 @@ class _Answer:
         moments, noise = problem.moments, problem.prior.noise
         usable = np.flatnonzero(moments.usable)
         squares = moments.correlation[usable] ** 2
-        self.penalty = float(problem.min_gain[usable[0]])
+        self.entry_penalty = float(problem.min_gain[usable[0]])
         self.penalty = np.broadcast_to(problem.prior.penalty, moments.correlation.shape)
         kinds, kind = np.unique(self.penalty[usable], return_inverse=True)
-        thresholds = np.array([entry_threshold(c, self.penalty) for c in kinds.tolist()])
+        thresholds = np.array([entry_threshold(c, self.entry_penalty) for c in kinds.tolist()])
         # As elsewhere, one sample explains nothing.
         cap = min(problem.active_cap, len(usable)) if moments.n_effective >= 2 else 0
         # Ascending; of equal coefficients those of the first atoms are kept.
@@ -147,7 +148,7 @@ class _Answer:
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
             [
-                Group(squares[first:][kind[first:] == number], c, self.penalty)
+                Group(squares[first:][kind[first:] == number], c, self.entry_penalty)
                 for number, c in enumerate(kinds.tolist())
             ],
             Inert(
@@ -210,5 +211,5 @@ class _Answer:
         )
         return Certificate(
             float(np.abs(gradient).max(initial=0.0)),
-            max(float(entry.max(initial=-np.inf)) - self.penalty, 0.0),
+            max(float(entry.max(initial=-np.inf)) - self.entry_penalty, 0.0),
         )
