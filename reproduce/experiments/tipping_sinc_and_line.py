@@ -35,7 +35,7 @@ the readings of the print; those at 1000 fresh inputs are in the first table bel
 - The paper maximises the evidence of the sparse model in its precisions and in η in turn. So the
   model held against it is the one that climbs this evidence in both: `SparseBayesRegressor` with
   `LengthScaleLearner(n_refinements=3)`, **joint steps**. Functions are kernels, columns and the
-  constant, which is one of the basis functions in the paper (there are N + 1 in the beginning). That
+  constant, which is one of the basis functions in the paper (N + 1 in the beginning). That
   it counts was settled after numbers without it had been seen: with one function less the printed
   number would count as missed by us, being smaller at a missed error.
 - Beside it: **ard**, scales by the evidence of a Gaussian process alone, and **InterleavedRVM**,

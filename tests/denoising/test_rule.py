@@ -42,7 +42,7 @@ def test_width_one_is_the_orthonormal_rule(c):
         np.testing.assert_allclose(result.factor, kappa, atol=1e-14)
         np.testing.assert_allclose(result.values, kappa * values, atol=1e-14)
         assert result.freedom == pytest.approx(0.5 * (inside / noise * kappa).sum())
-        assert result.penalty == c
+        assert result.group_c == c
 
 
 @pytest.mark.parametrize("size", [2, 3, 9])
@@ -70,7 +70,7 @@ def test_closed_form_of_a_group_maximises_its_evidence(size, c):
 
 def test_a_window_as_wide_as_the_band_is_one_disjoint_group():
     values = np.random.default_rng(1).normal(size=(5, 3)) * [[0.5], [1], [2], [3], [9]]
-    result = shrink_band(values, 1.0, np.ones((5, 3)), 2.0, band((1,)), width=3, penalty=2.0)
+    result = shrink_band(values, 1.0, np.ones((5, 3)), 2.0, band((1,)), width=3, group_c=2.0)
     expected = shrinkage((values**2).mean(axis=1), 2.0 / 3)
     np.testing.assert_allclose(result.factor, np.repeat(expected[:, None], 3, axis=1))
 
@@ -97,7 +97,7 @@ def test_windows_against_padding(shape, axes, wraps, width, heteroscedastic):
     random = np.random.default_rng(2)
     values = 2.0 * random.normal(size=shape)
     noise = random.uniform(0.5, 2.0, size=shape) if heteroscedastic else 0.8
-    result = shrink_band(values, noise, np.ones(shape), 1.0, band(axes, wraps), width, penalty=1.0)
+    result = shrink_band(values, noise, np.ones(shape), 1.0, band(axes, wraps), width, group_c=1.0)
     window = [min(width, n - (n + 1) % 2) if axis in axes else 1 for axis, n in enumerate(shape)]
     margins = [(each // 2,) * 2 for each in window]
     padded = np.pad(values**2 / noise, margins, mode="wrap" if wraps else "symmetric")
@@ -122,7 +122,7 @@ def test_slope_against_finite_differences(shape, axes, wraps, width, heterosceda
     described = band(axes, wraps)
 
     def shrunk(data):
-        return shrink_band(data, noise, inside, 1.0, described, width, penalty=1.0)
+        return shrink_band(data, noise, inside, 1.0, described, width, group_c=1.0)
 
     step, slope = 1e-6, np.zeros(shape)
     for place in np.ndindex(*shape):
@@ -151,7 +151,7 @@ def test_the_penalty_chosen_has_the_lower_estimate(density):
     inside = noise * random.uniform(size=values.shape)
     penalties = (c, group_penalty(c, 3))
     risks = [stein(values, noise, inside, c, described, 3, penalty) for penalty in penalties]
-    chosen = shrink_band(values, noise, inside, c, described, 3).penalty
+    chosen = shrink_band(values, noise, inside, c, described, 3).group_c
     assert chosen == penalties[int(np.argmin(risks))]
     if density == 1.0:
         assert chosen == c  # dense content: the lower penalty

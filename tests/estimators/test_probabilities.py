@@ -71,10 +71,10 @@ def test_probabilities_are_averages_over_scales(front):
     new, _ = make_snake(50, random_state=1)
     model = front().fit(X, y)
     average = model.average_
-    assert len(average.panels) > 1
+    assert len(average.models) > 1
     assert average.weights.sum() == pytest.approx(1.0)
     assert (np.diff(average.weights) <= 0.0).all()
-    parts = [np.exp(each.log_probability(new, marginalise=True)) for each in average.panels]
+    parts = [np.exp(each.log_probability(new, marginalise=True)) for each in average.models]
     np.testing.assert_allclose(
         model.predict_proba(new), np.tensordot(average.weights, parts, axes=1), rtol=1e-9
     )
@@ -82,7 +82,7 @@ def test_probabilities_are_averages_over_scales(front):
     np.testing.assert_allclose(1.0 / (1.0 + np.exp(-odds)), model.predict_proba(new)[:, 1])
     # attributes, and what is not averaged over, are those of the best model
     alone = front(average=False).fit(X, y)
-    assert len(alone.average_.panels) == 1
+    assert len(alone.average_.models) == 1
     for what in ("coef_", "relevance_", "length_scale_"):
         np.testing.assert_array_equal(getattr(model, what), getattr(alone, what))
     np.testing.assert_array_equal(
@@ -93,7 +93,7 @@ def test_probabilities_are_averages_over_scales(front):
 
 def test_one_model_is_not_averaged():
     X, y = make_snake(60, random_state=0)
-    assert len(RVMClassifier(gamma=1.0).fit(X, y).average_.panels) == 1
+    assert len(RVMClassifier(gamma=1.0).fit(X, y).average_.models) == 1
     with pytest.raises(TypeError, match="average must be"):
         RVMClassifier(average="auto").fit(X, y)
 

@@ -111,7 +111,7 @@ def test_vectors_and_covers_are_shared():
 @pytest.mark.parametrize("name", ["classifier", "softmax_scales"])
 def test_every_model_of_an_average_is_a_member(name):
     model, new = zoo.fitted(name)
-    formula, n_models = formula_of(model), len(model.average_.panels)
+    formula, n_models = formula_of(model), len(model.average_.models)
     assert len(formula.members) == len(formula.kernel_tables) == n_models > 1
     np.testing.assert_allclose(
         [member.weight for member in formula.members], model.average_.weights

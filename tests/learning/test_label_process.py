@@ -32,7 +32,7 @@ class LabelProcess(label_process.LabelProcess):
 def test_is_the_evidence_of_scikit_learn(signal, base):
     kernel = ConstantKernel(signal) * base(1.0 / np.sqrt(SCALE)) + ConstantKernel(25.0)
     peer = GaussianProcessClassifier(kernel, optimizer=None, max_iter_predict=1000).fit(X, Y[:, 0])
-    point = LabelProcess(X, Y).at(base(1.0), SCALE, math.log(signal), slopes=False)
+    point = LabelProcess(X, Y).evaluate(base(1.0), SCALE, math.log(signal), slopes=False)
     assert point.log_evidence == pytest.approx(
         peer.log_marginal_likelihood(peer.kernel_.theta), abs=1e-7
     )
@@ -42,7 +42,7 @@ def test_slopes_are_those_of_scikit_learn():
     kernel = ConstantKernel(4.0) * RBF(1.0 / np.sqrt(SCALE)) + ConstantKernel(25.0)
     peer = GaussianProcessClassifier(kernel, optimizer=None, max_iter_predict=1000).fit(X, Y[:, 0])
     _, slopes = peer.log_marginal_likelihood(peer.kernel_.theta, eval_gradient=True)
-    point = LabelProcess(X, Y).at(RBF(1.0), SCALE, math.log(4.0))
+    point = LabelProcess(X, Y).evaluate(RBF(1.0), SCALE, math.log(4.0))
     assert point.log_signal == pytest.approx(slopes[0], abs=1e-5)
     np.testing.assert_allclose(SCALE * point.scale, -0.5 * slopes[1:4], atol=1e-5)
 
@@ -55,8 +55,8 @@ def test_explicit_columns_add_to_the_covariance():
         inner = np.exp(-0.5 * ((A[:, None, :3] - B[None, :, :3]) ** 2).sum(axis=2))
         return inner + 0.25 * A[:, 3:] @ B[:, 3:].T
 
-    with_them = LabelProcess(X, Y, None, U).at(RBF(1.0), SCALE, 0.0, math.log(0.25))
-    by_hand = LabelProcess(both, Y).at(kernel, np.ones(5), 0.0, slopes=False)
+    with_them = LabelProcess(X, Y, None, U).evaluate(RBF(1.0), SCALE, 0.0, math.log(0.25))
+    by_hand = LabelProcess(both, Y).evaluate(kernel, np.ones(5), 0.0, slopes=False)
     assert with_them.log_evidence == pytest.approx(by_hand.log_evidence, abs=1e-9)
 
 
@@ -95,8 +95,8 @@ def test_weights_count_copies(explicit):
     counts = np.array([1, 2, 3] * 8)
     rows = np.repeat(np.arange(24), counts)
     at = (RBF(0.9), SCALE, 1.3, 0.2)
-    weighted = LabelProcess(X, CLASSES, counts.astype(float), U if explicit else None).at(*at)
-    copies = LabelProcess(X[rows], CLASSES[rows], None, U[rows] if explicit else None).at(*at)
+    weighted = LabelProcess(X, CLASSES, counts.astype(float), U if explicit else None).evaluate(*at)
+    copies = LabelProcess(X[rows], CLASSES[rows], None, U[rows] if explicit else None).evaluate(*at)
     assert weighted.log_evidence == pytest.approx(copies.log_evidence, abs=1e-7)
     assert weighted.log_signal == pytest.approx(copies.log_signal, abs=1e-6)
     assert weighted.log_explicit == pytest.approx(copies.log_explicit, abs=1e-6)
@@ -104,24 +104,26 @@ def test_weights_count_copies(explicit):
 
 
 def test_classes_add_up():
-    together = LabelProcess(X, CLASSES).at(RBF(1.0), SCALE, 1.0)
-    alone = [LabelProcess(X, column[:, None]).at(RBF(1.0), SCALE, 1.0) for column in CLASSES.T]
+    together = LabelProcess(X, CLASSES).evaluate(RBF(1.0), SCALE, 1.0)
+    alone = [
+        LabelProcess(X, column[:, None]).evaluate(RBF(1.0), SCALE, 1.0) for column in CLASSES.T
+    ]
     assert together.log_evidence == pytest.approx(sum(p.log_evidence for p in alone))
     assert together.log_signal == pytest.approx(sum(p.log_signal for p in alone))
     np.testing.assert_allclose(together.scale, sum(p.scale for p in alone), rtol=1e-9)
 
 
 def test_both_classes_are_treated_alike():
-    one = LabelProcess(X, Y).at(RBF(1.0), SCALE, 1.0)
-    other = LabelProcess(X, 1.0 - Y).at(RBF(1.0), SCALE, 1.0)
+    one = LabelProcess(X, Y).evaluate(RBF(1.0), SCALE, 1.0)
+    other = LabelProcess(X, 1.0 - Y).evaluate(RBF(1.0), SCALE, 1.0)
     assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-9)
 
 
 def test_a_class_that_does_not_occur_says_nothing():
     with_empty = np.column_stack([CLASSES, np.zeros(24)])
     at = (RBF(1.0), SCALE, 1.0)
-    assert LabelProcess(X, with_empty).at(*at).log_evidence == pytest.approx(
-        LabelProcess(X, CLASSES).at(*at).log_evidence
+    assert LabelProcess(X, with_empty).evaluate(*at).log_evidence == pytest.approx(
+        LabelProcess(X, CLASSES).evaluate(*at).log_evidence
     )
     assert LabelProcess(X, np.ones((24, 1))).is_empty
 
@@ -136,6 +138,6 @@ def test_memory_of_the_last_mode_does_not_change_the_answer():
 
 def test_separable_labels_are_no_trouble():
     labels = (X[:, :1] > 0.0).astype(float)
-    point = LabelProcess(X, labels).at(RBF(1.0), SCALE, LabelProcess.signal_bounds[1])
+    point = LabelProcess(X, labels).evaluate(RBF(1.0), SCALE, LabelProcess.signal_bounds[1])
     assert np.isfinite(point.log_evidence)
     assert np.isfinite(point.scale).all()

@@ -20,7 +20,7 @@ def problem(n_samples=80, n_inputs=6, seed=0):
 
 
 def evidence(kernel, X, y):
-    return _Profile(X, y, np.ones(len(y))).at(kernel)[0]
+    return _Profile(X, y, np.ones(len(y))).evaluate(kernel)[0]
 
 
 def test_the_evidence_is_that_of_dense_algebra():

@@ -50,8 +50,8 @@ def test_is_the_density_of_contrasts(kernel, n_targets, explicit):
 
 
 def test_neither_an_offset_nor_a_unit_of_the_targets_matters():
-    one = Process(X, T).at(RBF(), SCALE, 1.0)
-    other = Process(X, 1e5 + 30.0 * T).at(RBF(), SCALE, 1.0)
+    one = Process(X, T).evaluate(RBF(), SCALE, 1.0)
+    other = Process(X, 1e5 + 30.0 * T).evaluate(RBF(), SCALE, 1.0)
     assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-7)
 
 
@@ -61,8 +61,8 @@ def test_weights_count_copies(explicit):
     rows = np.repeat(np.arange(15), counts)
     at = (RBF(0.9), SCALE, 1.3, 0.2)
     columns = U if explicit else None
-    weighted = Process(X, T, counts.astype(float), columns).at(*at)
-    copies = Process(X[rows], T[rows], None, U[rows] if explicit else None).at(*at)
+    weighted = Process(X, T, counts.astype(float), columns).evaluate(*at)
+    copies = Process(X[rows], T[rows], None, U[rows] if explicit else None).evaluate(*at)
     assert weighted.log_evidence == pytest.approx(copies.log_evidence, abs=1e-8)
     assert weighted.log_signal == pytest.approx(copies.log_signal, abs=1e-8)
     assert weighted.log_explicit == pytest.approx(copies.log_explicit, abs=1e-8)
@@ -128,8 +128,8 @@ def test_derivative_of_inputs_that_are_left_out():
 
 def test_left_out_inputs_may_as_well_not_be_there():
     scale = np.array([0.8, 0.0, 0.1])
-    with_it = Process(X, T).at(RBF(0.9), scale, 1.2)
-    without = Process(X[:, [0, 2]], T).at(RBF(0.9), scale[[0, 2]], 1.2)
+    with_it = Process(X, T).evaluate(RBF(0.9), scale, 1.2)
+    without = Process(X[:, [0, 2]], T).evaluate(RBF(0.9), scale[[0, 2]], 1.2)
     assert with_it.log_evidence == without.log_evidence
 
 
@@ -138,11 +138,11 @@ def test_constant_targets_and_columns_say_nothing():
     one, other = Process(X, T), Process(X, with_constant, None, np.ones((15, 2)))
     assert other.explicit is None
     at = (RBF(0.9), SCALE, 1.2)
-    assert one.at(*at).log_evidence == other.at(*at).log_evidence
+    assert one.evaluate(*at).log_evidence == other.evaluate(*at).log_evidence
     assert Process(X, np.ones((15, 1))).is_empty
     assert Process(X[:2], T[:2]).is_empty
     assert not one.is_empty
 
 
 def test_what_is_no_covariance_has_no_evidence():
-    assert Process(X, T).at(lambda A, B: -(A @ B.T), SCALE, 3.0) is None
+    assert Process(X, T).evaluate(lambda A, B: -(A @ B.T), SCALE, 3.0) is None

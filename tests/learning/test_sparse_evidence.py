@@ -154,7 +154,7 @@ def test_weights_count_copies():
     weighted = SparseEvidence(RBF(), X, CENTERS, LINES, T, counts.astype(float), **arguments)
     copies = SparseEvidence(RBF(), X[rows], CENTERS, LINES[rows], T[rows], None, **arguments)
     theta = np.linspace(-2.0, 1.0, 6)
-    one, other = weighted.at(theta, SCALE), copies.at(theta, SCALE)
+    one, other = weighted.evaluate(theta, SCALE), copies.evaluate(theta, SCALE)
     assert one.objective == pytest.approx(other.objective, abs=1e-10)
     np.testing.assert_allclose(one.scale, other.scale, atol=1e-9)
     np.testing.assert_allclose(
@@ -184,7 +184,7 @@ def test_climb_raises_the_objective_and_keeps_zeros(options):
 def test_without_atoms_nothing_moves():
     objective = objective_with(N - 1.0, float(((T - T.mean()) ** 2).sum()), 0.0, None, 0.0)
     empty = SparseEvidence(RBF(), X, X[:0], NO_LINES, T, None, centre=True, objective=objective)
-    point = empty.at(np.empty(0), SCALE)
+    point = empty.evaluate(np.empty(0), SCALE)
     np.testing.assert_array_equal(point.scale, 0.0)
     _, scale, rise = empty.climb(np.empty(0), SCALE, 5)
     assert rise == 0.0

@@ -78,7 +78,7 @@ def check_by_brute_force(model, Phi, X, y, penalty=0.0, rate=0.0, atoms=None, we
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("prior", "price", "rate"),
+    ("prior", "penalty", "rate"),
     [("flat", 0.0, 0.0), (SmoothnessPrior(1.5), 1.5, 0.0), (LaplacePrior(2.0), 0.0, 2.0)],
 )
 def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, penalty, rate):
@@ -223,8 +223,8 @@ def test_a_penalty_moves_the_maximum_to_the_right_or_away():
     [
         ({"sparsity": 0.0}, "sparsity must be"),
         ({"quality": np.nan}, "quality must be a finite number"),
-        ({"price": -1.0}, "price must"),
-        ({"price": 1.0, "rate": 1.0}, "choose one of them"),
+        ({"penalty": -1.0}, "penalty must"),
+        ({"penalty": 1.0, "rate": 1.0}, "choose one of them"),
         ({"precision": 0.0}, "precision must be positive or infinite"),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_gamma_prior_is_a_student_t(shape, rate):
     assert display.is_proper("it")
 
 
-@pytest.mark.parametrize("price", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("penalty", [0.0, 0.5, 3.0])
 def test_a_penalty_on_degrees_of_freedom(penalty):
     display = display_of(SmoothnessPrior(penalty))
     brute = [integrated(w, lambda u: -penalty / (1.0 + math.exp(u))) for w in WEIGHTS]

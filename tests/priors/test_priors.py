@@ -123,7 +123,7 @@ def test_gamma_without_a_maximum_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "price"),
+    ("name", "kind", "penalty"),
     [
         (None, FlatPrior, 0.0),
         ("flat", FlatPrior, 0.0),

@@ -53,7 +53,7 @@ def dense_evidence(state: _State, log_eta: Vector) -> float:
 
 def test_gradient_in_the_scales_by_finite_differences_of_the_dense_evidence() -> None:
     state = small_state()
-    found, design = state.at(state.log_eta)
+    found, design = state.evaluate(state.log_eta)
     assert found.log_evidence == pytest.approx(dense_evidence(state, state.log_eta))
     gradient = state.gradient(found, design)
     for k, e in enumerate(1e-5 * np.eye(2)):

@@ -42,7 +42,7 @@ def test_ticks_of_logarithmic_axes_too(low, factor):
     axis = Axis(low, low * factor, is_log=True)
     assert all(low * 0.999 <= value <= low * factor * 1.001 for value, _ in axis.ticks)
     axis.place(0.0, 100.0)
-    np.testing.assert_allclose(axis.at([low, low * factor]), [0.0, 100.0], atol=1e-6)
+    np.testing.assert_allclose(axis.to_pixels([low, low * factor]), [0.0, 100.0], atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [[], [3.0], [0.0, 0.0], [np.nan, 1.0], [1.0, 5.0]])

@@ -78,7 +78,7 @@ class AtomEvidence:
         check_positive("sparsity", self.sparsity)
         if not math.isfinite(self.quality):
             raise ValueError(f"quality must be a finite number; got {self.quality!r}.")
-        for name in ("spent", "price", "rate", "entry_penalty", "across"):
+        for name in ("spent", "penalty", "rate", "entry_penalty", "across"):
             check_positive(name, getattr(self, name), allow_zero=True)
         if self.penalty and self.rate:
             raise ValueError("penalty and rate are of two priors; choose one of them.")

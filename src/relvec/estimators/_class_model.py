@@ -149,15 +149,15 @@ class ClassModelAverage:
     The first is the best by itself. It stands for all of them where weights are not averaged over.
     """
 
-    panels: tuple[ClassModel, ...]
+    models: tuple[ClassModel, ...]
     weights: Vector
     """Adding up to one."""
 
     def log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
         """Logarithm of the probability of each class, shape (n, n_classes)."""
-        if not marginalise or len(self.panels) == 1:
-            return self.panels[0].log_probability(X, marginalise=marginalise)
-        each = [class_model.log_probability(X, marginalise=True) for class_model in self.panels]
+        if not marginalise or len(self.models) == 1:
+            return self.models[0].log_probability(X, marginalise=marginalise)
+        each = [class_model.log_probability(X, marginalise=True) for class_model in self.models]
         result: Matrix = logsumexp(np.array(each), axis=0, b=self.weights[:, None, None])
         return result
 
@@ -170,7 +170,7 @@ class ClassModelAverage:
 
         Of a class against the rest or, in a joint model, its log probability.
         """
-        class_model = self.panels[0]
+        class_model = self.models[0]
         if not class_model.is_joint and not marginalise:
             each = [model_log_odds(model, X, marginalise=False) for model in class_model.models]
             return each[0] if len(each) == 1 else np.column_stack(each)
@@ -184,7 +184,7 @@ class ClassModelAverage:
 
     def extrapolation(self, X: Any) -> Vector | None:
         """How far inputs are beyond the training inputs; None if that is not known."""
-        known = [class_model.novelty for class_model in self.panels]
+        known = [class_model.novelty for class_model in self.models]
         parts = [each.extrapolation(X) for each in known if each is not None]
         if len(parts) < len(known):
             return None

@@ -201,8 +201,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
         weights = np.where(weights < self.class_tuning.least_weight * weights.sum(), 0.0, weights)
         order = np.argsort(-net, kind="stable")
         order = order[weights[order] > 0.0]
-        panels = tuple(fits[number].class_model for number in order)
-        return replace(best, average=ClassModelAverage(panels, weights[order] / weights.sum()))
+        models = tuple(fits[number].class_model for number in order)
+        return replace(best, average=ClassModelAverage(models, weights[order] / weights.sum()))
 
     def predict_held_out(self, fit: ClassificationFit, data: Data) -> tuple[Vector, Vector]:
         """Log probabilities of the classes of other rows, and how often these count."""

@@ -25,7 +25,7 @@ class Front(ABC):
 
     atoms_: Any
     n_features_in_: int
-    scales: Any
+    length_scales: Any
 
     @abstractmethod
     def _resolve_basis(self) -> Basis:
@@ -33,7 +33,7 @@ class Front(ABC):
 
     def _resolve_learner(self, basis: Basis) -> LengthScaleLearner | None:
         """Return who learns the scales of inputs, or None if they are given."""
-        scales = self.scales
+        scales = self.length_scales
         if scales is None:
             return None
         if isinstance(scales, LengthScaleLearner):
@@ -41,13 +41,14 @@ class Front(ABC):
             return scales
         if not isinstance(scales, str):
             raise TypeError(
-                f"scales must be one of {KINDS}, None or a LengthScaleLearner; got {scales!r}."
+                f"length_scales must be one of {KINDS}, None or a LengthScaleLearner; got "
+                f"{scales!r}."
             )
         if scales.lower() == "none":
             raise ValueError(
                 'length_scales="none" is not an option; leave out the quotes: length_scales=None.'
             )
-        kind = check_choice("scales", scales, KINDS)
+        kind = check_choice("length_scales", scales, KINDS)
         return LengthScaleLearner(kind) if kind != "auto" or needs_width(basis) else None
 
     def atom_names(self) -> list[str]:
@@ -113,14 +114,14 @@ class BasisFront(Front):
     basis : Basis, optional
         What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
         `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
-    scales : {"ard", "isotropic", "kernel", "auto"}, LengthScaleLearner or None, default=None
+    length_scales : {"ard", "isotropic", "kernel", "auto"}, LengthScaleLearner or None, default=None
         Learn on which scales inputs matter to the one `KernelBasis` of `basis`, by the evidence of
         a Gaussian process; see `RVMRegressor`. "auto" does if its kernel is a name and its gamma
         was left alone.
     """
 
     basis: Basis | None = option(default=None, kw_only=False)
-    scales: Any = option(default=None)
+    length_scales: Any = option(default=None)
 
     def _resolve_basis(self) -> Basis:
         if self.basis is None:
@@ -208,7 +209,8 @@ class KernelFront(CentredKernelFront):
         Of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial and sigmoid kernels.
-    scales : {"auto", "ard", "isotropic", "kernel"}, LengthScaleLearner or None, default="auto"
+    length_scales : {"auto", "ard", "isotropic", "kernel"}, LengthScaleLearner or None, \
+default="auto"
         Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
         rows (300 if targets are classes), and leave out those that do not: one for each input
         ("ard"), or one width for all, each in units of its standard deviation ("isotropic");
@@ -220,7 +222,7 @@ class KernelFront(CentredKernelFront):
     gamma: Any = option(default="scale")
     degree: int = option(default=3)
     coef0: float = option(default=1.0)
-    scales: Any = option(default="auto")
+    length_scales: Any = option(default="auto")
 
     def _resolve_basis(self) -> Basis:
         if isinstance(self.kernel, str) and self.kernel == "precomputed":

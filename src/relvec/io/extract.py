@@ -63,13 +63,13 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     _check_classes(classes)
     blocks, members = [], []
     for number, (class_model, weight) in enumerate(
-        zip(average.panels, average.weights, strict=True)
+        zip(average.models, average.weights, strict=True)
     ):
         if number:
             writer.begin_table(class_model.atoms)
-        blocks += [writer.model(model) for model in class_model.models]
+        blocks += [writer.latent(latent) for latent in class_model.models]
         members.append(writer.member(class_model, float(weight)))
-    class_model, points = average.panels[0], None
+    class_model, points = average.models[0], None
     link = "one_vs_rest" if len(class_model.models) > 1 else "logistic"
     if class_model.is_joint:
         link, n_points = "softmax", class_model.models[0].likelihood.get_params()["n_points"]
@@ -342,7 +342,7 @@ class _Writer:
         cover = self._number(self._cover(class_model.novelty))
         return Member(weight, class_model.shrinkage, cover, class_model.novelty.offset)
 
-    def model(self, model: FittedLatentModel) -> Block:
+    def latent(self, model: FittedLatentModel) -> Block:
         """One logit, or those of all classes."""
         if model.likelihood.n_latent > 1:
             return self._softmax(model)

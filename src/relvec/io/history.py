@@ -4,7 +4,8 @@ The rules, so that a model that was saved once can always be loaded:
 
 - The number of the format (`relvec.io.container.FORMAT`) grows only when older releases could not
   read what is written; files of every smaller number are read.
-- A class on the list of `relvec.io.trusted` that is moved or renamed gets a line in `MOVED`.
+- A class on the list of `relvec.io.trusted` that is moved or renamed gets a line in `MOVED`, an
+  attribute that is renamed one in `RENAMED`.
 - An attribute that is added to such a class gets a default in the class, or, where that depends on
   nothing but the class, a line in `ADDED`. One that is no longer used is left alone.
 - Every minor release keeps its files in ``tests/io/data``, made by
@@ -24,10 +25,36 @@ from typing import Any
 from relvec.io.audit import SCHEMA, read_schema
 from relvec.io.bounded import ModelFileError
 
-__all__ = ["ADDED", "MOVED", "renewed"]
+__all__ = ["ADDED", "MOVED", "RENAMED", "renewed"]
 
-MOVED: dict[str, str] = {}
+MOVED: dict[str, str] = {
+    "relvec.estimators._machine.FittedMachine": (
+        "relvec.estimators._latent_model.FittedLatentModel"
+    ),
+    "relvec.estimators._panels.Panel": "relvec.estimators._class_model.ClassModel",
+    "relvec.learning.learnt.LearntScales": "relvec.learning.learnt.LearntLengthScales",
+    "relvec.learning.scale_uncertainty.ScaleUncertainty": (
+        "relvec.learning.length_scale_uncertainty.ScaleUncertainty"
+    ),
+}
 """What types were called in earlier releases, and what they are called now."""
+
+RENAMED: dict[str, str] = {
+    "learnt_scales_": "learnt_length_scales_",
+    "machines": "models",
+    "panel_": "class_model_",
+    "price": "penalty",
+    "price_curvature": "penalty_curvature",
+    "propagate": "length_scale_uncertainty",
+    "refine": "n_refinements",
+    "saturated": "reached_max_active",
+    "saturated_": "reached_max_active_",
+    "scale_kind_": "model_kind_",
+    "scale_path_": "feature_relevance_path_",
+    "scale_path_objective_": "feature_relevance_path_objective_",
+    "scales": "length_scales",
+}
+"""What attributes of our types were called in earlier releases, and what they are called now."""
 
 ADDED: dict[str, dict[str, Any]] = {}
 """Attributes that types, by their new names, did not have in earlier releases: what JSON knows."""
@@ -41,8 +68,6 @@ def renewed(payload: bytes) -> bytes:
     payload : bytes
         A skops file of any release. What is not one is returned as it is, for the check to refuse.
     """
-    if not MOVED and not ADDED:
-        return payload
     try:
         with zipfile.ZipFile(io.BytesIO(payload)) as old:
             schema = read_schema(old, len(payload))
@@ -72,8 +97,12 @@ def _renew(tree: Any) -> bool:
         changed.append(True)
         name = MOVED[name]
         tree["__module__"], _, tree["__class__"] = name.rpartition(".")
-    if tree["__loader__"] == "ObjectNode":
+    if tree["__loader__"] == "ObjectNode" and name.startswith("relvec."):
         state = tree["content"]
+        old = {each for each in state["content"] if each in RENAMED}
+        if old:
+            changed.append(True)
+            state["content"] = {RENAMED.get(k, k): v for k, v in state["content"].items()}
         for attribute, value in ADDED.get(name, {}).items():
             if attribute not in state["content"]:
                 changed.append(True)

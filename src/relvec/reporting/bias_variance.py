@@ -88,5 +88,7 @@ def _held(model: Any) -> tuple[Any, bool]:
         return SparseBayesRegressor(LinearBasis(), solver=simple), False
     kernel = model.kernel_
     shared = RVMRegressor().get_params(deep=False).keys() & own.keys()
-    options = {name: own[name] for name in shared - {"kernel", "scales", "gamma", "warm_start"}}
+    options = {
+        name: own[name] for name in shared - {"kernel", "length_scales", "gamma", "warm_start"}
+    }
     return RVMRegressor(kernel, length_scales=None, **options), True

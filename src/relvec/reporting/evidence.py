@@ -76,7 +76,7 @@ def _degrees(model: Any) -> tuple[float, bool]:
     intercepts = 0
     if model.fit_intercept:  # also those set to the shares of the classes are of the data
         # of a softmax model they sum to zero
-        intercepts = sum(max(1, len(model.coef) - 1) for model in model.class_model_.models)
+        intercepts = sum(max(1, len(latent.coef) - 1) for latent in model.class_model_.models)
     known = [row.well_determined for row in rows if row.well_determined is not None]
     if len(known) < len(rows):
         return float(sum(len(row.mean) for row in rows) + intercepts), False

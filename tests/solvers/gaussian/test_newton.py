@@ -203,7 +203,7 @@ def survivors(
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
-@pytest.mark.parametrize("price", [0.0, 2.0])
+@pytest.mark.parametrize("penalty", [0.0, 2.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_removals_one_by_one_are_exact(
     noise: float | None, smoothness: float, penalty: float, seed: int

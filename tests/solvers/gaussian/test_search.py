@@ -124,7 +124,7 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "smoothness", "held", "price"), CASES)
+@pytest.mark.parametrize(("kind", "smoothness", "held", "penalty"), CASES)
 def test_the_certificate_holds_by_brute_force(
     kind: str, smoothness: float, held: float | None, penalty: float
 ) -> None:
@@ -299,7 +299,7 @@ def test_penalties_are_charged_atom_by_atom() -> None:
     assert dear.noise_variance == pytest.approx(t.var(ddof=1), rel=1e-8)
 
 
-@pytest.mark.parametrize("price", [0.5, 3.0])
+@pytest.mark.parametrize("penalty", [0.5, 3.0])
 def test_every_atom_kept_is_worth_its_penalty(penalty: float) -> None:
     Phi, t = sparse_design(60, 20, seed=8)
     problem = lazy_problem(Phi, t, penalty)

@@ -40,7 +40,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
     `LinAlgError` is raised.
     """
     objective = objective_of(problem, problem.noise_variance)
-    moments, penalty = problem.moments, problem.min_gain
+    moments, min_gain = problem.moments, problem.min_gain
     sets = _candidates(moments, state.active, tuning)
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
     if not len(sets):
@@ -76,7 +76,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
         )
         trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
     value = state.objective - 0.5 * (best - present[0])
-    value += penalty[state.active].sum() - penalty[sets].sum(axis=1)
+    value += min_gain[state.active].sum() - min_gain[sets].sum(axis=1)
     order = np.argsort(-value, kind="stable")
     return Shifts(sets[order], theta[order], value[order])
 
