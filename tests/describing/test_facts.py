@@ -116,7 +116,7 @@ def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
     assert problem.moments.n_atoms == model.n_atoms_
     (output,) = model.outputs_
     kept = bound.atoms.subset(output.active)
-    np.testing.assert_allclose(kept.at(X[:5]), output.atoms.evaluate(X[:5]))
+    np.testing.assert_allclose(kept.evaluate(X[:5]), output.atoms.evaluate(X[:5]))
     posterior = output.posterior
     np.testing.assert_allclose(problem.moments.n_effective, posterior.n_effective)
     squares = problem.moments.target_ss
