@@ -183,7 +183,7 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
 @pytest.mark.parametrize(
     ("page", "pattern", "actual"),
     [
-        ("choosing", r"at most # rows \(# for classes\); beyond # inputs", (500, 300, 100)),
+        ("choosing", r"at most # rows \(# for class labels\)\. Beyond # features", (500, 300, 100)),
         ("features", r"on at most # rows \(# for labels\) that differ", (500, 300)),
         ("features", r"there are at most # or #, and with", (500, 300)),
         ("features", r"Of more than # inputs those that go with", (LEARNING.many_inputs,)),
