@@ -39,7 +39,7 @@ lint: $(VENV)/.dev ## ruff: rules and format
 types: $(VENV)/.dev ## mypy on src
 	$(BIN)/mypy
 
-layers: $(VENV)/.dev ## import-linter: rooms import downwards only
+layers: $(VENV)/.dev ## import-linter: subpackages import downwards only
 	$(BIN)/lint-imports --no-logo
 
 unit: $(VENV)/.dev ## pytest, one process per core
