@@ -185,8 +185,8 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
     [
         ("choosing", r"at most # rows \(# for class labels\)\. Beyond # features", (500, 300, 100)),
         ("features", r"on at most # rows \(# for labels\) that differ", (500, 300)),
-        ("features", r"there are at most # or #, and with", (500, 300)),
-        ("features", r"Of more than # inputs those that go with", (LEARNING.many_inputs,)),
+        ("features", r"uses, at most # or #, and to", (500, 300)),
+        ("features", r"Of more than # features those that go with", (LEARNING.many_inputs,)),
         ("features", r"at most # of those that do not matter", (LEARNING.expected_nulls,)),
         ("features", r"\(standard deviation about #\)", (round(LEARNING.tie**-0.5),)),
         ("error_bars", r"with more than # inputs widths", (LEARNING.many_inputs,)),
@@ -244,7 +244,7 @@ def test_floor_of_the_error_bars_is_the_end_of_a_confidence_region() -> None:
 
 def test_probability_of_an_input_that_brings_nothing() -> None:
     (most,) = claimed(
-        GUIDE / "features.md", r"more than a third if there are (\w+) inputs or fewer"
+        GUIDE / "features.md", r"more than a third if there are (\w+) features or fewer"
     )
     least = min(1.0 / (1.0 + np.exp(entry_penalty("auto", n))) for n in range(1, int(most) + 1))
     assert least > 1.0 / 3.0

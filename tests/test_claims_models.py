@@ -29,7 +29,7 @@ def test_a_third_of_useless_columns_stay_without_a_penalty() -> None:
         kept.append(len(model.fit(rng.normal(size=(400, 60)), rng.normal(size=400)).coef_) / 60)
     assert np.mean(kept) == pytest.approx(share, abs=0.08)
     for page, words in {
-        "idea": "A third of useless atoms raise the evidence",
+        "idea": "About a third of irrelevant basis functions raise the evidence",
         "priors": "still raises the evidence in one case of three",
     }.items():
         assert words in (GUIDE / f"{page}.md").read_text("utf-8")
