@@ -189,7 +189,7 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
         ("features", r"Of more than # features those that go with", (LEARNING.many_inputs,)),
         ("features", r"at most # of those that do not matter", (LEARNING.expected_nulls,)),
         ("features", r"\(standard deviation about #\)", (round(LEARNING.tie**-0.5),)),
-        ("error_bars", r"with more than # inputs widths", (LEARNING.many_inputs,)),
+        ("error_bars", r"with more than # features length-scales", (LEARNING.many_inputs,)),
         ("error_bars", r"at most # inputs \|", (PIVOTS.max_pivots,)),
         ("error_bars", r"with fewer than (\w+) different rows", (PLAN.fewest_rows,)),
         ("error_bars", r"(\w+) models, each fitted without a fifth", (PLAN.folds,)),
@@ -234,7 +234,7 @@ def test_held_out_rows_of_the_command_line_are_harder_than_promised() -> None:
 
 
 def test_floor_of_the_error_bars_is_the_end_of_a_confidence_region() -> None:
-    pattern = r"confidence region of # %.*?(\w+) at most: # nats for one, # for five"
+    pattern = r"the # % confidence region.*?(\w+) at most: # nats for one, # for five"
     level, most, one, five = claimed(GUIDE / "error_bars.md", pattern)
     tuning = PriorProcessTuning()
     assert (tuning.confidence, tuning.most_free) == (level / 100.0, most)
