@@ -37,7 +37,7 @@ folds = StratifiedKFold(5, shuffle=True, random_state=0)
 
 cost = np.array([[0.0, 1.0], [20.0, 0.0]])
 models = {
-    "relvec": RVMClassifier(scales="isotropic"),
+    "relvec": RVMClassifier(length_scales="isotropic"),
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
 }
 found = {}

@@ -49,7 +49,7 @@ def main(picture: Path = PICTURE) -> None:
     )
 
     probability = model.predict_proba(X_test)[:, 1]
-    plug_in = model.predict_proba(X_test, moderated=False)[:, 1]
+    plug_in = model.predict_proba(X_test, marginalise=False)[:, 1]
     print(f"{len(y_test)} test points{'error':>24}{'cross-entropy':>16}")
     for name, values in (
         ("probabilities of the model", probability),

@@ -58,7 +58,7 @@ def friedman() -> DRVMRegressor:
     process = ConstantKernel() * RBF(np.ones(10), (1e-3, 1e5)) + WhiteKernel()
     machine = DRVMRegressor()
     models = {
-        "kernels of one given width": RVMRegressor(scales=None),
+        "kernels of one given width": RVMRegressor(length_scales=None),
         "scales learnt: RVMRegressor()": RVMRegressor(),
         "inputs chosen: DRVMRegressor()": machine,
         "Gaussian process, scales learnt": GaussianProcessRegressor(process, normalize_y=True),
@@ -81,7 +81,7 @@ def ring() -> tuple[np.ndarray, np.ndarray]:
     grid = {"gamma": [0.001, 0.01, 0.1, 1.0], "C": [0.1, 1.0, 10.0, 100.0]}
     machine = PFCVMClassifier()
     models = {
-        "kernels of one given width": RVMClassifier(scales=None),
+        "kernels of one given width": RVMClassifier(length_scales=None),
         "inputs chosen: PFCVMClassifier()": machine,
         "support vectors, cross-validated": GridSearchCV(SVC(), grid),
     }

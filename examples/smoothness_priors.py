@@ -1,5 +1,5 @@
 """
-A price on degrees of freedom
+A penalty on degrees of freedom
 =============================
 
 A function that has nothing to do with the target still raises the evidence in about one case of
@@ -26,7 +26,7 @@ PRIORS = ("flat", "aic", "bic", "ric")
 # %%
 # Wavelets: as many functions as samples
 # --------------------------------------
-# The plain model, one wavelet transform and a known noise level, so that nothing but the price
+# The plain model, one wavelet transform and a known noise level, so that nothing but the penalty
 # differs. Without one, a third of the noise stays.
 
 data = make_noisy_signal("Bumps", 1024, snr=5, random_state=0)
@@ -66,7 +66,7 @@ for name, counts in kept.items():
 # %%
 # Kernels: smaller, not better
 # ----------------------------
-# Kernels overlap, so a wrong one does little harm. Here a price buys fewer vectors and costs a
+# Kernels overlap, so a wrong one does little harm. Here a penalty buys fewer vectors and costs a
 # little accuracy; the width matters more. Means of six draws of sin(x)/x with noise 0.2.
 
 x = np.linspace(-10, 10, 128)[:, None]

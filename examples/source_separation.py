@@ -5,7 +5,7 @@ Two sources in one signal, told apart by the kinds of atoms they are made of
 The signal is steps in its left half and a smooth curve in its right half, under noise
 (BlocksSinc, after Schmolck 2008, section 2.6.5). Haar wavelets build steps out of a few
 atoms and curves out of staircases; thin-plate splines do the reverse. Offered both, with a
-price on degrees of freedom, the model takes each for what it does best, and
+penalty on degrees of freedom, the model takes each for what it does best, and
 `predict_components` hands the two contributions back. With other noise the two may trade
 bends in the left half, where both can make up for each other; their sum hardly changes.
 

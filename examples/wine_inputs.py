@@ -51,7 +51,7 @@ FeatureRelevanceDisplay.from_estimator(model, feature_names=names)
 
 folds = StratifiedKFold(3, shuffle=True, random_state=0)
 models = {
-    "all inputs: RVMClassifier": RVMClassifier(scales="isotropic"),
+    "all inputs: RVMClassifier": RVMClassifier(length_scales="isotropic"),
     "chosen: PFCVMClassifier": PFCVMClassifier(select="always"),
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
 }

@@ -105,7 +105,7 @@ def dense_penalised(
     sample_weight: ArrayLike | None = None,
     fit_intercept: bool = True,
 ) -> float:
-    """Log evidence, less the price of the effective degrees of freedom, plus Gamma terms."""
+    """Log evidence, less the penalty of the effective degrees of freedom, plus Gamma terms."""
     Phi, t, alpha = (np.asarray(each, dtype=float) for each in (Phi, t, alpha))
     design, _, _ = contrasts(Phi, t, sample_weight, fit_intercept)
     scaled = np.eye(len(design)) + (design / (noise * alpha)) @ design.T

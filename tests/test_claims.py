@@ -32,11 +32,11 @@ from relvec.denoising import DenoisingTuning
 from relvec.error_bars import PivotTuning
 from relvec.estimators._plan import PlanTuning
 from relvec.io import export_c
-from relvec.learning import ScaleTuning
+from relvec.learning import LengthScaleTuning
 from relvec.learning.label_process import LabelProcess
+from relvec.learning.length_scales import entry_penalty
 from relvec.learning.prior_process import PriorProcessTuning
 from relvec.learning.process import Process
-from relvec.learning.scales import entry_price
 from relvec.moments import Storage
 from relvec.noise.tuning import NoiseTuning
 from tests.helpers_claims import GUIDE, README, START, claimed, mean_of, table
@@ -176,7 +176,7 @@ def test_refused_tumours_hold_most_errors_on_other_splits() -> None:
 
 # ---------------------------------------------------------------------- numbers in the guide
 
-LEARNING, PIVOTS, PLAN = ScaleTuning(), PivotTuning(), PlanTuning()
+LEARNING, PIVOTS, PLAN = LengthScaleTuning(), PivotTuning(), PlanTuning()
 TILES, NOISE = DenoisingTuning(), NoiseTuning()
 
 
@@ -243,8 +243,10 @@ def test_floor_of_the_error_bars_is_the_end_of_a_confidence_region() -> None:
 
 
 def test_probability_of_an_input_that_brings_nothing() -> None:
-    (most,) = claimed(GUIDE / "inputs.md", r"more than a third if there are (\w+) inputs or fewer")
-    least = min(1.0 / (1.0 + np.exp(entry_price("auto", n))) for n in range(1, int(most) + 1))
+    (most,) = claimed(
+        GUIDE / "features.md", r"more than a third if there are (\w+) inputs or fewer"
+    )
+    least = min(1.0 / (1.0 + np.exp(entry_penalty("auto", n))) for n in range(1, int(most) + 1))
     assert least > 1.0 / 3.0
 
 

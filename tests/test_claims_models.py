@@ -46,9 +46,11 @@ def test_a_third_of_the_power_of_the_noise_stays_without_a_penalty() -> None:
 
 @pytest.mark.slow
 def test_few_inputs_that_do_not_matter_stay() -> None:
-    (most,) = claimed(GUIDE / "inputs.md", r"at most # of those that do not matter")
-    (often,) = claimed(GUIDE / "inputs.md", r"less than once in #")
-    models = {"auto": DRVMRegressor(select="always", effort="fast", refine=0, calibrate=False)}
+    (most,) = claimed(GUIDE / "features.md", r"at most # of those that do not matter")
+    (often,) = claimed(GUIDE / "features.md", r"less than once in #")
+    models = {
+        "auto": DRVMRegressor(select="always", effort="fast", n_refinements=0, calibrate=False)
+    }
     models["dear"] = clone(models["auto"]).set_params(min_feature_gain=3.0)
     kept: dict[str, list[int]] = {"auto": [], "dear": []}
     for seed in range(8):
@@ -69,7 +71,7 @@ def test_pictures_of_inputs() -> None:
     assert not relevance[5:].any()
     assert relevance[[3, 4]].max() < relevance[[0, 1]].min() / 50.0  # "a hundredth"
     assert np.argmax(model.feature_gain_) == 3
-    kept, rows = claimed(GUIDE / "inputs.md", r"a disc, carried by # of # points")
+    kept, rows = claimed(GUIDE / "features.md", r"a disc, carried by # of # points")
     X, y = make_ring(int(rows), n_features=50, random_state=0)
     assert len(PFCVMClassifier().fit(X, y).relevance_) == kept
 

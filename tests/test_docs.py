@@ -151,7 +151,7 @@ def test_links_to_files_of_the_repository_lead_to_pages() -> None:
     links = load(DOCS / "_ext" / "repository_links.py")
     text = "[b](../../bench/README.md#genes) [e](../../examples/x.py) [n](../notation.md) "
     text += "[s](../../src)"
-    page = DOCS / "guide" / "inputs.md"
+    page = DOCS / "guide" / "features.md"
     assert links.rewritten(text, page, page) == (
         "[b](../benchmarks.md#genes) [e](../gallery/x.rst) [n](../notation.md) s"
     )

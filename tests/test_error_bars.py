@@ -188,7 +188,7 @@ def model(
     noise: float | None = 0.05,
 ) -> tuple[Posterior, KernelAtoms]:
     atoms = KernelAtoms(kernel, centers)
-    Phi = atoms.at(X)
+    Phi = atoms.evaluate(X)
     posterior = condition(
         DenseMoments(Phi, t, weight, fit_intercept=intercept),
         np.arange(len(centers)),
@@ -238,7 +238,7 @@ def test_where_they_cannot_it_has_the_best_offset(weighted: bool, noise: float) 
     others = np.flatnonzero((every > 0) & ~is_pivot)
     # by refits without one observation of each row, not by the closed form
     mean, variance = np.empty(len(others)), np.empty(len(others))
-    design = np.c_[np.ones(300), atoms.at(X)]
+    design = np.c_[np.ones(300), atoms.evaluate(X)]
     precision = np.diag(np.r_[0.0, posterior.weight_precision])
     for place, row in enumerate(others):
         rest = every.copy()
@@ -324,7 +324,7 @@ def augmented(
 ) -> Augmentation:
     posterior, atoms = model(X, t, kernel, X[:k], weight, intercept=intercept)
     root = np.ones(len(t)) if weight is None else np.sqrt(weight)
-    residual = (t - posterior.predict(atoms.at(X))) * root
+    residual = (t - posterior.predict(atoms.evaluate(X))) * root
     return Augmentation(kernel, X, residual, root, atoms, posterior, 0.8)
 
 
@@ -342,12 +342,12 @@ def test_augmentation_is_a_refit_with_an_atom_at_the_test_input(
     posterior = augmentation.posterior
     new = np.linspace(-9.0, 9.0, 13)[:, None]
     shift, extra = augmentation.correction(new)
-    mean = posterior.predict(augmentation.atoms.at(new)) + shift
-    variance = posterior.variance(augmentation.atoms.at(new)) + extra
+    mean = posterior.predict(augmentation.atoms.evaluate(new)) + shift
+    variance = posterior.variance(augmentation.atoms.evaluate(new)) + extra
     every = np.ones(25) if weight is None else weight
     for row, x in enumerate(new):
-        columns = [augmentation.atoms.at(X), kernel_block(kernel, X, x[None])]
-        here = [augmentation.atoms.at(x[None])[0], kernel_block(kernel, x[None], x[None])[0]]
+        columns = [augmentation.atoms.evaluate(X), kernel_block(kernel, X, x[None])]
+        here = [augmentation.atoms.evaluate(x[None])[0], kernel_block(kernel, x[None], x[None])[0]]
         precision = np.r_[posterior.weight_precision, 1 / 0.8]
         if intercept:
             columns, here = [np.ones((25, 1)), *columns], [np.ones(1), *here]

@@ -72,8 +72,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_commands_of_the_readme_run(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     area, rooms = rng.uniform(50, 200, size=60), rng.integers(1, 6, size=60)
-    price = 2.0 * area + 10.0 * rooms + rng.normal(size=60)
-    table = [f"{a:.1f},{r},{p:.1f}" for a, r, p in zip(area, rooms, price, strict=True)]
+    penalty = 2.0 * area + 10.0 * rooms + rng.normal(size=60)
+    table = [f"{a:.1f},{r},{p:.1f}" for a, r, p in zip(area, rooms, penalty, strict=True)]
     (tmp_path / "houses.csv").write_text("\n".join(["area,rooms,price", *table]), "utf-8")
     (tmp_path / "new.csv").write_text("area,rooms\n100,3\n150,4\n", "utf-8")
     lines = re.findall(r"^relvec .*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)

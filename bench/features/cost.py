@@ -32,7 +32,7 @@ MOST = 10.0
 def _plain(n_features: int) -> Any:
     from relvec import RVMRegressor
 
-    return RVMRegressor(scales=None, gamma=GAMMA)
+    return RVMRegressor(length_scales=None, gamma=GAMMA)
 
 
 def _drvm(n_features: int) -> Any:
@@ -44,7 +44,7 @@ def _drvm(n_features: int) -> Any:
 def _ard(n_features: int) -> Any:
     from relvec import RVMRegressor
 
-    return RVMRegressor(scales="ard")
+    return RVMRegressor(length_scales="ard")
 
 
 def _default(n_features: int) -> Any:
@@ -68,8 +68,8 @@ MAKERS: dict[str, Callable[[int], Any]] = {
     "GP, ARD": _gaussian_process,
 }
 NOTES = (
-    f"{PLAIN}: `RVMRegressor(scales=None, gamma={GAMMA})`; {OURS}: "
-    '`DRVMRegressor(select="always")`; RVM, ARD: `RVMRegressor(scales="ard")`; '
+    f"{PLAIN}: `RVMRegressor(length_scales=None, gamma={GAMMA})`; {OURS}: "
+    '`DRVMRegressor(select="always")`; RVM, ARD: `RVMRegressor(length_scales="ard")`; '
     "RVM, default: `RVMRegressor()`.",
     "GP, ARD: scikit-learn's, a width for every input and white noise; up to 500 rows.",
     "MSE: to the function without noise, on 1000 fresh rows. N²P MB: what the differences of all "

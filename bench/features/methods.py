@@ -77,7 +77,7 @@ def _one_width(n_features: int) -> Any:
     from relvec import RVMClassifier
 
     return GridSearchCV(
-        make_pipeline(StandardScaler(), RVMClassifier(scales=None)),
+        make_pipeline(StandardScaler(), RVMClassifier(length_scales=None)),
         {"rvmclassifier__gamma": by_width(n_features)},
         cv=FOLDS,
         scoring="neg_log_loss",
@@ -163,7 +163,7 @@ METHODS = {
             "RVM, one width",
             _one_width,
             vectors=lambda search: _relevance(search.best_estimator_[-1]),
-            note="`scales=None` on standardised columns; gamma by five-fold cross-validation of "
+            note="`length_scales=None` on standardised columns; gamma by five-fold cross-validation of "
             "the log loss, whose time counts",
         ),
         Method(

@@ -99,7 +99,7 @@ def test_the_regressor_is_gaussian_or_says_otherwise():
 
     x = np.linspace(-3.0, 3.0, 40)
     y = np.sin(x) + 0.1 * np.random.default_rng(0).standard_normal(40)
-    model = RVMRegressor(gamma=0.5, scales=None).fit(x[:, np.newaxis], y)
+    model = RVMRegressor(gamma=0.5, length_scales=None).fit(x[:, np.newaxis], y)
     forecast = ModelForecast(model, x[::7, np.newaxis])
     level = (np.arange(400) + 0.5) / 400
     ends = [forecast.interval(abs(2 * p - 1))[:, int(p > 0.5)] for p in level]

@@ -185,7 +185,7 @@ def all_answers_of_a_classifier() -> Quantities:
     decision = model.decide(data.X_new, 1.0 - np.eye(3), reject_cost=0.2)
     return {
         "log probability": model.predict_log_proba(data.X_new),
-        "log odds not moderated": model.decision_function(data.X_new, moderated=False),
+        "log odds not marginalise": model.decision_function(data.X_new, marginalise=False),
         **{
             f"decision, {number}": np.asarray(value, dtype=str if number == 0 else None)
             for number, value in enumerate(decision)
@@ -197,7 +197,7 @@ def all_answers_of_a_classifier() -> Quantities:
 def chosen_inputs() -> Quantities:
     """Use a model that chooses inputs as a transformer."""
     data = friedman(100)
-    model = drvm(select="always", refine=0, effort="fast").fit(data.X, data.y)
+    model = drvm(select="always", n_refinements=0, effort="fast").fit(data.X, data.y)
     return {"support": model.get_support(), "transformed": model.transform(data.X_new)}
 
 
@@ -338,8 +338,8 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "rvm-kernel-laplacian-object": lambda: regression(
         rvm(make("kernels.Laplacian", 0.4), prior="bic"), plane()
     ),
-    "rvm-gamma-auto": lambda: regression(rvm(gamma="auto", scales=None), friedman(100)),
-    "rvm-gamma-scale": lambda: regression(rvm(gamma="scale", scales=None), friedman(100)),
+    "rvm-gamma-auto": lambda: regression(rvm(gamma="auto", length_scales=None), friedman(100)),
+    "rvm-gamma-scale": lambda: regression(rvm(gamma="scale", length_scales=None), friedman(100)),
     "rvm-centers-chosen": lambda: regression(
         rvm(gamma=0.5, centers=40, random_state=0), friedman(300)
     ),
@@ -358,17 +358,19 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "rvm-scales-auto-outputs": lambda: regression(rvm(), several_outputs(plane(60))),
     "rvm-scales-auto-weights": lambda: regression(rvm(), partly_zero(plane())),
     "rvm-scales-auto-1200-rows": lambda: regression(rvm(effort="fast"), surface(1200)),
-    "rvm-scales-ard": lambda: regression(rvm(scales="ard"), friedman(150)),
-    "rvm-scales-ard-matern52": lambda: regression(rvm("matern52", scales="ard"), friedman(100)),
-    "rvm-scales-ard-polynomial": lambda: regression(
-        rvm("polynomial", scales="ard", degree=2), friedman(60, n_features=6)
+    "rvm-scales-ard": lambda: regression(rvm(length_scales="ard"), friedman(150)),
+    "rvm-scales-ard-matern52": lambda: regression(
+        rvm("matern52", length_scales="ard"), friedman(100)
     ),
-    "rvm-scales-isotropic": lambda: regression(rvm(scales="isotropic"), friedman(150)),
+    "rvm-scales-ard-polynomial": lambda: regression(
+        rvm("polynomial", length_scales="ard", degree=2), friedman(60, n_features=6)
+    ),
+    "rvm-scales-isotropic": lambda: regression(rvm(length_scales="isotropic"), friedman(150)),
     "rvm-scales-kernel": lambda: regression(
-        rvm(gp("RBF", 2.0) + gp("RationalQuadratic"), scales="kernel"), plane()
+        rvm(gp("RBF", 2.0) + gp("RationalQuadratic"), length_scales="kernel"), plane()
     ),
     "rvm-scales-noise": lambda: regression(rvm(), noise_target(friedman(80))),
-    # -------- priors, prices, noise, intercept
+    # -------- priors, penalties, noise, intercept
     "rvm-prior-flat": lambda: regression(rvm(gamma=0.5, prior="flat"), plane(120)),
     "rvm-prior-gamma": lambda: regression(rvm(gamma=0.5, prior="gamma"), plane(120)),
     "rvm-prior-laplace": lambda: regression(rvm(gamma=0.5, prior="laplace"), plane(120)),
@@ -538,9 +540,11 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         partly_zero(friedman(120)),
     ),
     "sparse-kernels-and-columns-scales": lambda: regression(
-        sparse(kernels() + linear(), scales="ard"), friedman(100, n_features=6)
+        sparse(kernels() + linear(), length_scales="ard"), friedman(100, n_features=6)
     ),
-    "sparse-kernels-scales-auto": lambda: regression(sparse(kernels(), scales="auto"), plane()),
+    "sparse-kernels-scales-auto": lambda: regression(
+        sparse(kernels(), length_scales="auto"), plane()
+    ),
     "sparse-wavelets-and-cosines": lambda: regression(
         sparse(wavelets("haar") + cosines(), prior="bic"), line(256, "Blocks")
     ),
@@ -558,28 +562,39 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "drvm-default": lambda: regression(drvm(), friedman(120)),
     "drvm-always": lambda: regression(drvm(select="always", min_feature_gain=3.0), friedman(120)),
     "drvm-never": lambda: regression(drvm(select="never"), friedman(100, n_features=6)),
-    "drvm-no-refinement": lambda: regression(drvm(refine=0), friedman(120)),
+    "drvm-no-refinement": lambda: regression(drvm(n_refinements=0), friedman(120)),
     "drvm-refined-once-flat": lambda: regression(
-        drvm(refine=1, prior="flat"), friedman(100, n_features=7)
+        drvm(n_refinements=1, prior="flat"), friedman(100, n_features=7)
     ),
-    "drvm-propagate": lambda: regression(drvm(propagate=True), friedman(100, n_features=6)),
-    "drvm-laplace": lambda: regression(drvm(prior="laplace", refine=1), friedman(80, n_features=6)),
+    "drvm-length_scale_uncertainty": lambda: regression(
+        drvm(length_scale_uncertainty=True), friedman(100, n_features=6)
+    ),
+    "drvm-laplace": lambda: regression(
+        drvm(prior="laplace", n_refinements=1), friedman(80, n_features=6)
+    ),
     "drvm-matern52": lambda: regression(
-        drvm("matern52", refine=2, prior="bic"), friedman(80, n_features=6)
+        drvm("matern52", n_refinements=2, prior="bic"), friedman(80, n_features=6)
     ),
     "drvm-600-rows": lambda: regression(drvm(), friedman(600)),
-    "drvm-draws-propagate": lambda: joint(drvm(propagate=True, refine=1), plane(60)),
-    "drvm-laplacian-propagate": lambda: regression(
-        drvm("laplacian", propagate=True, refine=1), plane(60)
+    "drvm-draws-length_scale_uncertainty": lambda: joint(
+        drvm(length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
-    "drvm-matern32-propagate": lambda: regression(
-        drvm("matern32", propagate=True, refine=1), plane(60)
+    "drvm-laplacian-length_scale_uncertainty": lambda: regression(
+        drvm("laplacian", length_scale_uncertainty=True, n_refinements=1), plane(60)
+    ),
+    "drvm-matern32-length_scale_uncertainty": lambda: regression(
+        drvm("matern32", length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
     "drvm-rational-quadratic": lambda: regression(
-        drvm("rational_quadratic", propagate=True, refine=1), plane(60)
+        drvm("rational_quadratic", length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
     "drvm-kernel-object": lambda: regression(
-        drvm(gp("RBF", [1.0, 1.0]) * gp("RationalQuadratic"), propagate=True, refine=1), plane(60)
+        drvm(
+            gp("RBF", [1.0, 1.0]) * gp("RationalQuadratic"),
+            length_scale_uncertainty=True,
+            n_refinements=1,
+        ),
+        plane(60),
     ),
     "drvm-outputs": lambda: regression(drvm(), several_outputs(plane(70))),
     "drvm-weights": lambda: regression(drvm(), partly_zero(friedman(100, n_features=6))),
@@ -590,7 +605,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         drvm(centers=30, random_state=0, effort="fast"), friedman(200, n_features=6)
     ),
     "drvm-120-inputs": lambda: regression(
-        drvm(effort="fast", refine=1), columns(50, 120, 2, noise=0.3)
+        drvm(effort="fast", n_refinements=1), columns(50, 120, 2, noise=0.3)
     ),
     "drvm-noise": lambda: regression(drvm(), noise_target(friedman(60, n_features=6))),
     "drvm-as-transformer": chosen_inputs,
@@ -622,11 +637,11 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "labels-prior-bic": lambda: classification(rvm_labels(gamma=4.0, prior="bic"), ripley()),
     "labels-prior-ric": lambda: classification(rvm_labels(gamma=4.0, prior="ric"), ripley()),
     "labels-prior-gamma": lambda: classification(rvm_labels(gamma=4.0, prior="gamma"), ripley(100)),
-    "labels-price-curvature-model": lambda: classification(
-        rvm_labels(gamma=4.0, prior="bic", price_curvature="model"), ripley()
+    "labels-penalty-curvature-model": lambda: classification(
+        rvm_labels(gamma=4.0, prior="bic", penalty_curvature="model"), ripley()
     ),
-    "labels-price-curvature-model-exact": lambda: classification(
-        rvm_labels(gamma=4.0, prior="aic", price_curvature="model", solver="exact"), ripley(100)
+    "labels-penalty-curvature-model-exact": lambda: classification(
+        rvm_labels(gamma=4.0, prior="aic", penalty_curvature="model", solver="exact"), ripley(100)
     ),
     "labels-intercept": lambda: classification(rvm_labels(gamma=4.0, fit_intercept=True), ripley()),
     "labels-no-intercept": lambda: classification(
@@ -665,10 +680,12 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     ),
     "labels-1-input": lambda: classification(rvm_labels(gamma=10.0), uniforms()),
     "labels-scales-auto": lambda: classification(rvm_labels(), ring()),
-    "labels-scales-ard": lambda: classification(rvm_labels(scales="ard"), ring(100)),
-    "labels-scales-isotropic": lambda: classification(rvm_labels(scales="isotropic"), twonorm()),
+    "labels-scales-ard": lambda: classification(rvm_labels(length_scales="ard"), ring(100)),
+    "labels-scales-isotropic": lambda: classification(
+        rvm_labels(length_scales="isotropic"), twonorm()
+    ),
     "labels-scales-kernel": lambda: classification(
-        rvm_labels(gp("Matern", 1.0, nu=2.5), scales="kernel"), ripley(100)
+        rvm_labels(gp("Matern", 1.0, nu=2.5), length_scales="kernel"), ripley(100)
     ),
     "labels-scales-weights": lambda: classification(rvm_labels(), fractional(ring(100))),
     "labels-scales-400-rows": lambda: classification(rvm_labels(), ripley(400)),
@@ -728,7 +745,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         gaussians(150, 4, n_features=4),
     ),
     "classes-shared-model-curvature": lambda: classification(
-        rvm_labels(gamma=0.5, multi_class="shared", prior="bic", price_curvature="model"),
+        rvm_labels(gamma=0.5, multi_class="shared", prior="bic", penalty_curvature="model"),
         gaussians(90),
     ),
     "labels-all-answers": all_answers_of_a_classifier,
@@ -762,7 +779,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         sparse_labels(kernels(gamma=2.0) + linear()), ripley()
     ),
     "sparse-labels-scales": lambda: classification(
-        sparse_labels(kernels(), scales="ard"), ring(90, 4)
+        sparse_labels(kernels(), length_scales="ard"), ring(90, 4)
     ),
     # -------- PFCVMClassifier
     "pfcvm-default": lambda: classification(pfcvm(), ring()),

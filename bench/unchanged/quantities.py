@@ -38,14 +38,20 @@ OF_ALL_MODELS = (
     "converged_",
     # of scales that are learnt
     "input_scale_",
-    "scale_kind_",
+    "model_kind_",
     "feature_relevance_",
     "feature_relevance_std_",
     "feature_gain_",
     "feature_inclusion_probability_",
-    "inputs_chosen_",
+    "features_selected_",
 )
-OF_REGRESSORS = (*OF_ALL_MODELS, "noise_variance_", "effective_dof_", "prior_rate_", "saturated_")
+OF_REGRESSORS = (
+    *OF_ALL_MODELS,
+    "noise_variance_",
+    "effective_dof_",
+    "prior_rate_",
+    "reached_max_active_",
+)
 OF_CLASSIFIERS = (*OF_ALL_MODELS, "classes_", "intercept_is_fitted_")
 OF_DENOISERS = (
     "signal_",
@@ -117,7 +123,7 @@ def of_classifier(model: Any, data: Data) -> Quantities:
         "probability": model.predict_proba(rows),
         "predict, new": model.predict(data.X_new),
         "probability, new": model.predict_proba(data.X_new),
-        "probability not moderated, new": model.predict_proba(data.X_new, moderated=False),
+        "probability not marginalise, new": model.predict_proba(data.X_new, marginalise=False),
         "log odds, new": odds,
         "std of log odds, new": std,
         **attributes(model, OF_CLASSIFIERS),

@@ -80,8 +80,8 @@ def _rows(folder: Path | None, reading: str, n_rows: int | None) -> Split:
     return split._replace(X=smoothed(split.X, deviation), X_test=smoothed(split.X_test, deviation))
 
 
-def _svm(X: np.ndarray, y: np.ndarray, digit: int, width: float, price: float) -> SVC:
-    return SVC(C=price, gamma=width**-2, cache_size=500).fit(X, y == digit)
+def _svm(X: np.ndarray, y: np.ndarray, digit: int, width: float, penalty: float) -> SVC:
+    return SVC(C=penalty, gamma=width**-2, cache_size=500).fit(X, y == digit)
 
 
 def search_fold(
@@ -89,7 +89,7 @@ def search_fold(
 ) -> dict[str, Any]:
     """Return what one fold of some training rows says of a width.
 
-    Of relevance vectors it is the log loss, of support vectors the error for each price.
+    Of relevance vectors it is the log loss, of support vectors the error for each penalty.
     """
     split = _rows(folder, reading, n_rows)
     width = factor * scale_of(split.X)
@@ -97,8 +97,8 @@ def search_fold(
     if model == "RVM":
         return {"losses": [judge_rvm(part, width, multi_class="one_vs_rest")["log_loss"]]}
     losses = []
-    for price in PRICES:
-        machines = [_svm(part.X, part.y, digit, width, price) for digit in DIGITS]
+    for penalty in PRICES:
+        machines = [_svm(part.X, part.y, digit, width, penalty) for digit in DIGITS]
         output = np.array([machine.decision_function(part.X_test) for machine in machines])
         losses.append(float(np.mean(output.argmax(axis=0) != part.y_test)))
     return {"losses": losses}
@@ -110,7 +110,7 @@ def fit_machine(
     model: str,
     digit: int,
     factor: float,
-    price: float | None,
+    penalty: float | None,
     n_rows: int | None,
 ) -> dict[str, Any]:
     """Tell a digit from the others: log odds on the test rows, and the vectors."""
@@ -120,7 +120,7 @@ def fit_machine(
         machine = RVMClassifier(gamma=width**-2).fit(split.X, split.y == digit)
         vectors, is_done = machine.relevance_, bool(machine.converged_)
     else:
-        machine = _svm(split.X, split.y, digit, width, float(price or 1.0))
+        machine = _svm(split.X, split.y, digit, width, float(penalty or 1.0))
         vectors, is_done = machine.support_, True
     output = machine.decision_function(split.X_test)
     return {"output": output.round(5), "vectors": np.asarray(vectors), "converged": is_done}
@@ -153,13 +153,13 @@ def search_tasks(settings: Settings) -> list[Task]:
 def _chosen(
     settings: Settings, results: Results, reading: str, model: str
 ) -> tuple[float, float | None]:
-    """Return the factor of the width, and the price, that cross-validation prefers."""
-    prices: Sequence[float | None] = (None,) if model == "RVM" else PRICES
+    """Return the factor of the width, and the penalty, that cross-validation prefers."""
+    penalties: Sequence[float | None] = (None,) if model == "RVM" else PRICES
     found: dict[tuple[float, float | None], float] = {}
     for factor in _factors(settings):
         prefix = f"search/{model}/{NAME}/{reading}/{factor:.3g}"
         losses = np.mean(results.column(prefix, "losses"), axis=0)
-        found |= {(factor, price): loss for price, loss in zip(prices, losses, strict=True)}
+        found |= {(factor, penalty): loss for penalty, loss in zip(penalties, losses, strict=True)}
     return min(found, key=lambda pair: found[pair])
 
 

@@ -46,5 +46,5 @@ def make_rvm(X: np.ndarray, seed: int, **options: Any) -> RVMRegressor:
         Of `RVMRegressor`.
     """
     gamma = estimate_gamma(X, seed)
-    given = {"scales": None, "fit_intercept": False, "solver": "mackay", "calibrate": False}
+    given = {"length_scales": None, "fit_intercept": False, "solver": "mackay", "calibrate": False}
     return RVMRegressor(gamma=gamma, **given, **options)

@@ -76,7 +76,7 @@ def denoise(
     explained yet then counts as noise, which comes down from above while components enter: it ends
     at the largest of the local maxima of the evidence, if there are several.
 
-    Without a price (prior "None") and with a free noise every level up to the smallest squared
+    Without a penalty (prior "None") and with a free noise every level up to the smallest squared
     coefficient has the same evidence, and higher ones less: the model interpolates. We take the
     largest of these levels, where a descent from above stops; the smallest coefficient is then at
     its threshold, and out.

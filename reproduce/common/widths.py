@@ -64,9 +64,9 @@ def judge_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
     }
 
 
-def judge_svm(split: Split, width: float, price: float) -> dict[str, float]:
-    """Do the same with a support vector machine; the price of violations is its C."""
-    model = SVC(C=price, gamma=width**-2).fit(split.X, split.y)
+def judge_svm(split: Split, width: float, penalty: float) -> dict[str, float]:
+    """Do the same with a support vector machine; the penalty of violations is its C."""
+    model = SVC(C=penalty, gamma=width**-2).fit(split.X, split.y)
     wrong = model.predict(split.X_test) != split.y_test
     return {"error": 100.0 * float(wrong.mean()), "n_vectors": len(model.support_)}
 
@@ -90,20 +90,20 @@ def cross_validate(
 def search_width(
     folder: Path | None, model: str, name: str, place: int, factor: float
 ) -> dict[str, Any]:
-    """Cross-validate one width on one training part; a support vector machine for each price."""
+    """Cross-validate one width on one training part; a support vector machine for each penalty."""
     split = read_split(folder, name, place)
     width, seed = factor * scale_of(split.X), SEED + place
     if model == "RVM":
         return cross_validate(split.X, split.y, seed, lambda part: judge_rvm(part, width))
     errors = [
-        cross_validate(split.X, split.y, seed, lambda part, C=price: judge_svm(part, width, C))
-        for price in PRICES
+        cross_validate(split.X, split.y, seed, lambda part, C=penalty: judge_svm(part, width, C))
+        for penalty in PRICES
     ]
     return {"errors": [each["error"] for each in errors]}
 
 
 def fit_split(
-    folder: Path | None, model: str, name: str, place: int, factor: float, price: float | None
+    folder: Path | None, model: str, name: str, place: int, factor: float, penalty: float | None
 ) -> dict[str, Any]:
     """Fit the training part of a split and judge it on its test part."""
     split = read_split(folder, name, place)
@@ -111,5 +111,5 @@ def fit_split(
     if model == "RVM":
         found = judge_rvm(split, width)
     else:
-        found = judge_svm(split, width, float(price or 1.0))
+        found = judge_svm(split, width, float(penalty or 1.0))
     return found | {"n_test": len(split.y_test), "width": width}

@@ -47,7 +47,7 @@ Boston in random halves, ours frozen in a file, since those of the thesis are no
   by cross-validation, which it does not print.
 - Inputs kept by the RVM are all of them. For sinc and Friedman #1 it is known how many matter.
 - Beside these, on fewer repetitions: `RVMRegressor()`, which learns scales; `DRVMRegressor` with
-  **flat** hyperpriors and no price for inputs, nearer to the thesis' model, though it keeps all
+  **flat** hyperpriors and no penalty for inputs, nearer to the thesis' model, though it keeps all
   inputs where a choice does not pay, which the thesis does not ask; **AlternatingDRVM**, the
   thesis' algorithm from one start that does not depend on the data, for Boston also with inputs
   standardised, since its results depend on their units; and least squares.

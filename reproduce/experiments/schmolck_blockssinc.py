@@ -22,7 +22,7 @@ __all__ = ["EXPERIMENT", "LINES", "fit_line", "likely_height", "make_draw"]
 
 PROTOCOL = """
 Blocks and Sinc one after the other, SNR 7, the noise learnt. Thin-plate splines of width 3 on
-[−10, 10], Haar wavelets down to a single coefficient, and both together, under the price "RIC";
+[−10, 10], Haar wavelets down to a single coefficient, and both together, under the penalty "RIC";
 and the classical relevance vector machine ("None") with both. The print is of one draw; ours are
 of 10, of which the pictures show the first.
 
@@ -36,7 +36,7 @@ of 10, of which the pictures show the first.
   as described.
 - Blocks lies on the grid of the appendix, from 0 to 1 with both ends. Both grids, four numbers of
   samples and nine heights were looked at against the printed Haar line before this was settled.
-- Ours is `SparseBayesRegressor` without an intercept. Its price counts degrees of freedom exactly,
+- Ours is `SparseBayesRegressor` without an intercept. Its penalty counts degrees of freedom exactly,
   also where components overlap; that of the thesis, equation (2.60), adds up what they would be if
   components did not overlap, and depends on the units of kernels.
 - **Figure 2.15**: what each dictionary contributes, by `predict_components`. The thesis calls

@@ -23,7 +23,7 @@ Sections 2.3 to 2.6.2 in pictures; their captions print no figures. Ours are of 
 the pictures show the first.
 
 - **Figures 2.7 and 2.9**: Sinc (SNR 2) and Bumps (SNR 7) of 128 samples by symmlets and by linear
-  splines of width 3, without a price ("None") and with one, which is not named: ours is "BIC", the
+  splines of width 3, without a penalty ("None") and with one, which is not named: ours is "BIC", the
   default of the thesis. The noise is learnt. Symmlets and the noise as for Table 2.1.
 - **Linear splines**: `RVMRegressor(kernel=LinearSpline(3))` on [−10, 10], without an intercept.
 - **Figure 2.8**: components 1, 10, 23 and 230 of 512, counted from coarse to fine. The order

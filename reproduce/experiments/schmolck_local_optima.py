@@ -34,7 +34,7 @@ __all__ = ["EXPERIMENT", "best_of_default", "random_runs"]
 PROTOCOL = """
 Sections 2.6.6 and 2.6.7: many runs of algorithm 1 on the same data, which differ by the order of
 single steps only (`RandomOrderSolver`, noise re-estimated every 10 steps as in the algorithm). The
-prior is none or "BIC"; there is no intercept, and no price of an atom besides the prior.
+prior is none or "BIC"; there is no intercept, and no penalty of an atom besides the prior.
 
 - **Sinc**, N = 64, SNR 5: sym8 wavelets to their full depth, or linear splines of scale 3 on
   [−10, 10]. The paper shows 1000 runs on one draw of the noise. Here there are 10 draws, scaled to

@@ -1,4 +1,4 @@
-"""Figure 2.12 of Schmolck (2008): Doppler by kernels of one width, and by symmlets with a price."""
+"""Figure 2.12 of Schmolck (2008): Doppler by kernels of one width, and by symmlets with a penalty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["EXPERIMENT", "PANELS", "fit_panel"]
 PROTOCOL = """
 Doppler, 1024 samples, SNR 7, the noise learnt. The classical relevance vector machine with Gauss
 kernels of widths 0.5 and 0.05 (inputs from −10 to 10) and with symmlets, and the smooth one with
-symmlets and the price "BIC". The caption prints no figures. Ours are of 10 draws, of which the
+symmlets and the penalty "BIC". The caption prints no figures. Ours are of 10 draws, of which the
 picture shows the first; symmlets and their noise as for Table 2.1.
 
 - The first 128 samples, where the signal is fast, are also judged by themselves: the point of the

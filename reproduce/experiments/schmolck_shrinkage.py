@@ -1,4 +1,4 @@
-"""Figure 2.13 of Schmolck (2008): what becomes of each coefficient without and with a price."""
+"""Figure 2.13 of Schmolck (2008): what becomes of each coefficient without and with a penalty."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["EXPERIMENT", "shrink_draw"]
 
 PROTOCOL = """
 Doppler, 1024 samples, SNR 7: least-squares weights of the symmlets against their posterior means,
-without a price ("None") and with "BIC", clipped to 0.5 as in the thesis. The caption prints no
+without a penalty ("None") and with "BIC", clipped to 0.5 as in the thesis. The caption prints no
 figures. Ours are of 10 draws, of which the pictures show the first.
 
-- **Figure 2.13**: the noise is learnt, as in Figure 2.12, whose fits these are. Without a price the
+- **Figure 2.13**: the noise is learnt, as in Figure 2.12, whose fits these are. Without a penalty the
   model interpolates, so that all weights stay what they were.
 - A second row has the **noise given**: the rule of "None" is then seen to shrink, but to leave a
   third of all pure noise in.

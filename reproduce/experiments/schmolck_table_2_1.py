@@ -19,7 +19,7 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "Row", "fit_draw", "read_rows", "shift_line"]
 
 PROTOCOL = """
-The relevance vector machine ("None") and the smooth one under three prices of a degree of freedom.
+The relevance vector machine ("None") and the smooth one under three penalties of a degree of freedom.
 S is the number of components, MSE the mean squared error to the clean signal, σ² the variance of
 the noise that is found. The print has means and standard deviations of 10 draws of the noise; ours
 are of 40 fresh ones.
@@ -36,7 +36,7 @@ are of 40 fresh ones.
   after other places had been seen not to give the printed figures; the last table has more.
 - **σ² of symmlets** is at the mode of equation (2.84) with g = h = 1e-4, of all modes at the
   largest: Algorithm 1 comes down to it from above. (Run as printed, on 20 draws of nine lines, it
-  ended there each time.) Without a price the model interpolates: all noise levels up to the
+  ended there each time.) Without a penalty the model interpolates: all noise levels up to the
   smallest squared coefficient have the same evidence. We take the largest, so one component is out.
 - **Chosen while looking at the printed figures**, by how many lines came out: the place of the
   wavelets; full depth (of six depths); the filter as it is (not reversed, nor symmlet 4); no mean
@@ -44,7 +44,7 @@ are of 40 fresh ones.
   of the highest. So the reading of the thesis was searched for; the draws of the table are others
   than those it was searched with.
 - **gauss 3.0**: `RVMRegressor` with kernels exp(−(x − z)²/3²) on 128 points of [−10, 10], without
-  an intercept. Our price counts degrees of freedom exactly, also where kernels overlap; that of
+  an intercept. Our penalty counts degrees of freedom exactly, also where kernels overlap; that of
   the thesis, equation (2.60), adds up what they would be if kernels did not overlap.
 """
 TABLE = ("schmolck", "table_2_1")
@@ -95,7 +95,7 @@ class Row(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The thesis calls its model without a price the classical one."""
+        """The thesis calls its model without a penalty the classical one."""
         return "RVM" if self.prior == "None" else "sRVM"
 
 
@@ -179,7 +179,7 @@ def _cell(row: Row, i: int, values: Sequence[float], truth: float) -> Cell:
         spread=row.spreads[i],
         truth=truth if KINDS[i] is Kind.ESTIMATE else None,
         unit=UNITS["given" if row.is_noise_given else "joint"][i],
-        # wavelets without a price interpolate; Doppler's noise was inferred from its lines
+        # wavelets without a penalty interpolate; Doppler's noise was inferred from its lines
         is_test=not (row.is_interpolating or row.is_noise_given),
     )
 
@@ -227,7 +227,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
     for name, group in by_signal.items():
         together = np.logical_and.reduce([_agreeing(results, row) for row in group])
         count = f"{together.sum()} of {len(together)}"
-        lines.append([f"{name}, symmlet, all prices at one place", "–", "–", "–", count])
+        lines.append([f"{name}, symmlet, all penalties at one place", "–", "–", "–", count])
     head = ["", *(f"{name} over places" for name in COLUMNS), "places that agree"]
     title = "Symmlets at many places on the circle: means of few draws, and where they agree"
     return [Table(title, head, lines)]

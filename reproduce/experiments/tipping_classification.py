@@ -149,7 +149,7 @@ def _factors(results: Results, sizes: Sizes, name: str, rule: Rule) -> list[floa
 
 
 def _svm_choice(results: Results, sizes: Sizes, name: str) -> tuple[float, float]:
-    """Return factor of the width and price of the support vector machine of a set."""
+    """Return factor of the width and penalty of the support vector machine of a set."""
     n = min(sizes.n_splits[name], N_CHOOSING)
     values = [
         np.ravel(results.column(f"search/SVM/{name}/{place}", "errors")) for place in range(n)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from bench.report import Table
 from relvec import RVMRegressor
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 from relvec.published import InterleavedRVM
 from reproduce.common.label_sets import standardised
 from reproduce.common.pictures import COLOURS, GREY, sheet
@@ -27,7 +27,7 @@ PROTOCOL = """
 has standard deviation 1 for #1 and a third of the signal's for #2 and #3. The paper has #1 only,
 the slides have all three. Lines without learnt scales are with the other benchmarks.
 
-- Held against the print: `RVMRegressor(scales="ard")`. Scales maximise the evidence of a Gaussian
+- Held against the print: `RVMRegressor(length_scales="ard")`. Scales maximise the evidence of a Gaussian
   process, the sparse model follows; an input that brings too little is left out.
 - Beside it, on fewer draws: **joint steps**, which go on with the evidence of the sparse model in
   its precisions and scales together; the same with the prior **ric**; and **InterleavedRVM**,
@@ -39,10 +39,13 @@ N_DRAWS = 100
 N_VARIANTS, N_REFERENCE = 50, 20
 MAIN = "ard"
 MODELS: dict[str, tuple[Callable[[], Any], int]] = {
-    MAIN: (lambda: RVMRegressor(scales="ard"), N_DRAWS),
-    "joint steps": (lambda: RVMRegressor(scales=ScaleLearner(refine=3)), N_VARIANTS),
+    MAIN: (lambda: RVMRegressor(length_scales="ard"), N_DRAWS),
+    "joint steps": (
+        lambda: RVMRegressor(length_scales=LengthScaleLearner(n_refinements=3)),
+        N_VARIANTS,
+    ),
     "joint steps, ric": (
-        lambda: RVMRegressor(scales=ScaleLearner(refine=3), prior="ric"),
+        lambda: RVMRegressor(length_scales=LengthScaleLearner(n_refinements=3), prior="ric"),
         N_VARIANTS,
     ),
     "InterleavedRVM": (InterleavedRVM, N_REFERENCE),

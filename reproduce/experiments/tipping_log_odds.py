@@ -81,7 +81,7 @@ def fit(folder: Path | None, model: str, seed: int) -> dict[str, Any]:
     X, y = make_overlapping_uniforms(N_ROWS, random_state=seed)
     if model == "RVM":
         machine: Any = RVMClassifier(gamma=WIDTH**-2).fit(X, y)
-        output = machine.decision_function(GRID[:, np.newaxis], moderated=False)
+        output = machine.decision_function(GRID[:, np.newaxis], marginalise=False)
         return judge(output) | {"output": output.round(4), "n_vectors": len(machine.relevance_)}
     cut = StratifiedKFold(5, shuffle=True, random_state=seed)
     search = GridSearchCV(SVC(gamma=WIDTH**-2), {"C": PRICES}, cv=cut, scoring="accuracy")

@@ -304,7 +304,7 @@ def fit_novelty(
     # targets, each from the others.
     unexplained = novelty.unexplained(inputs)
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
-    mean, variance = posterior.leave_one_out(atoms.at(inputs), target[rows])
+    mean, variance = posterior.leave_one_out(atoms.evaluate(inputs), target[rows])
     squared = (target[rows] - mean) ** 2
 
     def score(offset: float) -> float:
@@ -341,9 +341,9 @@ class Augmentation:
         if posterior.has_intercept:
             mean = weight @ columns / weight.sum()
         centred = (columns - mean) * self.root_weight[:, None]
-        unit = posterior.unit(self.atoms.at(self.inputs)) * self.root_weight[:, None]
+        unit = posterior.unit(self.atoms.evaluate(self.inputs)) * self.root_weight[:, None]
         white_cross = solve_lower(posterior.factor, np.asfortranarray(unit.T @ centred))
-        white_here = posterior.whiten(self.atoms.at(X))
+        white_here = posterior.whiten(self.atoms.evaluate(X))
         own = kernel_diagonal(self.kernel, X) - mean
         unexplained = own - np.einsum("ij,ij->j", white_here, white_cross)
         squared = np.einsum("ij,ij->j", centred, centred)

@@ -94,13 +94,13 @@ class ChangesItsInput(LinearBasis):
 class OneAtomTooFew(LinearBasis):
     def bind(self, X, *, sample_weight=None, random_state=None):
         bound = super().bind(X)
-        return bound._replace(atoms=bound.atoms.take(np.arange(len(bound.atoms) - 1)))
+        return bound._replace(atoms=bound.atoms.subset(np.arange(len(bound.atoms) - 1)))
 
 
 class OtherAtoms(LinearBasis):
     def bind(self, X, *, sample_weight=None, random_state=None):
         bound = super().bind(X)
-        return bound._replace(atoms=bound.atoms.take(np.arange(len(bound.atoms))[::-1]))
+        return bound._replace(atoms=bound.atoms.subset(np.arange(len(bound.atoms))[::-1]))
 
 
 class MaskOfIntegers(LinearBasis):
@@ -118,8 +118,8 @@ class RowsBeyondTheEnd(LinearBasis):
 class HoardingAtoms(KernelAtoms):
     """Keeps everything it was ever given, and more."""
 
-    def take(self, index):
-        plain = super().take(index)
+    def subset(self, index):
+        plain = super().subset(index)
         taken = HoardingAtoms(plain.kernel, plain.centers, plain.number, plain.from_rows)
         object.__setattr__(taken, "hoard", np.zeros(1000))
         return taken
@@ -129,7 +129,7 @@ class NamelessAtoms(KernelAtoms):
     def names(self, feature_names):
         return []
 
-    def take(self, index):
+    def subset(self, index):
         return NamelessAtoms(self.kernel, self.centers[index])
 
 
@@ -137,12 +137,12 @@ class AlikeAtoms(KernelAtoms):
     def names(self, feature_names):
         return ["atom"] * len(self)
 
-    def take(self, index):
+    def subset(self, index):
         return AlikeAtoms(self.kernel, self.centers[index])
 
 
 class RenamingAtoms(KernelAtoms):
-    def take(self, index):
+    def subset(self, index):
         return RenamingAtoms(self.kernel, self.centers[index])
 
 

@@ -30,8 +30,8 @@ def test_columns_of_dense_and_sparse_inputs(basis, container):
     check_dictionary(bound.dictionary)
     np.testing.assert_array_equal(columns(bound), X)
     assert isinstance(bound.dictionary, SparseDictionary) == (container is not np.asarray)
-    taken = bound.atoms.take(np.array([2, 0]))
-    values = taken.at(container(X))
+    taken = bound.atoms.subset(np.array([2, 0]))
+    values = taken.evaluate(container(X))
     assert isinstance(values, np.ndarray)
     assert values.dtype == np.float64
     np.testing.assert_array_equal(values, X[:, [2, 0]])
@@ -40,9 +40,9 @@ def test_columns_of_dense_and_sparse_inputs(basis, container):
 
 @pytest.mark.parametrize("basis", [LinearBasis(), PrecomputedBasis()])
 def test_all_columns_are_needed_to_predict(basis):
-    taken = basis.bind(X).atoms.take(np.array([1]))
+    taken = basis.bind(X).atoms.subset(np.array([1]))
     with pytest.raises(ValueError, match="X has 3 columns, but 4 were seen in fit"):
-        taken.at(X[:, :3])
+        taken.evaluate(X[:, :3])
 
 
 def test_linear_atoms_are_not_localised():
@@ -99,7 +99,7 @@ def test_polynomials_of_many_features_are_not_stored():
     bound = PolynomialBasis(2).bind(wide)
     assert bound.dictionary.shape == (3, 600 + 600 * 601 // 2)
     assert isinstance(bound.dictionary, LazyDictionary)
-    assert len(pickle.dumps(bound.atoms.take(np.array([5])))) < 1000
+    assert len(pickle.dumps(bound.atoms.subset(np.array([5])))) < 1000
     last = bound.dictionary.columns(np.array([bound.dictionary.shape[1] - 1]))
     np.testing.assert_allclose(last[:, 0], wide[:, -1] ** 2)
 
@@ -114,7 +114,7 @@ def test_polynomial_errors():
     with pytest.raises(TypeError, match="PolynomialBasis needs dense inputs"):
         PolynomialBasis().bind(sparse.csr_array(X))
     with pytest.raises(ValueError, match="X has 3 features, but 4 were seen in fit"):
-        PolynomialBasis().bind(X).atoms.at(X[:, :3])
+        PolynomialBasis().bind(X).atoms.evaluate(X[:, :3])
 
 
 def first(X):
@@ -151,7 +151,7 @@ def test_each_function_is_called_once():
 
     atoms = FunctionBasis([counted]).bind(X).atoms
     calls.clear()
-    atoms.take(np.array([3, 1, 0])).at(X[:2])
+    atoms.subset(np.array([3, 1, 0])).evaluate(X[:2])
     assert calls == [2]
 
 
@@ -161,13 +161,15 @@ def test_functions_of_forgotten_atoms_are_not_called():
             raise RuntimeError("called")
         return X[:, 0]
 
-    atoms = FunctionBasis([fails_later, first]).bind(X).atoms.take(np.array([1]))
-    np.testing.assert_array_equal(atoms.at(X[:3])[:, 0], X[:3, 0])
+    atoms = FunctionBasis([fails_later, first]).bind(X).atoms.subset(np.array([1]))
+    np.testing.assert_array_equal(atoms.evaluate(X[:3])[:, 0], X[:3, 0])
 
 
 def test_fitted_functions_survive_pickling():
-    atoms = FunctionBasis([np.sin, np.cos]).bind(X).atoms.take(np.array([5]))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(atoms)).at(X)[:, 0], np.cos(X[:, 1]))
+    atoms = FunctionBasis([np.sin, np.cos]).bind(X).atoms.subset(np.array([5]))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(atoms)).evaluate(X)[:, 0], np.cos(X[:, 1])
+    )
 
 
 def not_finite(X):
@@ -197,4 +199,4 @@ def test_function_errors(functions, error, complaint):
 def test_function_must_keep_its_width():
     atoms = FunctionBasis(lambda X: X[:, : len(X) // 3]).bind(X).atoms
     with pytest.raises(ValueError, match="'f0' returned 2 columns; it must return 3"):
-        atoms.at(X[:6])
+        atoms.evaluate(X[:6])

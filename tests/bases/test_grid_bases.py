@@ -78,15 +78,15 @@ def test_other_inputs_are_refused(rng, basis):
         basis.bind(image_grid(rng)[:-1])
     bound = basis.bind(line(rng))
     with pytest.raises(ValueError, match="X has 2 features, but 1 were seen"):
-        bound.atoms.at(np.zeros((3, 2)))
+        bound.atoms.evaluate(np.zeros((3, 2)))
 
 
 def test_one_row_and_constant_columns(rng):
     assert CosineBasis().bind(np.array([[4.0]])).dictionary.shape == (1, 1)
     X = np.column_stack([np.full(8, 5.0), np.arange(8.0)])
     bound = WaveletBasis("haar").bind(X)
-    np.testing.assert_allclose(bound.atoms.at(X), bound.dictionary.columns(np.arange(8)))
-    assert not bound.atoms.at(X + np.array([1.0, 0.0])).any()
+    np.testing.assert_allclose(bound.atoms.evaluate(X), bound.dictionary.columns(np.arange(8)))
+    assert not bound.atoms.evaluate(X + np.array([1.0, 0.0])).any()
 
 
 def test_cosines_between_and_beyond_grid_points():
@@ -95,7 +95,7 @@ def test_cosines_between_and_beyond_grid_points():
     new = np.array([[0.1], [1.9], [5.0]])
     phase = np.pi * np.arange(8) * (new * 4.0 + 0.5) / 8
     expected = np.sqrt(np.where(np.arange(8), 2, 1) / 8) * np.cos(phase)
-    np.testing.assert_allclose(atoms.at(new), expected, atol=1e-12)
+    np.testing.assert_allclose(atoms.evaluate(new), expected, atol=1e-12)
 
 
 def test_wavelets_are_interpolated_and_end_with_the_grid(rng):
@@ -103,13 +103,13 @@ def test_wavelets_are_interpolated_and_end_with_the_grid(rng):
     bound = WaveletBasis("db2").bind(X)
     matrix = bound.dictionary.columns(np.arange(16))
     np.testing.assert_allclose(
-        bound.atoms.at(np.array([[2.25]]))[0], 0.75 * matrix[2] + 0.25 * matrix[3]
+        bound.atoms.evaluate(np.array([[2.25]]))[0], 0.75 * matrix[2] + 0.25 * matrix[3]
     )
-    assert not bound.atoms.at(np.array([[-0.1], [15.1], [99.0]])).any()
+    assert not bound.atoms.evaluate(np.array([[-0.1], [15.1], [99.0]])).any()
     X = image_grid(rng, (4, 4))
     bound = WaveletBasis("haar").bind(X)
-    between = bound.atoms.at(np.array([[1.0, -0.85]]))[0]  # the middle of the first cell
-    corners = bound.atoms.at(np.array([[0.0, -1.0], [0.0, -0.7], [2.0, -1.0], [2.0, -0.7]]))
+    between = bound.atoms.evaluate(np.array([[1.0, -0.85]]))[0]  # the middle of the first cell
+    corners = bound.atoms.evaluate(np.array([[0.0, -1.0], [0.0, -0.7], [2.0, -1.0], [2.0, -0.7]]))
     np.testing.assert_allclose(between, corners.mean(axis=0), atol=1e-12)
 
 

@@ -139,25 +139,25 @@ def test_given_centres():
     ],
 )
 def test_names(kernel, name):
-    assert KernelBasis(kernel).bind(X).atoms.take(np.array([4])).names([]) == [name]
+    assert KernelBasis(kernel).bind(X).atoms.subset(np.array([4])).names([]) == [name]
 
 
 def test_atoms_alone():
     atoms = KernelAtoms(RBF(), X[:3])
     assert len(atoms) == 3
     assert atoms.names([]) == ["rbf(c_0)", "rbf(c_1)", "rbf(c_2)"]
-    assert atoms.take(np.array([2])).names([]) == ["rbf(c_2)"]
+    assert atoms.subset(np.array([2])).names([]) == ["rbf(c_2)"]
     with pytest.raises(AttributeError):
         atoms.kernel = RBF(2.0)
 
 
 def test_taken_atoms_are_small_and_own_their_centres():
     big = RNG.normal(size=(5000, 2))
-    taken = KernelBasis().bind(big).atoms.take(np.array([10, 20]))
+    taken = KernelBasis().bind(big).atoms.subset(np.array([10, 20]))
     assert taken.centers.base is None
     assert len(pickle.dumps(taken)) < 1500
     again = pickle.loads(pickle.dumps(taken))
-    np.testing.assert_array_equal(again.at(X), taken.at(X))
+    np.testing.assert_array_equal(again.evaluate(X), taken.evaluate(X))
 
 
 def test_nested_parameters_and_clone():
@@ -181,7 +181,7 @@ def test_sparse_inputs_are_refused(container):
     with pytest.raises(TypeError, match=r"KernelBasis needs dense inputs.*LinearBasis.*toarray"):
         KernelBasis().bind(container(X))
     with pytest.raises(TypeError, match="KernelBasis needs dense inputs"):
-        KernelBasis().bind(X).atoms.at(container(X))
+        KernelBasis().bind(X).atoms.evaluate(container(X))
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def test_plus_refuses_other_things():
 def test_columns_flags_and_rows_are_joined():
     bound = make().bind(X)
     parts = [basis.bind(X) for basis in make().bases]
-    matrix = np.hstack([part.atoms.at(X) for part in parts])
-    np.testing.assert_allclose(bound.atoms.at(X), matrix)
+    matrix = np.hstack([part.atoms.evaluate(X) for part in parts])
+    np.testing.assert_allclose(bound.atoms.evaluate(X), matrix)
     np.testing.assert_allclose(bound.dictionary.columns(np.arange(11)), matrix)
     np.testing.assert_array_equal(bound.is_localised, [True] * 4 + [False] * 7)
     np.testing.assert_array_equal(bound.source_row[:4], parts[0].source_row)
@@ -53,26 +53,26 @@ def test_columns_flags_and_rows_are_joined():
 )
 def test_take_in_any_order_and_again(first, data):
     bound = make().bind(X)
-    matrix, names = bound.atoms.at(X), bound.atoms.names(["a", "b"])
-    taken = bound.atoms.take(np.array(first))
-    np.testing.assert_allclose(taken.at(X), matrix[:, first])
+    matrix, names = bound.atoms.evaluate(X), bound.atoms.names(["a", "b"])
+    taken = bound.atoms.subset(np.array(first))
+    np.testing.assert_allclose(taken.evaluate(X), matrix[:, first])
     second = data.draw(st.lists(st.integers(0, len(first) - 1), min_size=1, max_size=5))
-    again = taken.take(np.array(second))
+    again = taken.subset(np.array(second))
     chosen = [first[i] for i in second]
-    np.testing.assert_allclose(again.at(X[:3]), matrix[:3, chosen])
+    np.testing.assert_allclose(again.evaluate(X[:3]), matrix[:3, chosen])
     assert again.names(["a", "b"]) == [names[i] for i in chosen]
     assert len(again) == len(second)
 
 
 def test_take_forgets_unused_parts():
-    taken = make().bind(X).atoms.take(np.array([5]))
+    taken = make().bind(X).atoms.subset(np.array([5]))
     assert len(taken.parts) == 1
     assert len(pickle.dumps(taken)) < 1000
 
 
 def test_take_nothing():
-    taken = make().bind(X).atoms.take(np.arange(0))
-    assert taken.at(X).shape == (12, 0)
+    taken = make().bind(X).atoms.subset(np.arange(0))
+    assert taken.evaluate(X).shape == (12, 0)
     assert taken.names(["a", "b"]) == []
 
 
@@ -123,11 +123,11 @@ class LeastSquares(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y):
         self.atoms_ = self.basis.bind(X).atoms
-        self.coef_ = np.linalg.lstsq(self.atoms_.at(X), y, rcond=1e-8)[0]
+        self.coef_ = np.linalg.lstsq(self.atoms_.evaluate(X), y, rcond=1e-8)[0]
         return self
 
     def predict(self, X):
-        return self.atoms_.at(X) @ self.coef_
+        return self.atoms_.evaluate(X) @ self.coef_
 
 
 def test_grid_search_reaches_the_parts():

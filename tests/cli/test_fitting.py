@@ -10,21 +10,23 @@ import polars as pl
 import pytest
 
 import relvec.io
+from relvec.cli.console import CommandConsole
 from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.kinds import Column
 from relvec.cli.models import make_model
 from relvec.cli.problem import Problem, state_problem
 from relvec.cli.sources import Source
-from relvec.cli.talk import Talk
 from relvec.cli.validation import cross_validate, make_folds, relevance_of
 
 SOURCE = Source("table.csv", "csv")
 
 
-def state(frame, talk=None, *, target, max_rows=50_000, seed=0, **options):
+def state(frame, console=None, *, target, max_rows=50_000, seed=0, **options):
     rows = draw_rows([frame], SOURCE, target=target, max_rows=max_rows, seed=seed)
-    return state_problem(rows, SOURCE, talk or Talk(quiet=True), target=target, **options)
+    return state_problem(
+        rows, SOURCE, console or CommandConsole(quiet=True), target=target, **options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -191,28 +193,28 @@ def test_the_task_follows_from_the_target(values, task):
 
 def test_codes_may_be_quantities():
     frame = pl.DataFrame({"x": np.arange(20) * 1.5, "y": [1, 2, 3, 4] * 5})
-    talk = Talk(quiet=True)
-    assert state(frame, talk, target="y").task == "classification"
-    assert "--task regression" in talk.notes[0]
+    console = CommandConsole(quiet=True)
+    assert state(frame, console, target="y").task == "classification"
+    assert "--task regression" in console.notes[0]
     problem = state(frame, target="y", task="regression")
     assert problem.target.dtype == np.float64
 
 
 def test_rows_without_a_target_are_counted():
     frame = pl.DataFrame({"x": [1.0, 2.0, 4.0] * 5, "y": [1.5, None, 2.5] * 5})
-    talk = Talk(quiet=True)
-    problem = state(frame, talk, target="y", task="regression")
+    console = CommandConsole(quiet=True)
+    problem = state(frame, console, target="y", task="regression")
     assert problem.rows == {"read": 15, "without_target": 5, "not_used": 0, "used": 10}
-    assert "5 of 15 rows have no 'y'" in talk.notes[0]
+    assert "5 of 15 rows have no 'y'" in console.notes[0]
 
 
 def test_many_rows_are_drawn_from():
     frame = pl.DataFrame({"x": np.arange(1000) * 2.0, "y": np.arange(1000) / 7})
-    talk = Talk(quiet=True)
-    problem = state(frame, talk, target="y", max_rows=100)
+    console = CommandConsole(quiet=True)
+    problem = state(frame, console, target="y", max_rows=100)
     assert problem.n_rows == len(problem.table) == 100
     assert np.allclose(problem.table["x"].to_numpy() / 14.0, problem.target)
-    assert "Of 1000 rows, 100 drawn by chance" in talk.notes[0]
+    assert "Of 1000 rows, 100 drawn by chance" in console.notes[0]
     assert state(frame, target="y", max_rows=0).n_rows == 1000
 
 
@@ -374,13 +376,13 @@ def test_the_target_is_no_input(refused, folder, tmp_path, option):
 def test_copies_of_rows_are_told(times):
     values = np.random.default_rng(0).normal(size=(30, 2))
     frame = pl.concat([pl.DataFrame({"x": values[:, 0], "y": values[:, 1]})] * times)
-    talk = Talk(quiet=True)
-    state(frame, talk, target="y")
-    assert any("60 of 90 rows are exact copies" in note for note in talk.notes) == (times == 3)
+    console = CommandConsole(quiet=True)
+    state(frame, console, target="y")
+    assert any("60 of 90 rows are exact copies" in note for note in console.notes) == (times == 3)
 
 
 def test_rows_of_counts_may_be_equal():
     frame = pl.DataFrame({"x": [1, 2, 3] * 20, "y": ["a", "b"] * 30})
-    talk = Talk(quiet=True)
-    state(frame, talk, target="y")
-    assert not any("copies" in note for note in talk.notes)
+    console = CommandConsole(quiet=True)
+    state(frame, console, target="y")
+    assert not any("copies" in note for note in console.notes)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from relvec.cli.console import CommandConsole, visible
 from relvec.cli.limits import Limits
-from relvec.cli.talk import Talk, visible
 
 NUMBERS = [f"{i},{i * i % 7}.5,{2 * i}.25" for i in range(40)]
 
@@ -111,7 +111,7 @@ def test_bars_show_names_as_they_are(monkeypatch):
     monkeypatch.setattr(
         "rich.console.Console", lambda **_: Console(file=screen, force_terminal=True, width=80)
     )
-    with Talk().progress("denoising [/b]", 2) as advance:
+    with CommandConsole().progress("denoising [/b]", 2) as advance:
         advance(2)
     assert "denoising [/b]" in screen.getvalue()
 

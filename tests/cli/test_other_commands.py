@@ -14,9 +14,9 @@ import pytest
 
 import relvec.io
 from relvec import RVMRegressor
+from relvec.cli.console import run
 from relvec.cli.demonstrating import COMMANDS
 from relvec.cli.limits import Limits
-from relvec.cli.talk import run
 
 # inspect
 
@@ -223,8 +223,8 @@ def test_denoise_text(refused, tmp_path):
 
 
 def test_warnings_speak_of_options(capsys):
-    def work(talk):
-        talk.options = {"noise_std": "--noise"}
+    def work(console):
+        console.options = {"noise_std": "--noise"}
         for _ in range(3):
             warnings.warn("Pass noise_std.", UserWarning, stacklevel=1)
 

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 from relvec.cli.app import app
-from relvec.cli.screens.parts import figure, with_error
+from relvec.cli.summaries.parts import figure, with_error
 
 
-def on_a_terminal(*arguments, columns=80, talk=False):
+def on_a_terminal(*arguments, columns=80, console=False):
     """What a command shows on the standard output, with its talk too, if that is a terminal."""
     ours, theirs = pty.openpty()
     seen = []
@@ -34,7 +34,7 @@ def on_a_terminal(*arguments, columns=80, talk=False):
         pytest.MonkeyPatch.context() as patch,
         os.fdopen(theirs, "w", encoding="utf-8") as terminal,
         contextlib.redirect_stdout(terminal),
-        contextlib.redirect_stderr(terminal if talk else io.StringIO()),
+        contextlib.redirect_stderr(terminal if console else io.StringIO()),
     ):
         patch.setenv("COLUMNS", str(columns))
         patch.setenv("TERM", "xterm")
@@ -187,7 +187,7 @@ def test_notes_are_broken_between_words(dear, tmp_path):
         "--max-rows",
         50,
         *columns,
-        talk=True,
+        console=True,
     )
     lines = seen.splitlines()
     assert max(map(len, lines)) <= 80
@@ -198,7 +198,7 @@ def test_no_bar_between_predictions(dear, tmp_path):
     model = tmp_path / "m.relvec"
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear", "--quiet"]
     on_a_terminal("fit", dear, "-t", "price", "-o", model, *columns)
-    seen = on_a_terminal("predict", model, dear, talk=True)
+    seen = on_a_terminal("predict", model, dear, console=True)
     assert "\u2501" not in seen  # what bars are made of
     note, header, *rows = seen.splitlines()
     assert note.startswith("Not used by the model: 'spend'")

@@ -110,17 +110,17 @@ def test_a_reader_that_has_enough_is_no_error(folder):
     command = [*predict, folder / "houses.relvec", folder / "new.csv"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
-        talk = process.stderr.read().decode()
-    assert "Traceback" not in talk
-    assert "Exception" not in talk
+        console = process.stderr.read().decode()
+    assert "Traceback" not in console
+    assert "Exception" not in console
 
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_bars_are_drawn_on_terminals_only_and_never_on_the_output(monkeypatch, capsys, quiet):
-    from relvec.cli.talk import Talk
+    from relvec.cli.console import CommandConsole
 
     def drawn():
-        with Talk(quiet=quiet).progress("counting", 3) as advance:
+        with CommandConsole(quiet=quiet).progress("counting", 3) as advance:
             advance(1)
             advance(2, total=5)
         return capsys.readouterr()

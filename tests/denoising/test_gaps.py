@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relvec.denoising.gaps import doubt_in_gaps, fill
+from relvec.denoising.gaps import fill, gap_variance
 
 
 @given(
@@ -63,7 +63,7 @@ def test_doubt_against_a_loop():
     mean = np.sin(np.arange(60) / 5)
     observed = np.ones(60, dtype=bool)
     observed[20:31] = False
-    found = doubt_in_gaps(mean, observed)
+    found = gap_variance(mean, observed)
     doubt = [0.0]
     for step in range(1, 7):
         errors = [
@@ -79,7 +79,7 @@ def test_doubt_grows_into_a_gap_and_is_none_elsewhere():
     mean = np.cumsum(random.normal(size=(40, 50)), axis=1)
     observed = np.ones(mean.shape, dtype=bool)
     observed[10:21, 10:31] = False
-    doubt = doubt_in_gaps(mean, observed)
+    doubt = gap_variance(mean, observed)
     assert (doubt[observed] == 0.0).all()
     assert (np.diff(doubt[15, 9:16]) >= 0.0).all()
     assert doubt[15, 20] > doubt[15, 10] > 0.0
@@ -88,13 +88,13 @@ def test_doubt_grows_into_a_gap_and_is_none_elsewhere():
 def test_straight_lines_are_not_doubted():
     observed = np.ones(100, dtype=bool)
     observed[40:60] = False
-    np.testing.assert_allclose(doubt_in_gaps(np.arange(100.0), observed), 0.0, atol=1e-20)
+    np.testing.assert_allclose(gap_variance(np.arange(100.0), observed), 0.0, atol=1e-20)
 
 
 @pytest.mark.parametrize("shape", [(2,), (3,), (2, 2), (1, 3)])
 def test_doubt_of_the_smallest(shape):
     observed = np.zeros(shape, dtype=bool)
     observed.flat[0] = True
-    doubt = doubt_in_gaps(np.arange(float(np.prod(shape))).reshape(shape), observed)
+    doubt = gap_variance(np.arange(float(np.prod(shape))).reshape(shape), observed)
     assert doubt.shape == shape
     assert np.isfinite(doubt).all()

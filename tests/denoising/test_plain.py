@@ -64,9 +64,9 @@ def test_equals_the_general_regressor(transform, basis, prior):
     values = signal(128)
     model = fitted(values, transform, prior)
     places = np.arange(128.0)[:, None]
-    price = 0.0 if prior == "flat" else "auto"
+    penalty = 0.0 if prior == "flat" else "auto"
     general = SparseBayesRegressor(
-        basis, prior=prior, fit_intercept=False, noise_variance=0.16, min_gain=price
+        basis, prior=prior, fit_intercept=False, noise_variance=0.16, min_gain=penalty
     ).fit(places, values)
     np.testing.assert_allclose(general.predict(places), model.mean(), atol=1e-8)
     np.testing.assert_array_equal(np.sort(general.relevance_), model.relevance_)

@@ -1,4 +1,4 @@
-"""Shared precisions: the closed form, the price of a group, the slope in Stein's formula."""
+"""Shared precisions: the closed form, the penalty of a group, the slope in Stein's formula."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from relvec.denoising import DenoisingTuning
 from relvec.denoising.frame import Band
-from relvec.denoising.rule import group_price, shrink_band
+from relvec.denoising.rule import group_penalty, shrink_band
 from relvec.solvers.gaussian.shrinkage import shrinkage
 
 
@@ -19,13 +19,13 @@ def band(axes, wraps=True, share=0.5):
 
 @pytest.mark.parametrize("c", [0.0, 0.5, 1.0, 3.47, 8.0])
 @pytest.mark.parametrize("size", [1, 3, 9, 25, 27])
-def test_price_of_a_group(c, size):
+def test_penalty_of_a_group(c, size):
     """Noise passes as a group as often as alone, unless even a free group is rarer."""
-    price = group_price(c, size)
+    penalty = group_penalty(c, size)
     alone = chi2.sf(1.0 + 2.0 * c, 1)
-    together = chi2.sf(size + 2.0 * price, size)
-    assert price >= 0.0
-    if price > 0.0:
+    together = chi2.sf(size + 2.0 * penalty, size)
+    assert penalty >= 0.0
+    if penalty > 0.0:
         assert together == pytest.approx(alone)
     else:
         assert together <= alone
@@ -42,7 +42,7 @@ def test_width_one_is_the_orthonormal_rule(c):
         np.testing.assert_allclose(result.factor, kappa, atol=1e-14)
         np.testing.assert_allclose(result.values, kappa * values, atol=1e-14)
         assert result.freedom == pytest.approx(0.5 * (inside / noise * kappa).sum())
-        assert result.price == c
+        assert result.penalty == c
 
 
 @pytest.mark.parametrize("size", [2, 3, 9])
@@ -70,7 +70,7 @@ def test_closed_form_of_a_group_maximises_its_evidence(size, c):
 
 def test_a_window_as_wide_as_the_band_is_one_disjoint_group():
     values = np.random.default_rng(1).normal(size=(5, 3)) * [[0.5], [1], [2], [3], [9]]
-    result = shrink_band(values, 1.0, np.ones((5, 3)), 2.0, band((1,)), width=3, price=2.0)
+    result = shrink_band(values, 1.0, np.ones((5, 3)), 2.0, band((1,)), width=3, penalty=2.0)
     expected = shrinkage((values**2).mean(axis=1), 2.0 / 3)
     np.testing.assert_allclose(result.factor, np.repeat(expected[:, None], 3, axis=1))
 
@@ -97,7 +97,7 @@ def test_windows_against_padding(shape, axes, wraps, width, heteroscedastic):
     random = np.random.default_rng(2)
     values = 2.0 * random.normal(size=shape)
     noise = random.uniform(0.5, 2.0, size=shape) if heteroscedastic else 0.8
-    result = shrink_band(values, noise, np.ones(shape), 1.0, band(axes, wraps), width, price=1.0)
+    result = shrink_band(values, noise, np.ones(shape), 1.0, band(axes, wraps), width, penalty=1.0)
     window = [min(width, n - (n + 1) % 2) if axis in axes else 1 for axis, n in enumerate(shape)]
     margins = [(each // 2,) * 2 for each in window]
     padded = np.pad(values**2 / noise, margins, mode="wrap" if wraps else "symmetric")
@@ -122,7 +122,7 @@ def test_slope_against_finite_differences(shape, axes, wraps, width, heterosceda
     described = band(axes, wraps)
 
     def shrunk(data):
-        return shrink_band(data, noise, inside, 1.0, described, width, price=1.0)
+        return shrink_band(data, noise, inside, 1.0, described, width, penalty=1.0)
 
     step, slope = 1e-6, np.zeros(shape)
     for place in np.ndindex(*shape):
@@ -135,28 +135,28 @@ def test_slope_against_finite_differences(shape, axes, wraps, width, heterosceda
     assert shrunk(values).penalty == pytest.approx(expected, rel=1e-6)
 
 
-def stein(values, noise, inside, c, described, width, price):
+def stein(values, noise, inside, c, described, width, penalty):
     """Squared change plus (a little more than) twice the slope, the part inside."""
-    result = shrink_band(values, noise, inside, c, described, width, price)
+    result = shrink_band(values, noise, inside, c, described, width, penalty)
     change = float((inside * (result.values - values) ** 2 / noise).sum())
     return change + DenoisingTuning.caution * result.penalty / described.share
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.3, 1.0])
-def test_the_price_chosen_has_the_lower_estimate(density):
+def test_the_penalty_chosen_has_the_lower_estimate(density):
     random = np.random.default_rng(4)
     c, noise, described = 4.0, 1.5, band((1,))
     values = np.sqrt(noise) * random.normal(size=(4, 256))
     values += 4 * random.normal(size=values.shape) * (random.random(values.shape) < density)
     inside = noise * random.uniform(size=values.shape)
-    prices = (c, group_price(c, 3))
-    risks = [stein(values, noise, inside, c, described, 3, price) for price in prices]
-    chosen = shrink_band(values, noise, inside, c, described, 3).price
-    assert chosen == prices[int(np.argmin(risks))]
+    penalties = (c, group_penalty(c, 3))
+    risks = [stein(values, noise, inside, c, described, 3, penalty) for penalty in penalties]
+    chosen = shrink_band(values, noise, inside, c, described, 3).penalty
+    assert chosen == penalties[int(np.argmin(risks))]
     if density == 1.0:
-        assert chosen == c  # dense content: the lower price
+        assert chosen == c  # dense content: the lower penalty
     if density == 0.0:
-        assert chosen == prices[1]
+        assert chosen == penalties[1]
 
 
 def test_array_of_equal_noise_is_the_number():

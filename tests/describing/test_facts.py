@@ -102,7 +102,7 @@ def test_weights_places_and_names_of_a_pipeline():
     "model",
     [
         RVMRegressor(gamma=0.1),
-        RVMRegressor(scales="ard"),
+        RVMRegressor(length_scales="ard"),
         SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()),
         SparseBayesRegressor(LinearBasis(), prior="bic", noise_variance=0.2),
         SparseBayesRegressor(LinearBasis(), prior=LaplacePrior(2.0), fit_intercept=False),
@@ -115,14 +115,16 @@ def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
     problem, bound = fitted_problem(model, X, Y, weight)
     assert problem.moments.n_atoms == model.n_atoms_
     (output,) = model.outputs_
-    kept = bound.atoms.take(output.active)
-    np.testing.assert_allclose(kept.at(X[:5]), output.atoms.at(X[:5]))
+    kept = bound.atoms.subset(output.active)
+    np.testing.assert_allclose(kept.evaluate(X[:5]), output.atoms.evaluate(X[:5]))
     posterior = output.posterior
     np.testing.assert_allclose(problem.moments.n_effective, posterior.n_effective)
     squares = problem.moments.target_ss
     np.testing.assert_allclose(squares, posterior.n_effective * posterior.target_variance)
     again = fitted_basis(model).bind(X, sample_weight=weight).atoms
-    np.testing.assert_allclose(again.take(output.active).at(X[:5]), output.atoms.at(X[:5]))
+    np.testing.assert_allclose(
+        again.subset(output.active).evaluate(X[:5]), output.atoms.evaluate(X[:5])
+    )
 
 
 @pytest.mark.slow

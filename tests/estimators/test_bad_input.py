@@ -391,7 +391,9 @@ def test_feature_selection_takes_no_prior_that_keeps_all_atoms():
         DRVMRegressor(prior="gamma").fit(X, y)
 
 
-@pytest.mark.parametrize("model", [RVMRegressor(Warped(RBF(), np.log), scales="ard")], ids=["ard"])
+@pytest.mark.parametrize(
+    "model", [RVMRegressor(Warped(RBF(), np.log), length_scales="ard")], ids=["ard"]
+)
 def test_scales_of_warped_inputs_are_refused(model):
     X, y = smooth()
     with pytest.raises(

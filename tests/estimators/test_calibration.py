@@ -15,7 +15,7 @@ from relvec.estimators import _calibrate
 from relvec.estimators._held_out import HeldOut, distinct_rows, folds_of
 from relvec.estimators._plan import Data, PlanTuning
 from relvec.io import load, save
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 from relvec.moments import SufficientStatistics
 
 RNG = np.random.default_rng(7)
@@ -145,10 +145,10 @@ def test_calibration_is_that_of_five_refits(model):
 
 
 def test_learnt_scales_count_as_degrees_of_freedom():
-    model = RVMRegressor(error_bars="plain", scales="ard").fit(X, Y)
-    held = RVMRegressor(model.kernel_, scales=None, error_bars="plain")
-    learnt = model.learnt_scales_
-    unspent = 1.0 - 2.0 * learnt.n_scales * max(0.5, learnt.price) / len(Y)
+    model = RVMRegressor(error_bars="plain", length_scales="ard").fit(X, Y)
+    held = RVMRegressor(model.kernel_, length_scales=None, error_bars="plain")
+    learnt = model.learnt_length_scales_
+    unspent = 1.0 - 2.0 * learnt.n_scales * max(0.5, learnt.penalty) / len(Y)
     expected = by_hand(held, X, Y) / unspent
     assert learnt.n_scales == 2
     assert expected > 1.02
@@ -216,7 +216,7 @@ def test_nothing_is_held_out_where_there_is_nothing_to_learn_from_it():
     assert RVMRegressor(noise_variance=0.09).fit(X, Y).calibration_ == 1.0
     assert RVMRegressor().fit(X, np.full(60, 2.0)).calibration_ == 1.0
     atoms = LinearBasis().bind(X).atoms
-    statistics = SufficientStatistics(len(atoms)).update(atoms.at(X), Y)
+    statistics = SufficientStatistics(len(atoms)).update(atoms.evaluate(X), Y)
     model = SparseBayesRegressor.from_moments(statistics, LinearBasis(), X)
     assert model.calibration_ == 1.0
 
@@ -272,7 +272,7 @@ def weak_effects(seed, n_samples=150, n_inputs=50):
 def test_many_weak_effects_are_linear():
     X, y, X_new, y_new = weak_effects(0)
     model = RVMRegressor().fit(X, y)
-    assert model.scale_kind_ == "linear"
+    assert model.model_kind_ == "linear"
     scaler = StandardScaler().fit(X)
     ridge = BayesianRidge().fit(scaler.transform(X), y)
     np.testing.assert_allclose(
@@ -288,8 +288,8 @@ def test_noise_gets_the_null_model():
     for _ in range(4):
         X, y = rng.normal(size=(120, 10)), rng.normal(size=120)
         model = RVMRegressor().fit(X, y)
-        n_null += model.scale_kind_ == "null"
-        if model.scale_kind_ == "null":
+        n_null += model.model_kind_ == "null"
+        if model.model_kind_ == "null":
             assert len(model.relevance_) == 0
             mean, std = model.predict(X[:3], return_std=True)
             np.testing.assert_allclose(mean, y.mean())
@@ -314,13 +314,13 @@ def test_one_input_may_have_narrow_kernels():
     truth, f = (np.exp(-0.5 * ((each[:, 0] - 0.5) / 0.05) ** 2) for each in (new, x))
     y = f + 0.1 * rng.normal(size=120)
     model = RVMRegressor().fit(x, y)
-    wide = RVMRegressor(scales=ScaleLearner("isotropic", width=0.5)).fit(x, y)
-    assert model.learnt_scales_.width == 1.0
-    assert wide.learnt_scales_.width == 0.5
+    wide = RVMRegressor(length_scales=LengthScaleLearner("isotropic", width=0.5)).fit(x, y)
+    assert model.learnt_length_scales_.width == 1.0
+    assert wide.learnt_length_scales_.width == 0.5
     error, other = (np.mean((each.predict(new) - truth) ** 2) for each in (model, wide))
     assert error < 0.7 * other
-    measured = DRVMRegressor(refine=0, propagate=True).fit(x, y)
-    assert measured.learnt_scales_.width == 1.0
+    measured = DRVMRegressor(n_refinements=0, length_scale_uncertainty=True).fit(x, y)
+    assert measured.learnt_length_scales_.width == 1.0
     assert (measured.feature_relevance_std_ > 0.0).all()
     assert measured.outputs_[0].scale_uncertainty is not None
 

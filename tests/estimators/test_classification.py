@@ -36,7 +36,7 @@ def test_scikit_learn_check(estimator, check):
     [
         RVMClassifier("precomputed"),
         RVMClassifier(multi_class="shared", prior="bic"),
-        RVMClassifier(scales=None, multi_class="one_vs_rest", solver="exact"),
+        RVMClassifier(length_scales=None, multi_class="one_vs_rest", solver="exact"),
         SparseBayesClassifier(LinearBasis(), prior="aic"),
     ]
 )
@@ -75,7 +75,7 @@ def test_several_classes(form):
     assert model.score(X[~train], names[~train]) > 0.92
     probability = model.predict_proba(X[~train])
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    plug_in = model.predict_proba(X[~train], moderated=False)
+    plug_in = model.predict_proba(X[~train], marginalise=False)
     assert plug_in.max(axis=1).mean() > probability.max(axis=1).mean()
     odds, std = model.decision_function(X[~train], return_std=True)
     assert odds.shape == std.shape == probability.shape
@@ -186,7 +186,7 @@ def test_models_are_small_and_pickled():
     [
         ({"multi_class": "sofmax"}, "Did you mean 'softmax'"),
         ({"error_bars": "none"}, "error_bars"),
-        ({"price_curvature": "b"}, "price_curvature"),
+        ({"penalty_curvature": "b"}, "penalty_curvature"),
         ({"largest_logit": 0.0}, "largest_logit"),
         ({"min_gain": -1.0}, "min_gain"),
         ({"solver": "exakt"}, "Did you mean 'exact'"),
@@ -237,7 +237,7 @@ def by_hand(model, X):
 
 
 def machine_share(model, X):
-    return model.panel_.machines[0].novelty.share(X)
+    return model.class_model_.models[0].novelty.share(X)
 
 
 @pytest.mark.slow
@@ -257,7 +257,7 @@ def test_several_classes_against_dense_algebra(form):
     np.testing.assert_allclose(std, np.sqrt(np.einsum("nkk->nk", joint)), rtol=2e-3)
     mean = atoms @ model.coef_.T + model.intercept_
     # probabilities are averages over another Gaussian, see tests of `nearest_gaussian`
-    (machine,) = model.panel_.machines
+    (machine,) = model.class_model_.models
     factor = machine.nearest.factor / machine.nearest.scale[:, None]
     joint = np.einsum("nka,ab,nlb->nkl", rows, np.linalg.inv(factor @ factor.T), rows)
     logits = rows @ machine.nearest.weights + machine.given
@@ -266,7 +266,7 @@ def test_several_classes_against_dense_algebra(form):
     expected = [softmax(draw, axis=1).mean(axis=0) for draw in draws]
     np.testing.assert_allclose(model.predict_proba(new), expected, atol=0.012)
     np.testing.assert_allclose(
-        model.predict_proba(new, moderated=False), softmax(mean, axis=1), rtol=1e-6
+        model.predict_proba(new, marginalise=False), softmax(mean, axis=1), rtol=1e-6
     )
     # far away probabilities are the shares of the classes, and logits are not known
     novel = RVMClassifier(gamma=4.0, multi_class=form).fit(X, y)
@@ -283,18 +283,20 @@ def test_several_classes_against_dense_algebra(form):
 def test_logarithms_of_probabilities(form):
     X, y = make_blobs(90, centers=3, cluster_std=0.2, random_state=0)
     model = RVMClassifier(gamma=0.1, multi_class=form).fit(X, y)
-    for moderated in (True, False):
+    for marginalise in (True, False):
         np.testing.assert_allclose(
-            model.predict_log_proba(X, moderated=moderated),
-            np.log(model.predict_proba(X, moderated=moderated)),
+            model.predict_log_proba(X, marginalise=marginalise),
+            np.log(model.predict_proba(X, marginalise=marginalise)),
             rtol=1e-6,
         )
-    assert not np.allclose(model.predict_log_proba(X), model.predict_log_proba(X, moderated=False))
+    assert not np.allclose(
+        model.predict_log_proba(X), model.predict_log_proba(X, marginalise=False)
+    )
     two = RVMClassifier("linear").fit(X[y < 2], y[y < 2])
     there = X[y < 2][:1] * 1000.0 - 999.0 * X[y < 2].mean(axis=0)
-    odds = two.decision_function(there, moderated=False)[0]
+    odds = two.decision_function(there, marginalise=False)[0]
     assert abs(odds) > 100.0
-    logs = two.predict_log_proba(there, moderated=False)[0]
+    logs = two.predict_log_proba(there, marginalise=False)[0]
     assert logs.min() == pytest.approx(-abs(odds), rel=1e-9)
 
 
@@ -305,9 +307,9 @@ def test_one_against_the_rest_is_a_machine_for_each():
     each = [RVMClassifier(**options).fit(X, y == k) for k in range(3)]
     assert model.log_evidence_ == pytest.approx(sum(one.log_evidence_ for one in each))
     assert model.objective_ == pytest.approx(sum(one.objective_ for one in each))
-    odds, std = model.decision_function(X, return_std=True, moderated=False)
+    odds, std = model.decision_function(X, return_std=True, marginalise=False)
     for k, one in enumerate(each):
-        alone, alone_std = one.decision_function(X, return_std=True, moderated=False)
+        alone, alone_std = one.decision_function(X, return_std=True, marginalise=False)
         np.testing.assert_allclose(odds[:, k], alone, rtol=1e-8)
         np.testing.assert_allclose(std[:, k], alone_std, rtol=1e-8)
     alone = np.column_stack([one.predict_proba(X)[:, 1] for one in each])
@@ -316,7 +318,7 @@ def test_one_against_the_rest_is_a_machine_for_each():
     np.testing.assert_allclose(model.decision_function(X), logit(probability), rtol=1e-6)
 
 
-def test_price_of_shared_atoms_is_paid_once():
+def test_penalty_of_shared_atoms_is_paid_once():
     X, y = load_iris(return_X_y=True)
     options = {"gamma": 0.2, "multi_class": "shared"}
     model = RVMClassifier(min_gain=0.5, **options).fit(X, y)
@@ -382,7 +384,7 @@ def test_doubt_grows_far_away_in_many_dimensions(gamma):
     new = rng.normal(size=(100, 20))
     near = model.decision_function(new, return_std=True)[1]
     far = model.decision_function(100.0 * new, return_std=True)[1]
-    spread = np.std(model.decision_function(X, moderated=False))
+    spread = np.std(model.decision_function(X, marginalise=False))
     assert model.intercept_is_fitted_ == (gamma < 0.1)
     if spread > 0.0:
         assert (far > 0.9 * spread).all()
@@ -405,7 +407,7 @@ def test_no_vague_model_of_separable_classes():
 
 def test_probabilities_do_not_depend_on_the_size_of_blocks():
     X, y = load_iris(return_X_y=True)
-    machine = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).panel_.machines[0]
+    machine = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).class_model_.models[0]
     whole = machine.predict(X).mean
     for entries in (1, 20_000):  # one row, then a few, at a time
         parts = machine.predict(X, block_entries=entries).mean

@@ -136,11 +136,11 @@ def test_probabilities_average_over_the_weights():
     """fastrvm, sklearn-rvm and scikit-rvm give those of the most probable weights."""
     X, y = moons(60)
     model = RVMClassifier(gamma=4.0, error_bars="plain").fit(X, y)
-    mean, std = model.decision_function(X, return_std=True, moderated=False)
+    mean, std = model.decision_function(X, return_std=True, marginalise=False)
     points, weights = np.polynomial.hermite_e.hermegauss(60)
     exact = expit(mean[:, None] + std[:, None] * points) @ weights / weights.sum()
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], exact, atol=0.02)
-    plug_in = model.predict_proba(X, moderated=False)[:, 1]
+    plug_in = model.predict_proba(X, marginalise=False)[:, 1]
     np.testing.assert_allclose(plug_in, expit(mean), rtol=1e-9)
     assert np.abs(plug_in - 0.5).mean() > np.abs(exact - 0.5).mean()
 
@@ -154,12 +154,14 @@ def test_softmax_is_one_model_and_not_logits_of_several():
         [
             RVMClassifier(gamma=0.2, fit_intercept=True)
             .fit(X, y == k)
-            .decision_function(new, moderated=False)
+            .decision_function(new, marginalise=False)
             for k in range(3)
         ]
     )
     apart = softmax(logits, axis=1)
-    assert log_loss(labels, together.predict_proba(new, moderated=False)) < log_loss(labels, apart)
+    assert log_loss(labels, together.predict_proba(new, marginalise=False)) < log_loss(
+        labels, apart
+    )
 
 
 # ------------------------------------------------------------------ conduct
@@ -206,7 +208,7 @@ def test_coefficients_belong_to_the_vectors():
     model = RVMClassifier(gamma=2.0, fit_intercept=True).fit(X, y)
     by_hand = rbf_kernel(X, model.relevance_vectors_, gamma=2.0) @ model.coef_[0]
     np.testing.assert_allclose(
-        model.decision_function(X, moderated=False), by_hand + model.intercept_[0], rtol=1e-7
+        model.decision_function(X, marginalise=False), by_hand + model.intercept_[0], rtol=1e-7
     )
 
 

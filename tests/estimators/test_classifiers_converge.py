@@ -166,7 +166,7 @@ def test_exact_end_is_a_maximum(seed):
         slopes.append((up - down) / 2e-2)
     inner = np.sqrt((atoms[:, active] ** 2).mean(axis=0) / model.weight_precision_[0]) < 99.0
     assert np.abs(slopes)[inner].max() < 2e-3
-    assert np.abs(slopes)[inner].max() == pytest.approx(model.panel_.certificate[0], abs=2e-3)
+    assert np.abs(slopes)[inner].max() == pytest.approx(model.class_model_.certificate[0], abs=2e-3)
     least = 1e-3  # what counts as a gain
     for atom in np.setdiff1d(np.arange(80), active)[::7]:
         entered = evidence(np.append(active, atom), np.append(log_precision, np.log(1e4)))

@@ -53,7 +53,7 @@ def test_error_bars_are_those_of_the_block_of_the_posterior():
     model = SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()).fit(X, y)
     X_new = X[:5] + 0.1
     _, std = model.predict_components(X_new, return_std=True)
-    atoms = model.atoms_.at(X_new)
+    atoms = model.atoms_.evaluate(X_new)
     is_kernel = np.array([name.startswith("rbf") for name in model.atom_names()])
     for number, mine in enumerate((is_kernel, ~is_kernel)):
         block = model.weight_covariance_[np.ix_(mine, mine)]

@@ -55,7 +55,7 @@ def test_a_classifier_has_one_certificate(multi_class):
     three = np.where(X[:, 1] > 1.0, "far", LABELS)
     model = RVMClassifier(gamma=0.2, multi_class=multi_class).fit(X, three)
     assert isinstance(model.certificate_, Certificate)
-    for machine in model.panel_.machines:
+    for machine in model.class_model_.models:
         assert (np.array(model.certificate_) >= machine.certificate).all()
 
 
@@ -64,7 +64,7 @@ def test_a_classifier_has_one_certificate(multi_class):
     [
         (RVMRegressor(gamma=0.5), 1.0),
         (RVMRegressor(RBF(2.0)), 2.0),
-        (RVMRegressor(scales=None), np.sqrt(X.var())),
+        (RVMRegressor(length_scales=None), np.sqrt(X.var())),
         (SparseBayesRegressor(LinearBasis() + KernelBasis(gamma=0.5)), 1.0),
         (RVMClassifier(gamma=0.5), 1.0),
         (SparseBayesClassifier(KernelBasis(gamma=0.5)), 1.0),
@@ -79,7 +79,7 @@ def test_a_kernel_that_was_given_is_there(model, length):
 def test_a_learnt_kernel_is_that_of_the_atoms():
     model = RVMRegressor().fit(X, Y)
     assert model.kernel_ is model.atoms_.kernel
-    again = RVMRegressor(model.kernel_, scales=None).fit(X, Y)
+    again = RVMRegressor(model.kernel_, length_scales=None).fit(X, Y)
     np.testing.assert_allclose(again.coef_, model.coef_)
     given = model.set_params(gamma=0.5).fit(X, Y)
     assert given.kernel_ == RBF(1.0)
@@ -101,7 +101,7 @@ def test_inputs_that_say_nothing_are_all_kept_if_none_may_be_left_out(machine):
     target = target > 0.0 if machine is PFCVMClassifier else target
     never = machine(select="never").fit(X, target)
     assert never.get_support().all()
-    assert not never.inputs_chosen_
+    assert not never.features_selected_
 
 
 def test_a_model_without_vectors_uses_no_input():
@@ -109,7 +109,7 @@ def test_a_model_without_vectors_uses_no_input():
         RVMRegressor(effort="fast").fit(X, np.random.default_rng(seed).normal(size=60))
         for seed in range(4)
     ]
-    null = [model for model in models if model.scale_kind_ == "null"]
+    null = [model for model in models if model.model_kind_ == "null"]
     assert null
     for model in null:
         assert summary_of(model).inputs_in_use == "0 of 2"

@@ -23,7 +23,7 @@ def statistics_of(basis, X, y, n_targets=1, n_workers=3):
     atoms = basis.bind(X).atoms
     workers = [SufficientStatistics(len(atoms), n_targets) for _ in range(n_workers)]
     for number, rows in enumerate(np.array_split(np.arange(len(X)), 7)):
-        workers[number % n_workers].update(atoms.at(X[rows]), y[rows])
+        workers[number % n_workers].update(atoms.evaluate(X[rows]), y[rows])
     return merged(*workers)
 
 
@@ -105,8 +105,8 @@ def test_mistakes():
     statistics = statistics_of(KERNELS, X, y)
     with pytest.raises(ValueError, match="moments are of 25 atoms, but .* has 10. Bind it to the"):
         SparseBayesRegressor.from_moments(statistics, KernelBasis(centers=X[:10]), X)
-    with pytest.raises(ValueError, match="scales='ard' needs the training rows"):
-        SparseBayesRegressor.from_moments(statistics, KERNELS, X, scales="ard")
+    with pytest.raises(ValueError, match="length_scales='ard' needs the training rows"):
+        SparseBayesRegressor.from_moments(statistics, KERNELS, X, length_scales="ard")
     with pytest.raises(ValueError, match='error_bars="augmented" needs the training rows'):
         SparseBayesRegressor.from_moments(statistics, KERNELS, X, error_bars="augmented")
     with pytest.raises(ValueError, match="No rows have been added"):

@@ -89,8 +89,8 @@ def test_what_went_wrong_is_said():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = RVMRegressor(gamma=1e4).fit(X, Y)
-    assert model.saturated_
-    assert "not identified" in dict(findings_of(model))["saturated"]
+    assert model.reached_max_active_
+    assert "not identified" in dict(findings_of(model))["reached_max_active"]
 
 
 def test_scikit_learn_decides_whether_diagrams_are_shown():
@@ -108,7 +108,7 @@ def test_inside_a_pipeline_the_diagram_is_that_of_scikit_learn():
 
 def test_report_is_that_of_the_room_of_reports(tmp_path):
     model = RVMRegressor(gamma=0.3).fit(X, Y)
-    report = model.report_(X, Y, title="Mine", cv=0, n_bootstrap=0, path=tmp_path / "page.html")
+    report = model.report(X, Y, title="Mine", cv=0, n_bootstrap=0, path=tmp_path / "page.html")
     assert isinstance(report, Report)
     assert report.title == "Mine"
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == report.html
@@ -116,10 +116,10 @@ def test_report_is_that_of_the_room_of_reports(tmp_path):
 
 def test_report_before_the_fit():
     with pytest.raises(NotFittedError):
-        RVMRegressor().report_(X, Y)
+        RVMRegressor().report(X, Y)
 
 
 def test_a_method_with_an_underscore_is_no_fitted_attribute():
-    assert "report_" not in vars(clone(RVMRegressor(gamma=0.3).fit(X, Y)))
+    assert "report" not in vars(clone(RVMRegressor(gamma=0.3).fit(X, Y)))
     with pytest.raises(NotFittedError):
         RVMRegressor().predict(X)

@@ -45,7 +45,7 @@ def test_runs_are_maxima_of_the_estimators_own_objective(report):
     assert report.chosen.objective == pytest.approx(model.objective_)
     assert report.chosen.error == pytest.approx(np.mean((model.predict(X) - truth) ** 2))
     same = [run for run in report.runs if np.array_equal(run.active, model.relevance_)]
-    for run in same:  # the same atoms, so the same maximum, prices of atoms included
+    for run in same:  # the same atoms, so the same maximum, penalties of atoms included
         assert run.objective == pytest.approx(model.objective_, abs=1e-5)
 
 

@@ -245,7 +245,7 @@ def test_a_handful_of_rows(n):
     if n == 1:
         assert [str(each.message) for each in told] == [ONE_ROW]
     else:
-        assert len(told) == model.saturated_
+        assert len(told) == model.reached_max_active_
         assert all("noise level is not identified" in str(each.message) for each in told)
     mean, std = model.predict(X + 1, return_std=True)
     assert np.isfinite(mean).all()
@@ -324,7 +324,7 @@ def test_the_cap_on_atoms_is_the_one_that_is_told():
     X, y = smooth(n=40)
     with pytest.warns(ConvergenceWarning, match="its cap on active atoms") as told:
         model = RVMRegressor(gamma=1000.0).fit(X, y)
-    assert model.saturated_
+    assert model.reached_max_active_
     assert len(model.relevance_) <= 20
     assert f"({len(model.relevance_)}, half the effective sample size)" in str(told[0].message)
 
@@ -333,7 +333,7 @@ def test_unidentified_noise_is_not_silent():
     X, y = sinc()
     with pytest.warns(ConvergenceWarning, match='noise level is not identified.*prior="bic"'):
         model = RVMRegressor(gamma=1e6).fit(X, y)
-    assert model.saturated_
+    assert model.reached_max_active_
 
 
 def test_coefficients_match_the_vectors():

@@ -56,7 +56,7 @@ def test_separable_classes_are_told_apart_with_confidence():
 def test_attributes_are_those_of_the_mode():
     X, y = load_iris(return_X_y=True)
     model = RVMClassifier(gamma=0.2).fit(X, y)
-    (machine,) = model.panel_.machines
+    (machine,) = model.class_model_.models
     np.testing.assert_array_equal(model.coef_, machine.posterior.coef)
     assert not np.allclose(machine.posterior.weights, machine.nearest.weights, rtol=0.01)
     assert model.log_evidence_ == machine.log_evidence
@@ -71,10 +71,10 @@ def test_probabilities_are_averages_over_scales(front):
     new, _ = make_snake(50, random_state=1)
     model = front().fit(X, y)
     average = model.average_
-    assert len(average.panels) > 1
+    assert len(average.models) > 1
     assert average.weights.sum() == pytest.approx(1.0)
     assert (np.diff(average.weights) <= 0.0).all()
-    parts = [np.exp(each.log_probability(new, moderated=True)) for each in average.panels]
+    parts = [np.exp(each.log_probability(new, marginalise=True)) for each in average.models]
     np.testing.assert_allclose(
         model.predict_proba(new), np.tensordot(average.weights, parts, axes=1), rtol=1e-9
     )
@@ -82,18 +82,18 @@ def test_probabilities_are_averages_over_scales(front):
     np.testing.assert_allclose(1.0 / (1.0 + np.exp(-odds)), model.predict_proba(new)[:, 1])
     # attributes, and what is not averaged over, are those of the best model
     alone = front(average=False).fit(X, y)
-    assert len(alone.average_.panels) == 1
+    assert len(alone.average_.models) == 1
     for what in ("coef_", "relevance_", "input_scale_"):
         np.testing.assert_array_equal(getattr(model, what), getattr(alone, what))
     np.testing.assert_array_equal(
-        model.predict_proba(new, moderated=False), alone.predict_proba(new, moderated=False)
+        model.predict_proba(new, marginalise=False), alone.predict_proba(new, marginalise=False)
     )
     assert not np.allclose(model.predict_proba(new), alone.predict_proba(new), atol=1e-3)
 
 
 def test_one_model_is_not_averaged():
     X, y = make_snake(60, random_state=0)
-    assert len(RVMClassifier(gamma=1.0).fit(X, y).average_.panels) == 1
+    assert len(RVMClassifier(gamma=1.0).fit(X, y).average_.models) == 1
     with pytest.raises(TypeError, match="average must be"):
         RVMClassifier(average="auto").fit(X, y)
 
@@ -178,7 +178,7 @@ def test_linear_model_of_noise_is_no_worse_than_the_class_shares():
         share = np.bincount(y) / len(y)
         base = log_loss(truth, np.tile(share, (len(truth), 1)))
         excess.append(log_loss(truth, model.predict_proba(new)) - base)
-        whole = model.panel_.shrunk(0.0).log_probability(new, moderated=True)
+        whole = model.class_model_.shrunk(0.0).log_probability(new, marginalise=True)
         plain.append(log_loss(truth, np.exp(whole)) - base)
     assert np.mean(excess) < 0.03
     assert np.mean(plain) > 3.0 * np.mean(excess)
@@ -189,16 +189,16 @@ def test_folds_know_neither_order_nor_copies():
     counts = np.random.default_rng(0).integers(0, 3, 60)
     model = SparseBayesClassifier(LinearBasis(), min_gain=0.0)
     one = model.fit(X, y, sample_weight=counts).predict_proba(X)
-    shrinkage = model.panel_.shrinkage
+    shrinkage = model.class_model_.shrinkage
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(60), counts))
     other = model.fit(X[rows], np.array(["b", "a"])[y[rows]]).predict_proba(X)
     np.testing.assert_allclose(other[:, ::-1], one, atol=1e-5)
-    assert model.panel_.shrinkage == shrinkage > 0.0
+    assert model.class_model_.shrinkage == shrinkage > 0.0
 
 
 def test_clear_effects_are_not_shrunk():
     X, y = weak(300, 0, effect=4.0)
-    assert SparseBayesClassifier(LinearBasis()).fit(X, y).panel_.shrinkage < 0.06
+    assert SparseBayesClassifier(LinearBasis()).fit(X, y).class_model_.shrinkage < 0.06
 
 
 def test_copies_of_few_different_rows_are_rows():
@@ -206,7 +206,7 @@ def test_copies_of_few_different_rows_are_rows():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(200, 3)).astype(float)
     y = (rng.random(200) < np.where(X[:, 0] > 0, 0.8, 0.2)).astype(int)
-    assert SparseBayesClassifier(LinearBasis()).fit(X, y).panel_.shrinkage < 0.11
+    assert SparseBayesClassifier(LinearBasis()).fit(X, y).class_model_.shrinkage < 0.11
 
 
 def test_folds_divide_all_weights():

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import DRVMRegressor, PFCVMClassifier, RVMRegressor
 from relvec.datasets import make_friedman, make_ring, make_twonorm
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 
 # checks of weights repeat rows, which is told
 pytestmark = pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
@@ -43,7 +43,7 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 @pytest.mark.estimator_check
 @parametrize_with_checks(
     [
-        DRVMRegressor(propagate=True),
+        DRVMRegressor(length_scale_uncertainty=True),
         PFCVMClassifier(select="always"),
     ]
 )
@@ -69,7 +69,7 @@ def classifier():
 def test_friedman(seed):
     inputs, targets = make_friedman(1, 200, random_state=seed)
     model = DRVMRegressor().fit(inputs, targets)
-    assert model.inputs_chosen_
+    assert model.features_selected_
     always = DRVMRegressor(select="always").fit(inputs, targets)
     np.testing.assert_array_equal(model.input_scale_, always.input_scale_)
     kept = model.get_support()
@@ -85,7 +85,7 @@ def test_friedman(seed):
 
 
 @pytest.mark.slow
-def test_friedman_at_a_price():
+def test_friedman_at_a_penalty():
     inputs, targets = make_friedman(1, 200, random_state=0)
     model = DRVMRegressor(min_feature_gain=4.0).fit(inputs, targets)
     np.testing.assert_array_equal(model.get_support(indices=True), np.arange(5))
@@ -96,8 +96,8 @@ def test_ring():
     inputs, labels = make_ring(150, n_features=10, random_state=0)
     model = PFCVMClassifier().fit(inputs, labels)
     np.testing.assert_array_equal(model.get_support(indices=True), [0, 1])
-    assert model.inputs_chosen_
-    assert model.scale_kind_ == "ard"
+    assert model.features_selected_
+    assert model.model_kind_ == "ard"
     new, truth = make_ring(500, n_features=10, random_state=1)
     assert model.score(new, truth) > 0.93
 
@@ -107,8 +107,8 @@ def test_twonorm_keeps_all():
     inputs, labels = make_twonorm(120, random_state=0)
     model = PFCVMClassifier().fit(inputs, labels)
     assert model.get_support().all()
-    assert not model.inputs_chosen_
-    assert model.scale_kind_ == "isotropic"
+    assert not model.features_selected_
+    assert model.model_kind_ == "isotropic"
     np.testing.assert_allclose(model.feature_relevance_, model.feature_relevance_[0])
     new, truth = make_twonorm(500, random_state=1)
     assert model.score(new, truth) > 0.9
@@ -132,33 +132,35 @@ def test_weak_inputs_are_kept():
         for select in errors:
             model = DRVMRegressor(select=select).fit(inputs, targets)
             errors[select] += np.mean((model.predict(new) - truth) ** 2)
-            assert model.inputs_chosen_ == (select == "always")
+            assert model.features_selected_ == (select == "always")
             assert model.get_support().all() == (select == "auto")
             chance = model.feature_inclusion_probability_
             assert np.isnan(chance).all() == (select == "auto")
             std = model.feature_relevance_std_[model.get_support()]
-            assert np.isnan(std).all() if model.scale_kind_ == "linear" else (std > 0.0).all()
+            assert np.isnan(std).all() if model.model_kind_ == "linear" else (std > 0.0).all()
     assert errors["auto"] < errors["always"]
 
 
 @pytest.mark.slow
 def test_one_width_may_move_apart():
     inputs, targets, _, _ = weak_inputs(0)
-    begun = DRVMRegressor(refine=0, select="never").fit(inputs, targets)
-    assert begun.scale_kind_ == "isotropic"
+    begun = DRVMRegressor(n_refinements=0, select="never").fit(inputs, targets)
+    assert begun.model_kind_ == "isotropic"
     np.testing.assert_allclose(begun.feature_relevance_, begun.feature_relevance_[0])
     ended = DRVMRegressor(select="never").fit(inputs, targets)
-    assert ended.scale_kind_ == "ard"
-    assert not ended.inputs_chosen_
+    assert ended.model_kind_ == "ard"
+    assert not ended.features_selected_
     assert ended.objective_ > begun.objective_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("refine", [0, 3])
-def test_always_selects_as_one_scale_for_each_input_does(refine):
+@pytest.mark.parametrize("n_refinements", [0, 3])
+def test_always_selects_as_one_scale_for_each_input_does(n_refinements):
     inputs, targets, new, _ = weak_inputs(0, 10)
-    model = DRVMRegressor(select="always", refine=refine).fit(inputs, targets)
-    same = RVMRegressor(scales=ScaleLearner("ard", refine=refine), prior="ric")
+    model = DRVMRegressor(select="always", n_refinements=n_refinements).fit(inputs, targets)
+    same = RVMRegressor(
+        length_scales=LengthScaleLearner("ard", n_refinements=n_refinements), prior="ric"
+    )
     same.fit(inputs, targets)
     np.testing.assert_array_equal(model.input_scale_, same.input_scale_)
     np.testing.assert_array_equal(model.predict(new), same.predict(new))
@@ -171,20 +173,20 @@ def test_always_selects_as_one_scale_for_each_input_does(refine):
 def test_select_says_whether_inputs_are_chosen(machine, target):
     never = machine(select="never").fit(X, target)
     assert never.get_support().all()
-    assert not never.inputs_chosen_
+    assert not never.features_selected_
     always = machine(select="always").fit(X, target)
-    assert always.scale_kind_ == "ard"
-    assert always.inputs_chosen_
+    assert always.model_kind_ == "ard"
+    assert always.features_selected_
     assert machine().fit(X[:, :1], target).get_support().all()
 
 
 @pytest.mark.slow
-def test_min_feature_gain_is_a_price(regressor, classifier):
+def test_min_feature_gain_is_a_penalty(regressor, classifier):
     np.testing.assert_array_equal(regressor.get_support(indices=True), [0, 2])
     np.testing.assert_array_equal(classifier.get_support(indices=True), [0, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is left cannot explain the target
-        dear = DRVMRegressor(select="always", min_feature_gain=1e6, refine=0).fit(X, Y)
+        dear = DRVMRegressor(select="always", min_feature_gain=1e6, n_refinements=0).fit(X, Y)
     assert dear.get_support().sum() == 1
 
 
@@ -258,7 +260,7 @@ def test_free_signs_fit_at_least_as_well():
 def test_propagation_only_adds(error_bars):
     options = {"error_bars": error_bars}
     plain = DRVMRegressor(**options).fit(X, Y)
-    full = DRVMRegressor(propagate=True, **options).fit(X, Y)
+    full = DRVMRegressor(length_scale_uncertainty=True, **options).fit(X, Y)
     far = np.vstack([TEST, 3.0 * TEST])
     mean, std = plain.predict(far, return_std=True)
     mean_full, std_full = full.predict(far, return_std=True)
@@ -275,8 +277,8 @@ def test_propagation_only_adds(error_bars):
 @pytest.mark.slow
 def test_deviations_are_in_units_of_relevances():
     units = np.array([1e-3, 1e4, 10.0, 1.0])
-    one = DRVMRegressor(propagate=True, min_feature_gain=3.0).fit(X, Y)
-    other = DRVMRegressor(propagate=True, min_feature_gain=3.0).fit(X * units, Y)
+    one = DRVMRegressor(length_scale_uncertainty=True, min_feature_gain=3.0).fit(X, Y)
+    other = DRVMRegressor(length_scale_uncertainty=True, min_feature_gain=3.0).fit(X * units, Y)
     np.testing.assert_allclose(other.feature_relevance_, one.feature_relevance_, rtol=1e-2)
     np.testing.assert_allclose(other.feature_relevance_std_, one.feature_relevance_std_, rtol=5e-2)
     _, std = one.predict(TEST, return_std=True)
@@ -287,7 +289,7 @@ def test_deviations_are_in_units_of_relevances():
 @pytest.mark.slow
 def test_several_outputs():
     both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
-    model = DRVMRegressor(propagate=True).fit(X, both)
+    model = DRVMRegressor(length_scale_uncertainty=True).fit(X, both)
     assert {0, 2, 3} <= set(model.get_support(indices=True))
     mean, std = model.predict(TEST, return_std=True)
     assert mean.shape == std.shape == (100, 2)
@@ -297,9 +299,9 @@ def test_several_outputs():
 
 @pytest.mark.parametrize("target", [np.ones(N), RNG.normal(size=N)], ids=["constant", "noise"])
 def test_targets_that_say_nothing(target):
-    model = DRVMRegressor(propagate=True, refine=3).fit(X, target)
-    assert model.scale_kind_ in ("none", "null")
-    assert not model.inputs_chosen_
+    model = DRVMRegressor(length_scale_uncertainty=True, n_refinements=3).fit(X, target)
+    assert model.model_kind_ in ("none", "null")
+    assert not model.features_selected_
     assert not model.get_support().any()
     assert (model.feature_inclusion_probability_ <= 0.5).all()
     assert np.isinf(model.feature_relevance_std_[model.feature_relevance_ > 0.0]).all()
@@ -316,7 +318,12 @@ def test_noise_selects_nothing_however_often_it_is_tried():
     for seed in range(100, 108):
         rng = np.random.default_rng(seed)
         inputs, target = rng.normal(size=(200, 10)), rng.normal(size=200)
-        assert not DRVMRegressor(refine=0, effort="fast").fit(inputs, target).get_support().any()
+        assert (
+            not DRVMRegressor(n_refinements=0, effort="fast")
+            .fit(inputs, target)
+            .get_support()
+            .any()
+        )
 
 
 @pytest.mark.slow
@@ -370,7 +377,7 @@ def test_nothing_is_known_before_fit():
         for ask in ("get_support", "get_feature_names_out"):
             with pytest.raises(NotFittedError):
                 getattr(model, ask)()
-        for name in ("feature_inclusion_probability_", "inputs_chosen_"):
+        for name in ("feature_inclusion_probability_", "features_selected_"):
             with pytest.raises(NotFittedError):
                 getattr(model, name)
         with pytest.raises(NotFittedError):
@@ -378,10 +385,10 @@ def test_nothing_is_known_before_fit():
 
 
 @pytest.mark.slow
-def test_inclusion_probability_is_half_at_the_price(regressor):
-    learnt = regressor.learnt_scales_
+def test_inclusion_probability_is_half_at_the_penalty(regressor):
+    learnt = regressor.learnt_length_scales_
     chance = regressor.feature_inclusion_probability_
-    assert ((chance > 0.5) == (learnt.gain > learnt.price)).all()
+    assert ((chance > 0.5) == (learnt.gain > learnt.penalty)).all()
     constant = np.column_stack([X, np.ones(N)])
     assert DRVMRegressor().fit(constant, Y).feature_inclusion_probability_[-1] == 0.0
 
@@ -406,7 +413,7 @@ def test_constant_and_duplicated_columns():
 
 
 def test_only_constant_columns():
-    model = DRVMRegressor(propagate=True).fit(np.ones((N, 2)), Y)
+    model = DRVMRegressor(length_scale_uncertainty=True).fit(np.ones((N, 2)), Y)
     np.testing.assert_allclose(model.predict(np.ones((3, 2))), Y.mean())
     assert not model.get_support().any()
 
@@ -472,7 +479,7 @@ def test_pickles_and_clones(regressor, classifier):
         copy = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(getattr(copy, ask)(TEST), getattr(model, ask)(TEST))
         np.testing.assert_array_equal(copy.get_support(), model.get_support())
-    full = DRVMRegressor(propagate=True).fit(X, Y)
+    full = DRVMRegressor(length_scale_uncertainty=True).fit(X, Y)
     copy = pickle.loads(pickle.dumps(full))
     np.testing.assert_array_equal(
         copy.predict(TEST, return_std=True)[1], full.predict(TEST, return_std=True)[1]
@@ -484,8 +491,12 @@ def test_pickles_and_clones(regressor, classifier):
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [
-        (DRVMRegressor(propagate="yes"), (TypeError, ValueError), "propagate"),
-        (DRVMRegressor(refine=-1), ValueError, "refine"),
+        (
+            DRVMRegressor(length_scale_uncertainty="yes"),
+            (TypeError, ValueError),
+            "length_scale_uncertainty",
+        ),
+        (DRVMRegressor(n_refinements=-1), ValueError, "n_refinements"),
         (DRVMRegressor(select="maybe"), ValueError, "select must be one of"),
         (DRVMRegressor(min_feature_gain="none"), ValueError, "min_gain|min_feature_gain"),
         (DRVMRegressor("precomputed"), ValueError, "precomputed|square"),

@@ -97,7 +97,7 @@ def test_coefficients_give_the_predictions(fits):
     together, _ = fits
     if together.get_params().get("error_bars") == "augmented":
         return  # the mean has one more atom there
-    atoms = together.atoms_.at(X)
+    atoms = together.atoms_.evaluate(X)
     assert atoms.shape == (60, len(together.relevance_))
     assert len(together.atom_names()) == len(together.relevance_)
     np.testing.assert_allclose(
@@ -127,7 +127,7 @@ def test_shapes_of_a_single_output():
     assert model.relevance_vectors_.shape == (n_relevant, 3)
     for name in "intercept_", "noise_variance_", "log_evidence_", "objective_", "effective_dof_":
         assert type(getattr(model, name)) is float, name
-    assert type(model.saturated_) is bool
+    assert type(model.reached_max_active_) is bool
     assert type(model.converged_) is bool
     assert type(model.n_iter_) is int
     assert model.predict(X[:5]).shape == (5,)

@@ -23,7 +23,7 @@ EVERY_CHECK = [
 ]
 OTHERS = [
     RVMRegressor("matern52", prior="bic", effort="fast"),
-    RVMRegressor(scales=None, solver="mackay"),
+    RVMRegressor(length_scales=None, solver="mackay"),
     RVMRegressor(solver="em", centers=10),
     RVMRegressor(solver="textbook"),
     RVMRegressor(low_memory=True, centers=40),
@@ -35,7 +35,7 @@ OTHERS = [
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis()),
-    SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard"),
+    SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="ard"),
 ]
 
 # The checks fit targets without noise, targets that are noise and repeated rows; a warning is then

@@ -224,8 +224,14 @@ def test_numbers_still_reach_functions_as_numbers():
         (RVMRegressor(), r"X must hold numbers.* row 0 holds the text '\w+'.*StringSpectrum"),
         (RVMClassifier(), "X must hold numbers.*TfidfVectorizer"),
         (RVMRegressor(StringSpectrum(2) + RBF()), "X must hold numbers"),
-        (RVMRegressor(StringSpectrum(2), scales="ard"), "scales can be learnt for inputs that are"),
-        (RVMRegressor(StringSpectrum(2), scales="kernel"), "scales can be learnt for inputs that"),
+        (
+            RVMRegressor(StringSpectrum(2), length_scales="ard"),
+            "scales can be learnt for inputs that are",
+        ),
+        (
+            RVMRegressor(StringSpectrum(2), length_scales="kernel"),
+            "scales can be learnt for inputs that",
+        ),
         (DRVMRegressor(StringSpectrum(2)), "scales can be learnt for inputs that are numbers"),
     ],
     ids=repr,

@@ -56,7 +56,7 @@ CLASSIFIERS = (
 EXPORTABLE = REGRESSORS + CLASSIFIERS
 REFUSED = {
     "regressor_augmented": "keeps all training rows",
-    "drvm_propagate": "give std=False, or fit with propagate=False",
+    "drvm_propagate": "give std=False, or fit with length_scale_uncertainty=False",
     "polynomial_basis": "this one has PolynomialAtoms",
     "cosine_basis": "this one has CosineAtoms",
     "union": "this one has UnionAtoms",

@@ -47,7 +47,7 @@ def _at_its_centre():
     """A model whose mean is the centre itself, far from the data."""
     model = RVMRegressor(gamma=0.1).fit(X, WIDE)
     output = model.outputs_[0]
-    far = output.posterior.predict(output.atoms.at(np.full((1, 3), 1e3)))[0]
+    far = output.posterior.predict(output.atoms.evaluate(np.full((1, 3), 1e3)))[0]
     object.__setattr__(output, "novelty", replace(output.novelty, centre=float(far)))
     return model
 
@@ -59,7 +59,9 @@ MAKERS = {
     "two_outputs": lambda: RVMRegressor().fit(X, np.column_stack([WAVE, WIDE])),
     "one_is_constant": lambda: RVMRegressor().fit(X, np.column_stack([np.full(80, 3.0), WIDE])),
     "at_its_centre": _at_its_centre,
-    "noisy": lambda: RVMRegressor(scales="isotropic").fit(X, np.column_stack([WAVE, WIDE]) + NOISE),
+    "noisy": lambda: RVMRegressor(length_scales="isotropic").fit(
+        X, np.column_stack([WAVE, WIDE]) + NOISE
+    ),
     "tiny": lambda: RVMRegressor(gamma=0.1).fit(X, 1e-120 * WIDE),
     "huge": lambda: RVMRegressor(gamma=0.1).fit(X, 1e120 * WIDE),
     "without_noise": lambda: RVMRegressor(gamma=0.3).fit(X, np.sin(X[:, 0])),
@@ -150,7 +152,7 @@ def test_means_fall_back():
     model, inputs, (mean, _) = asked("wide_kernels")
     formula = formula_of(model, std=False)
     assert formula.falls_back
-    sparse = model.outputs_[0].posterior.predict(model.outputs_[0].atoms.at(inputs))
+    sparse = model.outputs_[0].posterior.predict(model.outputs_[0].atoms.evaluate(inputs))
     assert np.abs(sparse - mean[:, 0]).max() > 1.0
     assert "moves towards their mean" in export_python(model, std=False)
 

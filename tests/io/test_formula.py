@@ -98,7 +98,9 @@ def test_inputs_that_do_not_matter_are_left_out():
 def test_vectors_and_covers_are_shared():
     model = zoo.fitted("one_vs_rest")[0]
     formula = formula_of(model)
-    together = {row.tobytes() for machine in model.panel_.machines for row in machine.atoms.centers}
+    together = {
+        row.tobytes() for machine in model.class_model_.models for row in machine.atoms.centers
+    }
     assert len(formula.kernel_tables[0].vectors) == len(together)
     assert len(formula.covers) == 1
     assert {member.cover for member in formula.members} == {0}
@@ -109,7 +111,7 @@ def test_vectors_and_covers_are_shared():
 @pytest.mark.parametrize("name", ["classifier", "softmax_scales"])
 def test_every_model_of_an_average_is_a_member(name):
     model, new = zoo.fitted(name)
-    formula, n_models = formula_of(model), len(model.average_.panels)
+    formula, n_models = formula_of(model), len(model.average_.models)
     assert len(formula.members) == len(formula.kernel_tables) == n_models > 1
     np.testing.assert_allclose(
         [member.weight for member in formula.members], model.average_.weights
@@ -121,7 +123,7 @@ def test_shares_that_a_linear_model_is_mixed_with_are_exported():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 5))
     model = SparseBayesClassifier(LinearBasis(), min_gain=0.0).fit(X, rng.integers(0, 2, 60))
-    assert model.panel_.shrinkage > 0.0
+    assert model.class_model_.shrinkage > 0.0
     np.testing.assert_allclose(formula_of(model).evaluate(X)[0], model.predict_proba(X), rtol=1e-10)
 
 

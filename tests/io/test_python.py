@@ -70,7 +70,7 @@ def test_as_a_program(name, tmp_path):
 @pytest.mark.parametrize(("name", "kind"), [("regressor", "ard"), ("drvm", "ard")])
 def test_std_is_calibrated(name, kind):
     model = zoo.fitted(name)[0]
-    assert model.scale_kind_ == kind
+    assert model.model_kind_ == kind
     assert name != "regressor" or model.calibration_ > 1.02
     said = executed(export_python(model))["predict_std"](zoo.NEW[0].tolist())
     assert said == pytest.approx(model.predict(zoo.NEW[:1], return_std=True)[1][0], rel=1e-9)
@@ -78,7 +78,7 @@ def test_std_is_calibrated(name, kind):
 
 def test_linear_models_are_written_without_error_bars():
     model = zoo.fitted("regressor_linear")[0]
-    assert model.scale_kind_ == "linear"
+    assert model.model_kind_ == "linear"
     with pytest.raises(ExportError, match="export without error bars"):
         export_python(model)
     said = executed(export_python(model, std=False))["predict"](zoo.NEW[0].tolist())

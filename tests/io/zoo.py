@@ -61,7 +61,7 @@ from relvec.kernels import (
     ThinPlateSpline,
     Warped,
 )
-from relvec.learning import ScaleLearner, ScaleTuning
+from relvec.learning import LengthScaleLearner, LengthScaleTuning
 from relvec.priors import FlatPrior, GammaPrior, InverseGamma, LaplacePrior, SmoothnessPrior
 
 _rng = np.random.default_rng(0)
@@ -145,10 +145,13 @@ _MAKERS = {
     "regressor_null": lambda: (RVMRegressor().fit(X, _NOISE), NEW),
     "two_outputs": lambda: (RVMRegressor(gamma=0.1).fit(X, np.column_stack([Y, Y**2])), NEW),
     "two_outputs_scales": lambda: (RVMRegressor().fit(X, np.column_stack([Y, Y**2])), NEW),
-    "isotropic": lambda: (RVMRegressor(scales="isotropic").fit(X, Y), NEW),
-    "scale_learner": lambda: (RVMRegressor(scales=ScaleLearner("ard", refine=1)).fit(X, Y), NEW),
+    "isotropic": lambda: (RVMRegressor(length_scales="isotropic").fit(X, Y), NEW),
+    "scale_learner": lambda: (
+        RVMRegressor(length_scales=LengthScaleLearner("ard", n_refinements=1)).fit(X, Y),
+        NEW,
+    ),
     "learnt_kernel": lambda: (
-        RVMRegressor(ConstantKernel() * RBF(), scales="kernel").fit(X, Y),
+        RVMRegressor(ConstantKernel() * RBF(), length_scales="kernel").fit(X, Y),
         NEW,
     ),
     "warm_start": lambda: (_warm(), NEW),
@@ -158,7 +161,7 @@ _MAKERS = {
         SQUARE[:10, :20],
     ),
     "drvm": lambda: (DRVMRegressor().fit(X, Y), NEW),
-    "drvm_propagate": lambda: (DRVMRegressor(propagate=True).fit(X, Y), NEW),
+    "drvm_propagate": lambda: (DRVMRegressor(length_scale_uncertainty=True).fit(X, Y), NEW),
     "drvm_laplace": lambda: (DRVMRegressor(prior="laplace").fit(X, Y), NEW),
     "linear_basis": lambda: (SparseBayesRegressor(LinearBasis()).fit(X, Y), NEW),
     "polynomial_basis": lambda: (SparseBayesRegressor(PolynomialBasis()).fit(X, Y), NEW),
@@ -261,7 +264,7 @@ _MAKERS = {
         TEXTS[:9],
     ),
     "tuned_scales": lambda: (
-        RVMRegressor(scales=ScaleLearner("ard", tuning=ScaleTuning())).fit(X, Y),
+        RVMRegressor(length_scales=LengthScaleLearner("ard", tuning=LengthScaleTuning())).fit(X, Y),
         NEW,
     ),
     "denoiser": lambda: (SmoothDenoiser().fit(_signal()), _signal()),

@@ -77,7 +77,7 @@ def test_a_warped_kernel_is_the_kernel_of_warped_inputs():
 
 
 def test_parameters_of_a_warped_kernel_are_learnt():
-    model = RVMRegressor(Warped(RBF(1.0), first_log), scales="kernel").fit(X, Y)
+    model = RVMRegressor(Warped(RBF(1.0), first_log), length_scales="kernel").fit(X, Y)
     assert isinstance(model.kernel_, Warped)
     assert 0.05 < model.kernel_.kernel.length_scale < 0.9
     assert model.score(X, Y) > 0.9
@@ -162,7 +162,7 @@ def test_spectral_mixture_is_learnt():
     y = np.sin(2 * np.pi * 0.8 * line[:, 0]) * np.exp(-0.1 * line[:, 0])
     y = y + 0.05 * rng.normal(size=90)
     start = SpectralMixture([1.0], [0.7], [0.01])
-    model = RVMRegressor(start, scales="kernel").fit(line, y)
+    model = RVMRegressor(start, length_scales="kernel").fit(line, y)
     assert np.ravel(model.kernel_.means)[0] == pytest.approx(0.8, abs=0.05)
     assert model.score(line, y) > 0.95
 

@@ -230,7 +230,7 @@ def test_softmax_bound_is_bohnings():
     gram = np.einsum("n,nki,kl,nlj->ij", labels.weight, effects, fixed, effects)
     hessian = gram + np.diag(mode.hessian.precision)
     np.testing.assert_allclose(bound.covariance, np.linalg.inv(hessian), rtol=1e-6, atol=1e-9)
-    # the intercepts have no price
+    # the intercepts have no penalty
     own = (1.0 - mode.hessian.precision * np.linalg.inv(hessian).diagonal())[:5].sum()
     assert bound.degrees_of_atoms.sum() == pytest.approx(own)
 

@@ -12,7 +12,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import multivariate_normal
 
 from relvec.learning.feature_rule import half_normal_gain, weigh_inputs
-from relvec.learning.scale_uncertainty import scale_deviations
+from relvec.learning.length_scale_uncertainty import scale_deviations
 
 
 def log_evidence(s, q, b):
@@ -115,10 +115,10 @@ def test_choice_is_that_of_enumeration(seed):
     truth = np.array([0.8, 0.6 * (seed % 2), 0.0])
     H = A.T @ A
     h = A.T @ (A @ truth + rng.normal(size=30))
-    price = 1.5
-    kept, mean, gain = weigh_inputs(H, h - H @ scale, scale, price)
+    penalty = 1.5
+    kept, mean, gain = weigh_inputs(H, h - H @ scale, scale, penalty)
     worth = {
-        support: support_evidence(H, h, support) - price * len(support)
+        support: support_evidence(H, h, support) - penalty * len(support)
         for size in range(4)
         for support in itertools.combinations(range(3), size)
     }
@@ -127,7 +127,7 @@ def test_choice_is_that_of_enumeration(seed):
     assert (mean[~kept] == 0.0).all()
     assert (mean[kept] > 0.0).all()
     assert (gain >= 0.0).all()
-    assert (gain[kept] > price).all()
+    assert (gain[kept] > penalty).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared
 
 from relvec import RVMClassifier, RVMRegressor
 from relvec.kernels import Periodic, SpectralMixture
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 from relvec.learning.kernel_parameters import spectral_peaks
 
 PERIOD = 1.7
@@ -48,15 +48,15 @@ def test_the_first_peak_is_that_of_least_squares():
 @pytest.mark.parametrize("start", [0.5, 1.0, 1.5, 2.0, 3.0])
 def test_a_period_is_found_from_anywhere(start):
     X, y = wave()
-    model = RVMRegressor(ExpSineSquared(1.0, start), scales="kernel").fit(X, y)
+    model = RVMRegressor(ExpSineSquared(1.0, start), length_scales="kernel").fit(X, y)
     assert model.kernel_.periodicity == pytest.approx(PERIOD, abs=0.02)
-    assert model.scale_kind_ == "kernel"
+    assert model.model_kind_ == "kernel"
     assert 0 < len(model.relevance_) < 10
 
 
 def test_a_period_beside_a_trend_and_of_another_kernel():
     X, y = wave()
-    model = RVMRegressor(Periodic(period=5.0) + RBF(1.0), scales="kernel")
+    model = RVMRegressor(Periodic(period=5.0) + RBF(1.0), length_scales="kernel")
     model.fit(X, y + 0.3 * X[:, 0])
     assert model.kernel_.k1.period == pytest.approx(PERIOD, abs=0.02)
 
@@ -65,33 +65,34 @@ def test_a_period_beside_a_trend_and_of_another_kernel():
 def test_a_frequency_and_a_period_of_labels():
     X, y = wave(n_samples=120)
     kernel = SpectralMixture([1.0], [5.0], [0.1])
-    found = RVMRegressor(kernel, scales="kernel").fit(X, y).kernel_
+    found = RVMRegressor(kernel, length_scales="kernel").fit(X, y).kernel_
     assert float(np.ravel(found.means)[0]) == pytest.approx(1.0 / PERIOD, abs=0.05)
-    model = RVMClassifier(ExpSineSquared(1.0, 3.0), scales="kernel").fit(X, y > 0.0)
+    model = RVMClassifier(ExpSineSquared(1.0, 3.0), length_scales="kernel").fit(X, y > 0.0)
     assert model.kernel_.periodicity == pytest.approx(PERIOD, abs=0.03)
 
 
 def test_a_period_below_its_bound_is_found_as_a_multiple():
     X, y = wave()
     kernel = ExpSineSquared(1.0, 2.5, periodicity_bounds=(2.0, 10.0))
-    model = RVMRegressor(kernel, scales="kernel").fit(X, y)
+    model = RVMRegressor(kernel, length_scales="kernel").fit(X, y)
     assert model.kernel_.periodicity == pytest.approx(2.0 * PERIOD, abs=0.05)
 
 
 @pytest.mark.parametrize("start", [0.01, 100.0])
 def test_a_length_scale_is_found_from_far_away(start):
     X, y = wave()
-    length = RVMRegressor(RBF(start), scales="kernel").fit(X, y).kernel_.length_scale
-    near = RVMRegressor(RBF(0.5), scales="kernel").fit(X, y).kernel_.length_scale
+    length = RVMRegressor(RBF(start), length_scales="kernel").fit(X, y).kernel_.length_scale
+    near = RVMRegressor(RBF(0.5), length_scales="kernel").fit(X, y).kernel_.length_scale
     assert length == pytest.approx(near, rel=0.05)
 
 
 def test_the_evidence_is_never_below_that_of_one_climb():
     X, y = wave()
     for kernel in (ConstantKernel(1.0) * RBF(1.0), ExpSineSquared(1.0, 1.6)):
-        start = ScaleLearner("kernel", max_iter=1)
+        start = LengthScaleLearner("kernel", max_iter=1)
         [once], [learnt] = (
-            learner.learn(kernel, X, y[:, None]) for learner in (start, ScaleLearner("kernel"))
+            learner.learn(kernel, X, y[:, None])
+            for learner in (start, LengthScaleLearner("kernel"))
         )
         assert learnt.log_evidence >= once.log_evidence
 
@@ -99,20 +100,20 @@ def test_the_evidence_is_never_below_that_of_one_climb():
 def test_a_bound_that_binds_is_warned_of():
     X, y = wave()
     with pytest.warns(ConvergenceWarning, match="length_scale of the kernel ended at a bound"):
-        RVMRegressor(RBF(1.5, (1.0, 1.8)), scales="kernel").fit(X, y)
+        RVMRegressor(RBF(1.5, (1.0, 1.8)), length_scales="kernel").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # that an input does not matter is no fault of the bound
         other = np.c_[X, np.random.default_rng(9).normal(size=len(X))]
-        RVMRegressor(RBF([1.0, 1.0]), scales="kernel").fit(other, y)
+        RVMRegressor(RBF([1.0, 1.0]), length_scales="kernel").fit(other, y)
 
 
 def test_where_nothing_is_learnt_that_is_said():
     X, _ = wave()
     y = np.random.default_rng(5).normal(size=len(X))
     given = ExpSineSquared(1.0, 2.0)
-    model = RVMRegressor(given, scales="kernel").fit(X, y)
-    assert model.scale_kind_ in ("none", "null")
+    model = RVMRegressor(given, length_scales="kernel").fit(X, y)
+    assert model.model_kind_ in ("none", "null")
     assert model.kernel_ == given
     assert not hasattr(model, "input_scale_")
-    assert len(model.relevance_) == 0 or model.scale_kind_ == "none"
+    assert len(model.relevance_) == 0 or model.model_kind_ == "none"

@@ -65,11 +65,11 @@ def test_explicit_columns_add_to_the_covariance():
 def test_derivatives(kernel, weighted):
     weight = np.linspace(0.5, 2.5, 24) if weighted else None
     process = LabelProcess(X, CLASSES, weight, U)
-    point = process.at(kernel, SCALE, 1.2, -0.5, kernel.theta)
+    point = process.evaluate(kernel, SCALE, 1.2, -0.5, kernel.theta)
 
     def value(scale=SCALE, signal=1.2, explicit=-0.5, theta=None):
         theta = kernel.theta if theta is None else theta
-        return process.at(kernel, scale, signal, explicit, theta, slopes=False).log_evidence
+        return process.evaluate(kernel, scale, signal, explicit, theta, slopes=False).log_evidence
 
     def slope(move):
         """Fourth order, wide steps: the mode is only known to the root of rounding errors."""
@@ -128,10 +128,10 @@ def test_a_class_that_does_not_occur_says_nothing():
 
 def test_memory_of_the_last_mode_does_not_change_the_answer():
     process = LabelProcess(X, CLASSES)
-    fresh = process.at(RBF(1.0), SCALE, 1.0).log_evidence
+    fresh = process.evaluate(RBF(1.0), SCALE, 1.0).log_evidence
     for signal in (9.0, -6.0):
-        process.at(RBF(0.1), 50.0 * SCALE, signal)
-    assert process.at(RBF(1.0), SCALE, 1.0).log_evidence == pytest.approx(fresh, abs=1e-7)
+        process.evaluate(RBF(0.1), 50.0 * SCALE, signal)
+    assert process.evaluate(RBF(1.0), SCALE, 1.0).log_evidence == pytest.approx(fresh, abs=1e-7)
 
 
 def test_separable_labels_are_no_trouble():

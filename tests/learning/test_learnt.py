@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 from relvec.learning.learnt import merged
 
 RNG = np.random.default_rng(0)
@@ -14,7 +14,7 @@ SECOND = X[:, 1:2] ** 2 + 0.1 * np.random.default_rng(1).normal(size=(80, 1))
 
 
 def learn(target, kind="ard"):
-    return ScaleLearner(kind).learn(RBF(), X, target)
+    return LengthScaleLearner(kind).learn(RBF(), X, target)
 
 
 def test_a_width_that_is_no_longer_common_is_a_scale_for_each():

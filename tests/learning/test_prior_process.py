@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from relvec import RVMRegressor
 from relvec.kernels import ScaledInputs
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 from relvec.learning.prior_process import PriorProcessTuning, _Profile, fit_prior_process
 
 
@@ -26,7 +26,7 @@ def evidence(kernel, X, y):
 def test_the_evidence_is_that_of_dense_algebra():
     X, y = problem(30, 2)
     profile = _Profile(X, y, np.ones(30))
-    value, variance = profile.at(RBF(1.0))
+    value, variance = profile.evaluate(RBF(1.0))
     # contrasts free of the mean; the noise variance at its best for the ratio that was found
     basis = np.linalg.svd(np.ones((1, 30)))[2][1:]
     K, t = basis @ RBF(1.0)(X) @ basis.T, basis @ y / profile.unit
@@ -48,7 +48,7 @@ def test_scales_with_the_floor_are_within_a_confidence_region(n_inputs):
     """Also where a floor under hundreds of inputs outweighs the scales of two at once."""
     X, y = problem(n_inputs=n_inputs)
     y = X[:, 0] - X[:, 1] + 0.1 * y if n_inputs == 300 else y  # straight: tiny scales
-    [learnt] = ScaleLearner("ard").learn(RBF(0.5**0.5), X, y[:, None])
+    [learnt] = LengthScaleLearner("ard").learn(RBF(0.5**0.5), X, y[:, None])
     process = fit_prior_process(learnt.kernel, X, y, None, learnt)
     given = ScaledInputs(learnt.kernel.kernel, learnt.scale / learnt.width)
     tuning = PriorProcessTuning()

@@ -44,7 +44,7 @@ def brute_evidence(kernel, scale, g, h=0.0, U=None, X=X, T=T):
 @pytest.mark.parametrize("explicit", [None, U])
 def test_is_the_density_of_contrasts(kernel, n_targets, explicit):
     process = Process(X, T[:, :n_targets], None, explicit)
-    point = process.at(kernel, SCALE, math.log(7.0), math.log(0.4), slopes=False)
+    point = process.evaluate(kernel, SCALE, math.log(7.0), math.log(0.4), slopes=False)
     expected = brute_evidence(kernel, SCALE, 7.0, 0.4, explicit, T=T[:, :n_targets])
     assert point.log_evidence == pytest.approx(expected, abs=1e-9)
 
@@ -84,11 +84,11 @@ def test_weights_count_copies(explicit):
 def test_derivatives(kernel, weighted):
     weight = np.linspace(0.5, 2.5, 15) if weighted else None
     process = Process(X, T, weight, U)
-    point = process.at(kernel, SCALE, 1.2, -0.5, kernel.theta)
+    point = process.evaluate(kernel, SCALE, 1.2, -0.5, kernel.theta)
 
     def value(scale=SCALE, signal=1.2, explicit=-0.5, theta=None):
         theta = kernel.theta if theta is None else theta
-        return process.at(kernel, scale, signal, explicit, theta, slopes=False).log_evidence
+        return process.evaluate(kernel, scale, signal, explicit, theta, slopes=False).log_evidence
 
     step = 1e-5
     close = {"rel": 1e-5, "abs": 1e-6}
@@ -111,14 +111,16 @@ def test_derivatives(kernel, weighted):
 def test_derivative_of_inputs_that_are_left_out():
     scale = np.array([0.8, 0.0, 0.1])
     process = Process(X, T)
-    inside = process.at(RBF(0.9), scale, 1.2)
-    everywhere = process.at(RBF(0.9), scale, 1.2, everywhere=True)
+    inside = process.evaluate(RBF(0.9), scale, 1.2)
+    everywhere = process.evaluate(RBF(0.9), scale, 1.2, everywhere=True)
     assert inside.scale[1] == 0.0
     np.testing.assert_allclose(inside.scale[[0, 2]], everywhere.scale[[0, 2]], rtol=1e-10)
     step = 1e-6
 
     def value(extra):
-        return process.at(RBF(0.9), scale + extra * np.eye(3)[1], 1.2, slopes=False).log_evidence
+        return process.evaluate(
+            RBF(0.9), scale + extra * np.eye(3)[1], 1.2, slopes=False
+        ).log_evidence
 
     slope = (4.0 * value(step) - value(2.0 * step) - 3.0 * value(0.0)) / (2.0 * step)
     assert everywhere.scale[1] == pytest.approx(slope, rel=1e-4)

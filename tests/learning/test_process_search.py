@@ -1,4 +1,4 @@
-"""The search over scales and inputs: climbs, deletions, entries, screening, prices."""
+"""The search over scales and inputs: climbs, deletions, entries, screening, penalties."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from relvec.kernels import Laplacian
 from relvec.learning.label_process import LabelProcess
+from relvec.learning.length_scales import entry_penalty
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
-from relvec.learning.scales import entry_price
 from relvec.learning.screening import single_scores
-from relvec.learning.tuning import ScaleTuning
+from relvec.learning.tuning import LengthScaleTuning
 
 SMALLEST_SCALE, TIE = 2e-6, 0.2
-TUNING = ScaleTuning(smallest_scale=SMALLEST_SCALE, tie=TIE)
+TUNING = LengthScaleTuning(smallest_scale=SMALLEST_SCALE, tie=TIE)
 RNG = np.random.default_rng(8)
 N, P = 60, 6
 X = RNG.normal(size=(N, P))
@@ -64,7 +64,7 @@ def test_climb_never_lowers_the_objective(process, targets, move, kernel):
 def test_climb_of_everything_ends_where_it_is_flat():
     search = search_of(tuning=TUNING)
     end = search.climb(search.start(np.full(P, 0.1)), 200)
-    point = search.process.at(search.kernel, *end[:4])
+    point = search.process.evaluate(search.kernel, *end[:4])
     inside = (end.scale > 2.0 * SMALLEST_SCALE) & (end.scale < 0.5 * search.largest)
     log_scale = np.log(end.scale)
     slope = end.scale * point.scale - TIE * (log_scale - log_scale.mean())
@@ -82,14 +82,14 @@ def test_climb_that_cannot_rise_returns_where_it_started():
     assert search.climb(bumped, 5) is bumped
 
 
-def test_objective_is_the_evidence_less_the_price_of_unequal_scales():
+def test_objective_is_the_evidence_less_the_penalty_of_unequal_scales():
     search = search_of(tuning=TUNING)
     scale = np.array([0.0, 0.2, 0.0, 0.7, 1.5, 0.0])
     fit = search.valued(ProcessFit(scale, 1.0, 0.0, np.empty(0), -math.inf))
     logs = np.log([0.2, 0.7, 1.5])
-    price = 0.5 * TIE * ((logs - logs.mean()) ** 2).sum()
-    assert fit.log_evidence == search.process.at(search.kernel, scale, 1.0).log_evidence
-    assert fit.objective == pytest.approx(fit.log_evidence - price)
+    penalty = 0.5 * TIE * ((logs - logs.mean()) ** 2).sum()
+    assert fit.log_evidence == search.process.evaluate(search.kernel, scale, 1.0).log_evidence
+    assert fit.objective == pytest.approx(fit.log_evidence - penalty)
 
 
 def test_bounds_hold():
@@ -133,7 +133,7 @@ def test_prune_takes_out_what_was_planted_to_be_irrelevant(process, targets):
     fit = search.climb(search.start(np.full(P, 0.3)), 40)
     pruned = search.prune(fit, 2.0)
     assert set(pruned.inputs) == {1, 4}
-    # each one that went was cheap: what is left is worth as much, prices included
+    # each one that went was cheap: what is left is worth as much, penalties included
     assert pruned.objective + 2.0 * (P - 2) > fit.objective - 0.1
 
 
@@ -145,7 +145,7 @@ def test_prune_never_takes_the_last_input():
     assert search.prune(one, 1e6) is one
 
 
-def test_prune_at_no_price_loses_nothing():
+def test_prune_at_no_penalty_loses_nothing():
     search = search_of()
     fit = search.climb(search.start(np.full(P, 0.1)), 40)
     pruned = search.prune(fit, 0.0)
@@ -244,19 +244,19 @@ def test_screening_of_labels_and_of_several_targets():
     assert screened(Process(X, both), 2)[[0, 5]].all()
 
 
-# ------------------------------------------------------------------ prices
+# ------------------------------------------------------------------ penalties
 
 
 @pytest.mark.parametrize("n_inputs", [4, 10, 100, 5000])
-def test_price_lets_one_and_a_half_in_of_what_does_not_matter(n_inputs):
-    price = entry_price("auto", n_inputs)
-    assert n_inputs * norm.sf(math.sqrt(2.0 * price)) == pytest.approx(1.5)
+def test_penalty_lets_one_and_a_half_in_of_what_does_not_matter(n_inputs):
+    penalty = entry_penalty("auto", n_inputs)
+    assert n_inputs * norm.sf(math.sqrt(2.0 * penalty)) == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("n_inputs", [1, 2, 3])
 def test_few_inputs_are_free(n_inputs):
-    assert entry_price("auto", n_inputs) == 0.0
+    assert entry_penalty("auto", n_inputs) == 0.0
 
 
-def test_a_given_price_is_taken():
-    assert entry_price(3, 1000) == 3.0
+def test_a_given_penalty_is_taken():
+    assert entry_penalty(3, 1000) == 3.0

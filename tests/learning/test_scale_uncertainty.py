@@ -11,8 +11,8 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 from relvec.bases import KernelAtoms
 from relvec.kernels import Laplacian, ScaledInputs
-from relvec.learning.learnt import LearntScales
-from relvec.learning.scale_uncertainty import _follow, measure_scales
+from relvec.learning.learnt import LearntLengthScales
+from relvec.learning.length_scale_uncertainty import _follow, measure_scales
 from relvec.moments import SufficientStatistics
 from relvec.posterior import condition
 from tests.learning.test_sparse_evidence import (
@@ -34,7 +34,7 @@ from tests.learning.test_sparse_evidence import (
 def fit_at(kernel, scale, theta, weight=None, *, centre=True, noise=None, target=T):
     """Return the model of these precisions, with the kernels of these scales."""
     atoms = KernelAtoms(ScaledInputs(kernel, scale), CENTERS)
-    statistics = SufficientStatistics(len(CENTERS)).update(atoms.at(X), target, weight)
+    statistics = SufficientStatistics(len(CENTERS)).update(atoms.evaluate(X), target, weight)
     moments = statistics.moments(centre=centre)
     posterior = condition(
         moments, np.arange(len(CENTERS)), theta, has_intercept=centre, noise_variance=noise
@@ -123,7 +123,7 @@ def test_uncertainty_of_inputs_that_are_in_the_model():
 
 def learnt_scales(kind="ard"):
     spread = np.array([1.0, 2.0, 0.5])
-    return LearntScales(
+    return LearntLengthScales(
         kernel=ScaledInputs(RBF(0.9), SCALE),
         scale=SCALE,
         relevance=SCALE * spread**2,

@@ -99,23 +99,23 @@ def test_value_is_that_of_dense_matrices(case):
         fit = n * np.log(quadratic) if noise is None else quadratic / noise
         return -0.5 * (fit + log_det) - c * degrees - 0.5 * rate * np.exp(-theta).sum()
 
-    assert model.at(theta, SCALE).objective == pytest.approx(brute(theta, SCALE), abs=1e-9)
+    assert model.evaluate(theta, SCALE).objective == pytest.approx(brute(theta, SCALE), abs=1e-9)
     moved = theta[::-1].copy()
-    assert model.at(moved, 2.0 * SCALE).objective == pytest.approx(
+    assert model.evaluate(moved, 2.0 * SCALE).objective == pytest.approx(
         brute(moved, 2.0 * SCALE), abs=1e-9
     )
 
 
 def test_derivatives(case):
     model, _, theta, _ = case
-    point = model.at(theta, SCALE)
+    point = model.evaluate(theta, SCALE)
     step = 1e-5
     for k, e in enumerate(step * np.eye(len(theta))):
-        up, down = model.at(theta + e, SCALE), model.at(theta - e, SCALE)
+        up, down = model.evaluate(theta + e, SCALE), model.evaluate(theta - e, SCALE)
         slope = (up.objective - down.objective) / (2 * step)
         assert point.theta[k] == pytest.approx(slope, rel=1e-5, abs=1e-6)
     for k, e in enumerate(step * np.eye(P)):
-        up, down = model.at(theta, SCALE + e), model.at(theta, SCALE - e)
+        up, down = model.evaluate(theta, SCALE + e), model.evaluate(theta, SCALE - e)
         slope = (up.objective - down.objective) / (2 * step)
         assert point.scale[k] == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
@@ -171,7 +171,7 @@ def test_climb_raises_the_objective_and_keeps_zeros(options):
     theta = np.zeros(len(CENTERS) + model.others.shape[1])
     moved, there, rise = model.climb(theta, scale, 10)
     assert rise > 0.1
-    total = model.at(moved, there).objective - model.at(theta, scale).objective
+    total = model.evaluate(moved, there).objective - model.evaluate(theta, scale).objective
     assert total == pytest.approx(rise, abs=1e-9)
     assert there[1] == 0.0
     assert (there[[0, 2]] > 0.0).all()
@@ -203,5 +203,5 @@ def test_a_constant_target_has_no_objective_to_climb():
 
 def test_atoms_that_are_constant_are_not_defined():
     model, *_ = make()
-    assert model.at(np.zeros(6), np.zeros(P)) is None
+    assert model.evaluate(np.zeros(6), np.zeros(P)) is None
     assert model.information(np.zeros(6), np.zeros(P)) is None

@@ -27,7 +27,7 @@ Z = RNG.normal(size=(50, 6))
 T = Z[:, 0] + 0.35 * Z[:, 1] + RNG.normal(size=50)
 
 
-def objective(Phi, precision, noise, target, price=0.0, rate=0.0, weight=None):
+def objective(Phi, precision, noise, target, penalty=0.0, rate=0.0, weight=None):
     """Log evidence of a model with a flat intercept and some precisions, written out."""
     weight = np.ones(len(target)) if weight is None else weight
     root = np.sqrt(weight)
@@ -39,10 +39,10 @@ def objective(Phi, precision, noise, target, price=0.0, rate=0.0, weight=None):
     dof = len(target) - noise * np.trace(np.linalg.inv(C))
     value = -0.5 * (np.linalg.slogdet(C)[1] + target @ np.linalg.solve(C, target))
     lam = precision[used] * noise / (Phi[:, used] ** 2).sum(axis=0)
-    return value - price * dof - 0.5 * rate * (1.0 / lam).sum()
+    return value - penalty * dof - 0.5 * rate * (1.0 / lam).sum()
 
 
-def check_by_brute_force(model, Phi, X, y, price=0.0, rate=0.0, atoms=None, weight=None):
+def check_by_brute_force(model, Phi, X, y, penalty=0.0, rate=0.0, atoms=None, weight=None):
     display = AtomEvidenceDisplay.from_estimator(model, X, y, atoms=atoms, sample_weight=weight)
     last = model[-1] if hasattr(model, "steps") else model
     precision = np.full(Phi.shape[1], np.inf)
@@ -52,7 +52,7 @@ def check_by_brute_force(model, Phi, X, y, price=0.0, rate=0.0, atoms=None, weig
     def value(atom, at):
         changed = precision.copy()
         changed[atom] = at
-        return objective(Phi, changed, noise, y, price, rate, weight)
+        return objective(Phi, changed, noise, y, penalty, rate, weight)
 
     for number, atom in zip(atoms, display.atoms, strict=True):
         assert atom.is_kept == np.isfinite(precision[number])
@@ -81,13 +81,13 @@ def check_by_brute_force(model, Phi, X, y, price=0.0, rate=0.0, atoms=None, weig
     ("prior", "price", "rate"),
     [("flat", 0.0, 0.0), (SmoothnessPrior(1.5), 1.5, 0.0), (LaplacePrior(2.0), 0.0, 2.0)],
 )
-def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, price, rate):
+def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, penalty, rate):
     columns = SparseBayesRegressor(LinearBasis(), prior=prior, min_gain=1e-3).fit(Z, T)
-    check_by_brute_force(columns, Z, Z, T, price, rate, atoms=range(6))
+    check_by_brute_force(columns, Z, Z, T, penalty, rate, atoms=range(6))
     kernels = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
     Phi = np.exp(-0.3 * (X - X.T) ** 2)
     atoms = [*kernels.relevance_[:2], 3, 20]
-    check_by_brute_force(kernels, Phi, X, Y, price, rate, atoms=list(dict.fromkeys(atoms)))
+    check_by_brute_force(kernels, Phi, X, Y, penalty, rate, atoms=list(dict.fromkeys(atoms)))
 
 
 def test_weights_of_rows_and_steps_before_the_model():
@@ -103,7 +103,7 @@ def test_weights_of_rows_and_steps_before_the_model():
 @pytest.mark.parametrize(
     "model",
     [
-        RVMRegressor(scales="ard"),
+        RVMRegressor(length_scales="ard"),
         DRVMRegressor(),
         SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()),
         RVMRegressor(gamma=0.1, centers=20, random_state=0),
@@ -121,7 +121,7 @@ def test_all_regressors_are_drawn(model):
             np.testing.assert_allclose(atom.best_precision, atom.precision, rtol=0.05)
             assert np.isclose(model.weight_precision_, atom.precision).any()
         else:
-            assert atom.best_gain <= atom.entry_price + 1e-3
+            assert atom.best_gain <= atom.entry_penalty + 1e-3
 
 
 @pytest.mark.parametrize("prior", ["flat", "bic"])
@@ -148,7 +148,7 @@ def test_the_target_along_an_atom_and_across_it(prior):
         # an ellipse and the circle tell the target apart by what the atom brings
         wide = 1.0 + atom.sparsity / 0.7
         difference = 0.5 * (along**2 - along**2 / wide - np.log(wide))
-        np.testing.assert_allclose(atom.gain(0.7, priced=False), difference, rtol=1e-6)
+        np.testing.assert_allclose(atom.gain(0.7, penalised=False), difference, rtol=1e-6)
 
 
 def test_ellipses():
@@ -157,7 +157,7 @@ def test_ellipses():
         AtomEvidence("b", sparsity=2.0, quality=1.0),
     ]
     display = AtomEvidenceDisplay(atoms).plot(kind="ellipses")
-    # without prices the best ellipse reaches as far as the target
+    # without penalties the best ellipse reaches as far as the target
     np.testing.assert_allclose(display.lines_[0].get_width() / 2.0, np.sqrt(8.0))
     np.testing.assert_allclose(display.marks_[0].get_xydata(), [[np.sqrt(8.0), 0.9]])
     np.testing.assert_allclose(display.lines_[1].get_width() / 2.0, np.sqrt(2.0))
@@ -185,8 +185,8 @@ def test_what_is_drawn():
     atoms = [
         AtomEvidence("a$_b", sparsity=2.0, quality=3.0, precision=4.0 / 7.0),
         AtomEvidence("b", sparsity=2.0, quality=1.0),
-        AtomEvidence("c", sparsity=2.0, quality=3.0, spent=2.0, price=1.0),
-        AtomEvidence("d", sparsity=2.0, quality=2.0, entry_price=3.0),
+        AtomEvidence("c", sparsity=2.0, quality=3.0, spent=2.0, penalty=1.0),
+        AtomEvidence("d", sparsity=2.0, quality=2.0, entry_penalty=3.0),
     ]
     display = AtomEvidenceDisplay(atoms).plot()
     assert len(display.axes_) == 4
@@ -209,13 +209,13 @@ def test_what_is_drawn():
     assert len(one.figure_.axes) == 1
 
 
-def test_a_price_moves_the_maximum_to_the_right_or_away():
+def test_a_penalty_moves_the_maximum_to_the_right_or_away():
     free = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0)
-    some = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, price=1.0)
-    much = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, price=5.0)
+    some = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, penalty=1.0)
+    much = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, penalty=5.0)
     assert free.best_precision < some.best_precision < much.best_precision == np.inf
     assert (free.gain([0.1, 1.0, 10.0]) > some.gain([0.1, 1.0, 10.0])).all()
-    np.testing.assert_array_equal(free.gain([1.0]), some.gain([1.0], priced=False))
+    np.testing.assert_array_equal(free.gain([1.0]), some.gain([1.0], penalised=False))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_what_cannot_be_drawn():
 @pytest.mark.parametrize("kind", ["curves", "ellipses"])
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_small_panels_hold_their_words_on_any_paper(is_dark, kind):
-    atom = AtomEvidence("x1", sparsity=2.0, quality=2.0, entry_price=3.0)
+    atom = AtomEvidence("x1", sparsity=2.0, quality=2.0, entry_penalty=3.0)
     with pyplot.style.context("dark_background" if is_dark else "default"):
         figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
         display = AtomEvidenceDisplay([atom]).plot(ax, kind=kind)

@@ -48,7 +48,7 @@ def test_learnt_kernels_are_used(basis):
     if basis is None:
         model = RVMRegressor().fit(X, Y)
     else:
-        model = SparseBayesRegressor(basis, scales="isotropic").fit(X, Y)
+        model = SparseBayesRegressor(basis, length_scales="isotropic").fit(X, Y)
     display = BasisFunctionsDisplay.from_estimator(model, X)
     kept = [
         np.isclose(display.values, each[:, None], atol=1e-9).all(axis=0).any()

@@ -61,9 +61,9 @@ def test_points_rings_and_surface_are_those_of_the_model():
 
 
 def test_options_reach_predict_proba():
-    display = DecisionSurfaceDisplay.from_estimator(MODEL, X, moderated=False, grid_resolution=3)
+    display = DecisionSurfaceDisplay.from_estimator(MODEL, X, marginalise=False, grid_resolution=3)
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(display.x0, display.x1)])
-    expected = MODEL.predict_proba(grid, moderated=False).reshape(3, 3, 2)
+    expected = MODEL.predict_proba(grid, marginalise=False).reshape(3, 3, 2)
     np.testing.assert_allclose(display.probability, expected)
     assert display.points_ == {}
 

@@ -21,9 +21,11 @@ def test_line_and_band_are_the_posterior_of_the_logit():
     display = LogOddsDisplay.from_estimator(MODEL, X, Y, n_std=1.5, grid_resolution=300)
     x = display.line_.get_xdata()
     assert x[0] < X.min() < X.max() < x[-1]
-    mean, std = MODEL.decision_function(x[:, None], return_std=True, moderated=False)
+    mean, std = MODEL.decision_function(x[:, None], return_std=True, marginalise=False)
     np.testing.assert_allclose(display.line_.get_ydata(), mean)
-    np.testing.assert_allclose(expit(mean), MODEL.predict_proba(x[:, None], moderated=False)[:, 1])
+    np.testing.assert_allclose(
+        expit(mean), MODEL.predict_proba(x[:, None], marginalise=False)[:, 1]
+    )
     corners = display.band_.get_paths()[0].vertices
     assert corners[:, 1].max() == pytest.approx((mean + 1.5 * std).max())
     assert corners[:, 1].min() == pytest.approx((mean - 1.5 * std).min())

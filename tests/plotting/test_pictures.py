@@ -159,12 +159,12 @@ def scale_path():
     steps = np.arange(12.0)[:, None]
     scales = np.exp(-0.3 * steps * [0.0, 0.5, 1.0])
     scales[6:, 2] = 0.0
-    return plotting.ScalePathDisplay(scales, np.log1p(steps[:, 0])).plot()
+    return plotting.FeatureRelevancePathDisplay(scales, np.log1p(steps[:, 0])).plot()
 
 
 def atom_evidence():
     kept = plotting.AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0)
-    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, spent=1.5, price=1.0)
+    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, spent=1.5, penalty=1.0)
     return plotting.AtomEvidenceDisplay([kept, left_out]).plot()
 
 

@@ -76,8 +76,8 @@ def test_several_estimators_and_names():
     assert list(display.lines_) == ["RVMClassifier", "LogisticRegression"]
     display = ReliabilityDisplay.from_estimator([MODEL, MODEL], X_TEST, Y_TEST)
     assert list(display.lines_) == ["RVMClassifier 1", "RVMClassifier 2"]
-    display = ReliabilityDisplay.from_estimator({"a": MODEL}, X_TEST, Y_TEST, moderated=False)
-    plug_in = MODEL.predict_proba(X_TEST, moderated=False)[:, 1]
+    display = ReliabilityDisplay.from_estimator({"a": MODEL}, X_TEST, Y_TEST, marginalise=False)
+    plug_in = MODEL.predict_proba(X_TEST, marginalise=False)[:, 1]
     np.testing.assert_array_equal(display.curves[0].predicted, plug_in)
     display.figure_.canvas.draw()
 

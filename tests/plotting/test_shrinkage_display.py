@@ -19,8 +19,8 @@ from relvec.priors import SmoothnessPrior
 def test_the_rules_are_those_of_the_priors():
     display = ShrinkageDisplay.from_priors(n_samples=1024)
     assert list(display.lines_) == ["flat", "aic", "bic", "ric", "soft", "hard"]
-    prices = {"flat": 0.0, "aic": 1.0, "bic": 0.5 * math.log(1024), "ric": math.log(1024)}
-    for name, c in prices.items():
+    penalties = {"flat": 0.0, "aic": 1.0, "bic": 0.5 * math.log(1024), "ric": math.log(1024)}
+    for name, c in penalties.items():
         z, mean = display.lines_[name].get_data()
         kept = z**2 > 1.0 + 2.0 * c
         np.testing.assert_allclose(mean[~kept], 0.0)
@@ -41,7 +41,7 @@ def test_the_thresholds_are_universal():
 
 def test_priors_may_be_objects():
     display = ShrinkageDisplay.from_priors([SmoothnessPrior(2.0)], thresholds=False)
-    assert list(display.prices.values()) == [2.0]
+    assert list(display.penalties.values()) == [2.0]
 
 
 def test_coefficients_lie_on_the_rule():
@@ -52,7 +52,7 @@ def test_coefficients_lie_on_the_rule():
     assert np.abs(z).max() <= display.limit
     np.testing.assert_allclose(mean, np.interp(z, *display.lines_["rule"].get_data()), atol=0.2)
     same = ShrinkageDisplay.from_estimator(denoiser.model_)
-    assert same.prices == {"rule": denoiser.model_.c}
+    assert same.penalties == {"rule": denoiser.model_.c}
 
 
 def test_parts_must_be_named():
@@ -68,7 +68,7 @@ def test_parts_must_be_named():
 def test_bad_input():
     with pytest.raises(ValueError, match="at least one rule"):
         ShrinkageDisplay({})
-    with pytest.raises(ValueError, match=r"prices\['x'\] must be a non-negative number"):
+    with pytest.raises(ValueError, match=r"penalties\['x'\] must be a non-negative number"):
         ShrinkageDisplay({"x": -1.0})
     with pytest.raises(ValueError, match="has no closed form"):
         ShrinkageDisplay.from_priors(["gamma"])

@@ -133,7 +133,7 @@ def test_colours_for_paper_stay_as_they_are_on_paper():
             regressor(), TABLE, Y, feature=HOSTILE[1]
         ),
         lambda: plotting.BasisFunctionsDisplay.from_estimator(regressor(), TABLE),
-        lambda: plotting.ScalePathDisplay.from_estimator(regressor()),
+        lambda: plotting.FeatureRelevancePathDisplay.from_estimator(regressor()),
         lambda: plotting.DecisionSurfaceDisplay.from_estimator(classifier(), TABLE, LABELS),
         lambda: plotting.ReliabilityDisplay.from_estimator(
             {HOSTILE[1]: classifier()}, TABLE, LABELS
@@ -166,7 +166,7 @@ def test_names_are_no_mathematics(draw):
 
 
 def regressor():
-    return RVMRegressor(scales="ard").fit(TABLE, Y)
+    return RVMRegressor(length_scales="ard").fit(TABLE, Y)
 
 
 def classifier():

@@ -51,12 +51,12 @@ def test_a_gamma_prior_is_a_student_t(shape, rate):
 
 
 @pytest.mark.parametrize("price", [0.0, 0.5, 3.0])
-def test_a_price_on_degrees_of_freedom(price):
-    display = display_of(SmoothnessPrior(price))
-    brute = [integrated(w, lambda u: -price / (1.0 + math.exp(u))) for w in WEIGHTS]
+def test_a_penalty_on_degrees_of_freedom(penalty):
+    display = display_of(SmoothnessPrior(penalty))
+    brute = [integrated(w, lambda u: -penalty / (1.0 + math.exp(u))) for w in WEIGHTS]
     np.testing.assert_allclose(display.density("it", WEIGHTS), brute, rtol=1e-6)
     share = display.density("it", [1e-6, 1e6]) * [1e-6, 1e6]
-    np.testing.assert_allclose(share, [1.0, math.exp(-price)], rtol=1e-4)
+    np.testing.assert_allclose(share, [1.0, math.exp(-penalty)], rtol=1e-4)
     assert not display.is_proper("it")
 
 
@@ -84,7 +84,7 @@ def test_a_gamma_density_of_shape_zero_and_the_flat_prior():
     )
 
 
-def test_prices_follow_the_number_of_samples():
+def test_penalties_follow_the_number_of_samples():
     few, many = (display_of("bic", n_samples=n).density("it", [5.0])[0] for n in (10, 10_000))
     assert few > many
 

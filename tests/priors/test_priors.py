@@ -38,19 +38,19 @@ def test_flat_asks_for_nothing() -> None:
         (2.5, 2.5),
     ],
 )
-def test_smoothness_price(c: str | float, expected: float) -> None:
+def test_smoothness_penalty(c: str | float, expected: float) -> None:
     bound = SmoothnessPrior(c).bind(64)
     assert bound.penalty == pytest.approx(expected)
     assert bound.is_penalised == (expected > 0)
 
 
 @pytest.mark.parametrize("n", [0.0, 0.5, 1.0])
-def test_price_is_never_negative(n: float) -> None:
+def test_penalty_is_never_negative(n: float) -> None:
     assert SmoothnessPrior("bic").bind(n).penalty == 0.0
 
 
 @pytest.mark.parametrize("c", [-1, float("nan"), float("inf"), "bci", None, True])
-def test_smoothness_refuses_what_is_no_price(c: object) -> None:
+def test_smoothness_refuses_what_is_no_penalty(c: object) -> None:
     with pytest.raises((TypeError, ValueError), match=r"c must be .*'aic', 'bic', 'ric'"):
         SmoothnessPrior(c).bind(10)
 
@@ -60,7 +60,7 @@ def test_penalties_by_group() -> None:
     told = {"level": labels, "part": labels}.__getitem__
     bound = SmoothnessPrior([0.5, 3.0], by=labels).bind(100, np.ones(5))
     np.testing.assert_array_equal(bound.penalty, [3.0, 0.5, 0.5, 3.0, 3.0])
-    np.testing.assert_array_equal(bound.take(np.array([1, 3])).penalty, [0.5, 3.0])
+    np.testing.assert_array_equal(bound.subset(np.array([1, 3])).penalty, [0.5, 3.0])
     counted = SmoothnessPrior("ric", by="level").bind(100, np.ones(5), told)
     np.testing.assert_allclose(counted.penalty, np.log([3, 2, 2, 3, 3]))
     mixed = SmoothnessPrior(["aic", 0.0], by="part").bind(100, np.ones(5), told)
@@ -134,10 +134,10 @@ def test_gamma_without_a_maximum_is_refused() -> None:
         ("ric", SmoothnessPrior, math.log(10)),
     ],
 )
-def test_resolve_names(name: str | None, kind: type[Prior], price: float) -> None:
+def test_resolve_names(name: str | None, kind: type[Prior], penalty: float) -> None:
     prior = resolve_prior(name)
     assert type(prior) is kind
-    assert prior.bind(10).penalty == pytest.approx(price)
+    assert prior.bind(10).penalty == pytest.approx(penalty)
 
 
 def test_resolve_keeps_objects_and_makes_fresh_ones() -> None:

@@ -218,10 +218,10 @@ def test_charged_atoms_earn_their_place(update: str) -> None:
 def test_cap_is_kept_and_flagged() -> None:
     solution = FixedPointSolver().solve(dense_problem(*sparse_design(), max_active=2))
     assert len(solution.active) == 2
-    assert solution.saturated
+    assert solution.reached_max_active
     assert not solution.converged
     roomy = FixedPointSolver().solve(dense_problem(*sparse_design(), max_active=12))
-    assert not roomy.saturated
+    assert not roomy.reached_max_active
 
 
 def test_gamma_warm_start_keeps_every_atom() -> None:

@@ -22,11 +22,11 @@ def problem_of(Phi, t, **kwargs):
 @pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
-    "prices", [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}]
+    "penalties", [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}]
 )
-def test_ends_where_the_gradient_at_fixed_curvature_vanishes(update, prices):
+def test_ends_where_the_gradient_at_fixed_curvature_vanishes(update, penalties):
     Phi, t = kernel_problem(70, 0)
-    problem = problem_of(Phi, t, **prices)
+    problem = problem_of(Phi, t, **penalties)
     solution = LaplaceFixedPointSolver(update, max_iter=5000).solve(problem)
     assert solution.converged
     assert solution.certificate.gradient < 5e-3
@@ -105,7 +105,7 @@ def test_degenerate_problems(Phi, t, update):
     assert np.isfinite(solution.state.mode.weights).all()
 
 
-def test_prices_delete_atoms():
+def test_penalties_delete_atoms():
     Phi, t = kernel_problem(80, 5, width=0.6)
     free = LaplaceFixedPointSolver().solve(problem_of(Phi, t))
     charged = LaplaceFixedPointSolver().solve(problem_of(Phi, t, min_gain=3.0))

@@ -132,7 +132,7 @@ def test_charge_keeps_atoms_out() -> None:
 def test_cap_is_kept_and_flagged() -> None:
     solution = TextbookSolver().solve(dense_problem(*make_data(), max_active=1))
     assert len(solution.active) == 1
-    assert solution.saturated
+    assert solution.reached_max_active
     assert not solution.converged
     assert solution.certificate.best_gain > 1.0
 

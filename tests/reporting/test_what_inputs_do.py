@@ -57,7 +57,7 @@ def text_of(html):
 
 @pytest.fixture(scope="module")
 def scaled():
-    return subject_of(encoded(RVMRegressor(scales="ard", random_state=0)))
+    return subject_of(encoded(RVMRegressor(length_scales="ard", random_state=0)))
 
 
 def test_columns_are_called_by_the_names_that_were_given():
@@ -241,7 +241,7 @@ def test_places_that_hold_no_file(sinc, sinc_report, tmp_path):
 
 def test_a_cap_on_columns_is_not_mended_by_kernels():
     class Full:
-        converged_, saturated_, relevance_ = True, True, [0]
+        converged_, reached_max_active_, relevance_ = True, True, [0]
 
     class About:
         model, unit, units = Full, "column", "columns"

@@ -70,7 +70,7 @@ def test_scales_say_which_inputs_are_kept():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3.0, 3.0, size=(60, 2)) * [1.0, 10.0]
     y = np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=60)
-    model = RVMRegressor(scales="ard")
+    model = RVMRegressor(length_scales="ard")
     outcome = judge(model, Split(X, y, X, y))
     np.testing.assert_array_equal(kept([outcome]), [[True, False]])
     assert outcome["n_inputs"] == 1

@@ -67,9 +67,11 @@ def test_the_fast_part_is_judged_by_itself():
     assert "curve" not in wide
     whole = wide["fast"] * multiscale.N_FAST + wide["slow"] * (256 - multiscale.N_FAST)
     assert wide["error"] == pytest.approx(whole / 256)
-    priced, free = (multiscale.fit_panel(None, prior, None, 1, n=256) for prior in ("BIC", "None"))
+    penalised, free = (
+        multiscale.fit_panel(None, prior, None, 1, n=256) for prior in ("BIC", "None")
+    )
     assert free["n_components"] == 255
-    assert priced["slow"] < free["slow"]
+    assert penalised["slow"] < free["slow"]
 
 
 def test_the_picture_of_scales_has_an_inset_in_each_panel():
@@ -80,7 +82,7 @@ def test_the_picture_of_scales_has_an_inset_in_each_panel():
     assert [len(axes.child_axes) for axes in figure.axes] == [1, 1, 1, 1]
 
 
-def test_small_weights_are_dropped_under_a_price_only():
+def test_small_weights_are_dropped_under_a_penalty_only():
     results = results_of(shrinkage.EXPERIMENT)
     assert results["learnt/None/0"]["n_components"] == 1023
     assert results["learnt/BIC/0"]["n_small"] == 0

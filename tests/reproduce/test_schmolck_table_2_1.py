@@ -79,7 +79,7 @@ def test_symmlets_lie_where_wavelab_puts_them(n):
         )
 
 
-def test_without_a_price_the_fit_interpolates():
+def test_without_a_penalty_the_fit_interpolates():
     draw = draw_of("bumps")
     fit = fit_wavelets(draw.noisy, draw.clean, "None")
     assert fit.n_components == 127
@@ -105,9 +105,9 @@ def noise_slope(log_level, z, alpha, c):
     total = level + 1.0 / alpha[kept]
     likelihood = np.sum(1.0 / total - z[kept] ** 2 / total**2)
     likelihood += np.sum(1.0 / level - z[~kept] ** 2 / level**2)
-    price = c * np.sum(alpha[kept] / (1.0 + level * alpha[kept]) ** 2)
+    penalty = c * np.sum(alpha[kept] / (1.0 + level * alpha[kept]) ** 2)
     shape, rate = NOISE_PRIOR["noise_shape"], NOISE_PRIOR["noise_rate"]
-    return -0.5 * likelihood + price - shape / level + rate / level**2
+    return -0.5 * likelihood + penalty - shape / level + rate / level**2
 
 
 def algorithm_1(z, c, level, rng, noise_every=10):

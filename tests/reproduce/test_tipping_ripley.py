@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def few_prices(monkeypatch):
+def few_penalties(monkeypatch):
     monkeypatch.setattr(tipping_ripley, "PRICES", (1.0,))
 
 
@@ -46,13 +46,13 @@ def test_a_draw_is_fitted_at_the_printed_width(folder):
     np.testing.assert_array_equal(found["vectors"], model.relevance_)
 
 
-def test_support_vectors_are_more(folder, few_prices):
+def test_support_vectors_are_more(folder, few_penalties):
     machine, other = (fit(folder, model, 0) for model in ("RVM", "SVM"))
     assert other["error"] < 30.0
     assert machine["n_vectors"] < other["n_vectors"]
 
 
-def test_cells_and_picture(folder, few_prices):
+def test_cells_and_picture(folder, few_penalties):
     values = {f"fit/{model}/0": fit(folder, model, 0) for model in ("RVM", "SVM")}
     values |= {f"surface/{model}": surface(folder, model, 0) for model in ("RVM", "SVM")}
     results, settings = Results(values, {}), Settings(folder)

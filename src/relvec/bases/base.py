@@ -27,10 +27,10 @@ class Atoms(ABC):
     >>> import numpy as np
     >>> from relvec.bases import LinearBasis
     >>> atoms = LinearBasis().bind(np.zeros((4, 3))).atoms
-    >>> some = atoms.take(np.array([2, 0]))
+    >>> some = atoms.subset(np.array([2, 0]))
     >>> some.names(["age", "sex", "bmi"])
     ['bmi', 'age']
-    >>> some.at(np.array([[50.0, 1.0, 24.0]]))
+    >>> some.evaluate(np.array([[50.0, 1.0, 24.0]]))
     array([[24., 50.]])
     """
 
@@ -39,11 +39,11 @@ class Atoms(ABC):
         """Number of atoms."""
 
     @abstractmethod
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every atom at the rows of `X`: shape (n_samples, n_atoms)."""
 
     @abstractmethod
-    def take(self, index: IndexArray) -> Atoms:
+    def subset(self, index: IndexArray) -> Atoms:
         """Keep only the atoms `index`, in that order, holding no memory of the others."""
 
     @abstractmethod

@@ -45,7 +45,7 @@ class FunctionAtoms(Atoms):
     >>> from relvec.bases import FunctionBasis
     >>> X = np.array([[0.0, 2.0], [1.0, 3.0]])
     >>> atoms = FunctionBasis([lambda X: X[:, 0] * X[:, 1]]).bind(X).atoms
-    >>> atoms.at(X)
+    >>> atoms.evaluate(X)
     array([[0.],
            [3.]])
     """
@@ -55,7 +55,7 @@ class FunctionAtoms(Atoms):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Call each function once and collect the columns."""
         result = np.empty((X.shape[0], len(self.entries)), order="F")
         values: dict[int, Matrix] = {}
@@ -71,7 +71,7 @@ class FunctionAtoms(Atoms):
             result[:, position] = returned[:, column]
         return result
 
-    def take(self, index: IndexArray) -> FunctionAtoms:
+    def subset(self, index: IndexArray) -> FunctionAtoms:
         """Keep only the atoms `index`, and the functions they need."""
         return FunctionAtoms(tuple(self.entries[i] for i in index))
 

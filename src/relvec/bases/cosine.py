@@ -42,7 +42,7 @@ class CosineAtoms(Atoms):
     def __len__(self) -> int:
         return len(self.frequency)
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every cosine at the rows of `X`, on the grid or not."""
         positions = self.grid.positions(X, "CosineBasis")
         product = np.ones((len(self), len(positions)))
@@ -53,7 +53,7 @@ class CosineAtoms(Atoms):
             product *= np.sqrt(np.where(frequency, 2.0, 1.0) / length)[:, None]
         return product.T
 
-    def take(self, index: IndexArray) -> CosineAtoms:
+    def subset(self, index: IndexArray) -> CosineAtoms:
         """Keep only the atoms `index`."""
         return CosineAtoms(self.grid, self.frequency[index])
 

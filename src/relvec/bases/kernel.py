@@ -152,7 +152,7 @@ class KernelAtoms(Atoms):
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> from relvec.bases import KernelAtoms
     >>> atoms = KernelAtoms(RBF(1.0), np.array([[0.0], [3.0]]))
-    >>> atoms.at(np.array([[0.0], [1.0]])).round(3)
+    >>> atoms.evaluate(np.array([[0.0], [1.0]])).round(3)
     array([[1.   , 0.011],
            [0.607, 0.135]])
     """
@@ -165,12 +165,12 @@ class KernelAtoms(Atoms):
     def __len__(self) -> int:
         return len(self.centers)
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every atom at the rows of `X`."""
         check_dense(X, "KernelBasis")
         return kernel_block(self.kernel, X, self.centers)
 
-    def take(self, index: IndexArray) -> KernelAtoms:
+    def subset(self, index: IndexArray) -> KernelAtoms:
         """Keep only the atoms `index`, copying their centres."""
         number = index if self.number is None else self.number[index]
         return KernelAtoms(self.kernel, self.centers[index], number, self.from_rows)

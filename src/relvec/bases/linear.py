@@ -31,7 +31,7 @@ class ColumnAtoms(Atoms):
     --------
     >>> import numpy as np
     >>> from relvec.bases import ColumnAtoms
-    >>> ColumnAtoms(np.array([1]), n_features=2).at(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> ColumnAtoms(np.array([1]), n_features=2).evaluate(np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([[2.],
            [4.]])
     """
@@ -42,7 +42,7 @@ class ColumnAtoms(Atoms):
     def __len__(self) -> int:
         return len(self.index)
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Pick the columns from `X`, dense or sparse."""
         if X.shape[1] != self.n_features:
             raise ValueError(
@@ -56,7 +56,7 @@ class ColumnAtoms(Atoms):
         atoms: Matrix = picked.astype(np.float64, copy=False)
         return atoms
 
-    def take(self, index: IndexArray) -> ColumnAtoms:
+    def subset(self, index: IndexArray) -> ColumnAtoms:
         """Keep only the atoms `index`."""
         return ColumnAtoms(self.index[index], self.n_features)
 

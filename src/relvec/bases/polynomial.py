@@ -36,7 +36,7 @@ class PolynomialAtoms(Atoms):
     >>> atoms = PolynomialAtoms(np.array([[0, -1], [0, 0], [0, 1]]), n_features=2)
     >>> atoms.names(["x", "z"])
     ['x', 'x^2', 'x z']
-    >>> atoms.at(np.array([[2.0, 5.0]]))
+    >>> atoms.evaluate(np.array([[2.0, 5.0]]))
     array([[ 2.,  4., 10.]])
     """
 
@@ -46,7 +46,7 @@ class PolynomialAtoms(Atoms):
     def __len__(self) -> int:
         return len(self.factors)
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every monomial at the rows of `X`."""
         check_dense(X, "PolynomialBasis")
         if X.shape[1] != self.n_features:
@@ -60,7 +60,7 @@ class PolynomialAtoms(Atoms):
             product[present] *= np.take(features, factor[present], axis=0)
         return product.T
 
-    def take(self, index: IndexArray) -> PolynomialAtoms:
+    def subset(self, index: IndexArray) -> PolynomialAtoms:
         """Keep only the atoms `index`."""
         return PolynomialAtoms(self.factors[index], self.n_features)
 

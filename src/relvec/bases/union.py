@@ -45,7 +45,7 @@ class UnionAtoms(Atoms):
     >>> from relvec.bases import KernelBasis, LinearBasis
     >>> X = np.array([[0.0], [1.0]])
     >>> atoms = (LinearBasis() + KernelBasis("rbf", gamma=1.0)).bind(X).atoms
-    >>> atoms.at(X).round(3)
+    >>> atoms.evaluate(X).round(3)
     array([[0.   , 1.   , 0.368],
            [1.   , 0.368, 1.   ]])
     """
@@ -56,14 +56,14 @@ class UnionAtoms(Atoms):
     def __len__(self) -> int:
         return len(self.order)
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every atom at the rows of `X`."""
         result = np.empty((X.shape[0], len(self)), order="F")
         for part, mine, local in self._shares():
-            result[:, mine] = part.at(X)[:, local]
+            result[:, mine] = part.evaluate(X)[:, local]
         return result
 
-    def take(self, index: IndexArray) -> UnionAtoms:
+    def subset(self, index: IndexArray) -> UnionAtoms:
         """Keep only the atoms `index`, and the parts they belong to."""
         chosen = UnionAtoms(self.parts, self.order[index])
         parts: list[Atoms] = []
@@ -72,7 +72,7 @@ class UnionAtoms(Atoms):
         for part, mine, local in chosen._shares():
             if len(local) == 0:
                 continue
-            parts.append(part.take(local))
+            parts.append(part.subset(local))
             order[mine] = np.arange(n_kept, n_kept + len(local))
             n_kept += len(local)
         return UnionAtoms(tuple(parts), order)

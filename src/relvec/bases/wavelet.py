@@ -35,7 +35,7 @@ class WaveletAtoms(Atoms):
     >>> from relvec.bases import WaveletBasis
     >>> grid = np.arange(8.0)[:, np.newaxis]
     >>> atoms = WaveletBasis("haar", level=3).bind(grid).atoms
-    >>> atoms.take(np.array([1])).at(grid).ravel().round(2)  # a step in the middle
+    >>> atoms.subset(np.array([1])).evaluate(grid).ravel().round(2)  # a step in the middle
     array([ 0.35,  0.35,  0.35,  0.35, -0.35, -0.35, -0.35, -0.35])
     """
 
@@ -58,7 +58,7 @@ class WaveletAtoms(Atoms):
             which = slice(start, min(start + size, len(self)))
             yield which, dictionary.columns(self.index[which])
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every wavelet at the rows of `X`."""
         positions = self.grid.positions(X, "WaveletBasis")
         corners = list(self.grid.corners(positions))
@@ -68,7 +68,7 @@ class WaveletAtoms(Atoms):
                 result[:, which] += weight[:, None] * columns[point]
         return result
 
-    def take(self, index: IndexArray) -> WaveletAtoms:
+    def subset(self, index: IndexArray) -> WaveletAtoms:
         """Keep only the atoms `index`."""
         return WaveletAtoms(self.grid, self.wavelet, self.level, self.index[index])
 

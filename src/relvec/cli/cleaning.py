@@ -11,13 +11,13 @@ import polars as pl
 
 from relvec import SmoothDenoiser
 from relvec.cli.columns import find_column, split_names
+from relvec.cli.console import Advance, CommandConsole
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.kinds import as_numbers
 from relvec.cli.reading import read_table
-from relvec.cli.screens.parts import figure, pairs
 from relvec.cli.signals import Signal, read_signal
 from relvec.cli.sources import SIGNALS, TABLES, Source, find_source, format_of
-from relvec.cli.talk import Advance, Talk
+from relvec.cli.summaries.parts import figure, pairs
 from relvec.cli.writing import STREAMED, TableWriter, check_target, replacing
 
 __all__ = ["DenoiseRequest", "denoise_command"]
@@ -40,13 +40,13 @@ class DenoiseRequest:
     decimal_comma: bool = False
 
 
-def denoise_command(talk: Talk, request: DenoiseRequest) -> None:
+def denoise_command(console: CommandConsole, request: DenoiseRequest) -> None:
     """Denoise a file into one of the same kind."""
     if request.mode not in MODES:
         raise UsageError(f"--mode must be one of {', '.join(MODES)}; got {request.mode!r}.")
     if request.noise is not None and not request.noise > 0.0:
         raise UsageError(f"--noise must be a positive number; got {request.noise}.")
-    talk.options = {"noise_std": "--noise"}
+    console.options = {"noise_std": "--noise"}
     check_target(request.output, request.source)
     source = find_source(
         request.source,
@@ -56,21 +56,21 @@ def denoise_command(talk: Talk, request: DenoiseRequest) -> None:
         formats=(*TABLES, *SIGNALS),
     )
     by_column = source.format not in ("npy", *SIGNALS)
-    levels, unit = (_clean_table if by_column else _clean_signal)(talk, request, source)
+    levels, unit = (_clean_table if by_column else _clean_signal)(console, request, source)
     facts: dict[str, Any] = {
         "source": request.source,
         "output": request.output,
         "noise_std": levels,
         "unit": unit,
-        "notes": talk.notes,
+        "notes": console.notes,
     }
-    if talk.as_json:
-        talk.answer(facts, list)
-    elif request.output not in (None, "-") and not talk.quiet:
-        talk.answer(facts, lambda: [pairs(_lines(facts, by_column=by_column))])
+    if console.as_json:
+        console.answer(facts, list)
+    elif request.output not in (None, "-") and not console.quiet:
+        console.answer(facts, lambda: [pairs(_lines(facts, by_column=by_column))])
     else:
         for name, level in levels.items():
-            talk.note(f"Noise of {name}: {_shown(level)} (standard deviation).")
+            console.note(f"Noise of {name}: {_shown(level)} (standard deviation).")
 
 
 def _lines(facts: dict[str, Any], *, by_column: bool) -> list[tuple[str, str]]:
@@ -106,9 +106,11 @@ def _denoiser(
     )
 
 
-def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> tuple[dict[str, Any], str]:
+def _clean_table(
+    console: CommandConsole, request: DenoiseRequest, source: Source
+) -> tuple[dict[str, Any], str]:
     """Denoise columns of a table, which keeps all others."""
-    if talk.as_json and request.output in (None, "-"):
+    if console.as_json and request.output in (None, "-"):
         raise UsageError(
             "--json answers on the standard output, where the table would go: give -o."
         )
@@ -121,7 +123,7 @@ def _clean_table(talk: Talk, request: DenoiseRequest, source: Source) -> tuple[d
     levels: dict[str, Any] = {}
     new: list[pl.Series] = []
     for name in names:
-        with talk.progress(f"denoising {name}", None) as advance:
+        with console.progress(f"denoising {name}", None) as advance:
             numbers, bad = as_numbers(frame[name])
             if bad is not None:
                 raise CommandError(
@@ -153,7 +155,7 @@ def _only_signal(frame: pl.DataFrame, source: Source) -> list[str]:
 
 
 def _clean_signal(
-    talk: Talk, request: DenoiseRequest, source: Source
+    console: CommandConsole, request: DenoiseRequest, source: Source
 ) -> tuple[dict[str, Any], str]:
     """Denoise an array, a sound or an image."""
     kind = _kind_of_output(request, source)
@@ -161,7 +163,7 @@ def _clean_signal(
     is_table = kind in (*STREAMED, "parquet")
     writer = TableWriter(request.output) if is_table else None
     signal = read_signal(source)
-    with talk.progress("denoising", None) as advance:
+    with console.progress("denoising", None) as advance:
         denoiser = _denoiser(request, advance, signal.channel_axis)
         samples = signal.samples
         denoiser.fit(samples if np.iscomplexobj(samples) else samples.astype(np.float64))

@@ -11,16 +11,16 @@ from threadpoolctl import threadpool_limits
 
 from relvec.cli import models, peers
 from relvec.cli.columns import split_names
+from relvec.cli.console import CommandConsole, visible
 from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.errors import UsageError, suggestion
 from relvec.cli.limits import Limits
 from relvec.cli.problem import Problem, state_problem
 from relvec.cli.reading import read_blocks
-from relvec.cli.screens.fit import MEANINGS
-from relvec.cli.screens.parts import figure, legend, table, with_error
 from relvec.cli.sources import Source
-from relvec.cli.talk import Talk, visible
+from relvec.cli.summaries.fit import MEANINGS
+from relvec.cli.summaries.parts import figure, legend, table, with_error
 from relvec.cli.validation import (
     Folds,
     Outcome,
@@ -45,7 +45,7 @@ SIZES = {
 
 
 def compare_command(
-    talk: Talk,
+    console: CommandConsole,
     source: Source,
     *,
     target: str,
@@ -62,24 +62,24 @@ def compare_command(
     problem = state_problem(
         draw_rows(read_blocks(source), source, target=target, max_rows=max_rows, seed=seed),
         source,
-        talk,
+        console,
         target=target,
         task=task,
         drop=drop,
     )
     folds = make_folds(problem, n_folds, seed)
-    wanted = _possible(names or MENU, problem, folds, talk)
-    candidates = {name: _pipeline(name, problem, seed, talk.limits) for name in wanted}
+    wanted = _possible(names or MENU, problem, folds, console)
+    candidates = {name: _pipeline(name, problem, seed, console.limits) for name in wanted}
     candidates["none"] = build_pipeline(
         problem.columns,
         problem.n_rows,
         DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
     )
-    say_many_folds(n_folds, folds, len(folds) * len(candidates), talk)
+    say_many_folds(n_folds, folds, len(folds) * len(candidates), console)
     # one thread each: threads that wait for a busy core are slower than none, and times compare
     with (
         threadpool_limits(1),
-        talk.progress("comparing", len(folds) * len(candidates)) as advance,
+        console.progress("comparing", len(folds) * len(candidates)) as advance,
     ):
         outcomes = cross_validate(
             candidates,
@@ -92,9 +92,9 @@ def compare_command(
     facts = problem.facts() | {
         "folds": len(folds),
         "models": _ranked(outcomes, problem.task),
-        "notes": talk.notes,
+        "notes": console.notes,
     }
-    talk.answer(facts, lambda: _screen(facts))
+    console.answer(facts, lambda: _screen(facts))
 
 
 def _known(names: Sequence[str]) -> list[str]:
@@ -109,18 +109,20 @@ def _known(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _possible(names: Sequence[str], problem: Problem, folds: Folds, talk: Talk) -> list[str]:
+def _possible(
+    names: Sequence[str], problem: Problem, folds: Folds, console: CommandConsole
+) -> list[str]:
     """Models that can be fitted to all folds; what cannot, or not to all rows, is said."""
     wanted = list(names)
-    n_rows, most = len(folds[0][0]), talk.limits.gp_rows
+    n_rows, most = len(folds[0][0]), console.limits.gp_rows
     if "svm" in wanted and _smallest_class(problem, folds) < 2:
         wanted.remove("svm")
-        talk.note(
+        console.note(
             "The support vector machine is left out: its probabilities need two rows of every "
             "class in each fold."
         )
     if "gp" in wanted and n_rows > most:
-        talk.note(
+        console.note(
             f"The Gaussian process is fitted to {most} of {n_rows} rows, drawn "
             "by chance: its cost is the cube of their number."
         )

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import typer
 
+from relvec.cli.console import CommandConsole
 from relvec.cli.errors import CommandError, listed
-from relvec.cli.talk import Talk
 
 __all__ = ["demo_command", "make_houses"]
 
@@ -30,7 +30,7 @@ FILES = ("houses.csv", "test.csv", "new.csv", "sensor.csv", "houses.relvec", "cl
 """What the tables and the commands leave in the folder."""
 
 
-def demo_command(talk: Talk, folder: str | None, seed: int) -> None:
+def demo_command(console: CommandConsole, folder: str | None, seed: int) -> None:
     """Make the tables, then run the commands on them."""
     from relvec.cli.app import app
 
@@ -51,12 +51,12 @@ def demo_command(talk: Talk, folder: str | None, seed: int) -> None:
             print("# made for you: houses.csv, test.csv, new.csv, sensor.csv (--folder keeps them)")
             for line in COMMANDS:
                 print(f"\n$ {line}", flush=True)
-                arguments = shlex.split(line)[1:] + (["--quiet"] if talk.quiet else [])
+                arguments = shlex.split(line)[1:] + (["--quiet"] if console.quiet else [])
                 code = app(arguments, standalone_mode=False)
                 if code:
                     raise typer.Exit(code)
     if folder is not None:
-        talk.note(f"The files are in '{folder}'.")
+        console.note(f"The files are in '{folder}'.")
 
 
 def make_houses(n_rows: int, rng: np.random.Generator) -> pl.DataFrame:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from relvec.cli.chance import stream
 from relvec.cli.columns import find_column
 from relvec.cli.errors import CommandError, UsageError
 from relvec.cli.kinds import as_levels
 from relvec.cli.limits import LIMITS
 from relvec.cli.reading import join_blocks
+from relvec.cli.sampling import stream
 from relvec.cli.sources import Source
 
 __all__ = ["Rows", "draw_rows"]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import relvec.io
+from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import input_rules
 from relvec.cli.errors import UsageError
 from relvec.cli.inspecting import input_names
 from relvec.cli.model_file import StoredModel, load_model
-from relvec.cli.screens.parts import pairs, size, table
-from relvec.cli.talk import Talk
+from relvec.cli.summaries.parts import pairs, size, table
 from relvec.cli.writing import check_target, replacing
 
 __all__ = ["export_command"]
@@ -23,7 +23,7 @@ __all__ = ["export_command"]
 WRITERS = {".onnx": "export_onnx", ".c": "export_c", ".py": "export_python"}
 
 
-def export_command(talk: Talk, path: str, output: str) -> None:
+def export_command(console: CommandConsole, path: str, output: str) -> None:
     """Write the model in the language that the suffix of the file stands for."""
     check_target(output, path)
     suffix = Path(output).suffix.lower()
@@ -35,16 +35,16 @@ def export_command(talk: Talk, path: str, output: str) -> None:
     model = copy.copy(stored.model)
     model.feature_names_in_ = np.array(heads, dtype=object)
     options: dict[str, Any] = {"name": _identifier(output)} if suffix == ".c" else {}
-    if getattr(model, "scale_kind_", None) == "linear":
+    if getattr(model, "model_kind_", None) == "linear":
         options["std"] = False
-        talk.note(
+        console.note(
             "The model became linear in all columns: the program has its predictions, but not its "
             "error bars."
         )
     with replacing(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
     if rules:
-        talk.note(
+        console.note(
             "The program takes the numbers that the model sees, not the columns of the table: "
             "whoever calls it encodes levels and fills gaps, as said for each input."
         )
@@ -53,10 +53,10 @@ def export_command(talk: Talk, path: str, output: str) -> None:
         "bytes": Path(output).stat().st_size,
         "inputs": inputs,
         "rules": rules,
-        "notes": talk.notes,
+        "notes": console.notes,
     }
-    if talk.as_json or not talk.quiet:
-        talk.answer(facts, lambda: _screen(facts))
+    if console.as_json or not console.quiet:
+        console.answer(facts, lambda: _screen(facts))
 
 
 def _rules(stored: StoredModel) -> list[str]:

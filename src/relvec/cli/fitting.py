@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 import relvec
 from relvec.cli import models
+from relvec.cli.console import CommandConsole
 from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline, pooled_levels
 from relvec.cli.errors import UsageError, listed
@@ -19,9 +20,8 @@ from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import save_model
 from relvec.cli.problem import Problem, state_problem
 from relvec.cli.reading import read_blocks
-from relvec.cli.screens.fit import fit_screen
 from relvec.cli.sources import find_source
-from relvec.cli.talk import Talk
+from relvec.cli.summaries.fit import fit_screen
 from relvec.cli.tuning import linear_steps
 from relvec.cli.validation import (
     Outcome,
@@ -58,7 +58,7 @@ class FitRequest:
     decimal_comma: bool = False
 
 
-def fit_command(talk: Talk, request: FitRequest) -> None:
+def fit_command(console: CommandConsole, request: FitRequest) -> None:
     """Read, choose, cross-validate, fit, save, and say so."""
     if request.output == "-":
         raise UsageError("A model does not go to the standard output; name a file with -o.")
@@ -82,7 +82,7 @@ def fit_command(talk: Talk, request: FitRequest) -> None:
             seed=request.seed,
         ),
         source,
-        talk,
+        console,
         target=request.target,
         task=request.task,
         features=request.features,
@@ -91,21 +91,21 @@ def fit_command(talk: Talk, request: FitRequest) -> None:
         max_levels=request.max_levels,
     )
     if problem.n_rows > LIMITS.many_rows:
-        talk.note(
+        console.note(
             f"With {problem.n_rows} rows, kernels are centred on {LIMITS.n_centres} of them, "
             "spread over the data."
         )
     facts: dict[str, Any] = {"source": request.source, "relvec": relvec.__version__}
     facts |= problem.facts()
-    pipeline, learnt = _fit_problem(problem, request, talk)
+    pipeline, learnt = _fit_problem(problem, request, console)
     facts |= learnt
     facts["seed"] = request.seed
-    facts["notes"] = list(talk.notes)
+    facts["notes"] = list(console.notes)
     save_model(pipeline, request.output, facts)
     facts["output"] = request.output
     facts["bytes"] = Path(request.output).stat().st_size
-    if not talk.quiet or talk.as_json:
-        talk.answer(facts, lambda: fit_screen(facts))
+    if not console.quiet or console.as_json:
+        console.answer(facts, lambda: fit_screen(facts))
 
 
 def candidates_for(problem: Problem, names: Sequence[str], seed: int) -> dict[str, Pipeline]:
@@ -134,7 +134,7 @@ def baselines_for(problem: Problem, seed: int) -> dict[str, Pipeline]:
 
 
 def _fit_problem(
-    problem: Problem, request: FitRequest, talk: Talk
+    problem: Problem, request: FitRequest, console: CommandConsole
 ) -> tuple[Pipeline, dict[str, Any]]:
     """The fitted pipeline and what was learnt about it."""
     names = (request.model,) if request.model != "auto" else models.AUTO
@@ -145,8 +145,8 @@ def _fit_problem(
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
     baselines = baselines_for(problem, request.seed)
     steps = len(folds) * (len(ours) + len(baselines)) + 1
-    say_many_folds(request.folds, folds, steps, talk)
-    with talk.progress("fitting", steps) as advance:
+    say_many_folds(request.folds, folds, steps, console)
+    with console.progress("fitting", steps) as advance:
         if folds:
             outcomes = cross_validate(
                 ours | baselines,
@@ -163,9 +163,9 @@ def _fit_problem(
         rises = relevance_of(pipeline, problem.table, problem.target, request.seed)
         facts["relevance"] = dict(sorted(rises.items(), key=lambda item: -item[1]))
     for name, levels in pooled_levels(pipeline[0]).items():
-        talk.note(f"Rare levels of '{name}' are taken together: {listed(levels)}.")
+        console.note(f"Rare levels of '{name}' are taken together: {listed(levels)}.")
     facts |= _of_model(pipeline[-1], problem)
-    _warn_in_words(facts, problem, talk)
+    _warn_in_words(facts, problem, console)
     return pipeline, facts
 
 
@@ -187,8 +187,8 @@ def _of_model(model: Any, problem: Problem) -> dict[str, Any]:
     facts: dict[str, Any] = {"vectors": len(model.relevance_)}
     if hasattr(model, "relevance_vectors_"):
         facts["vector_rows"] = problem.places[model.relevance_].tolist()
-    if hasattr(model, "scale_kind_"):
-        facts["scale_kind"] = model.scale_kind_
+    if hasattr(model, "model_kind_"):
+        facts["scale_kind"] = model.model_kind_
     if problem.task == "regression":
         facts["noise_std"] = float(model.noise_variance_) ** 0.5
     return facts
@@ -206,10 +206,10 @@ def _best(outcomes: dict[str, Outcome], names: Sequence[str]) -> str:
     return max(names, key=merit)
 
 
-def _warn_in_words(facts: dict[str, Any], problem: Problem, talk: Talk) -> None:
+def _warn_in_words(facts: dict[str, Any], problem: Problem, console: CommandConsole) -> None:
     """Say what a careful reader of the figures would say."""
     if facts["vectors"] == 0:
-        talk.note(
+        console.note(
             f"Nothing in the inputs is worth keeping: the model is the same for all rows of "
             f"'{problem.name}'."
         )
@@ -224,22 +224,22 @@ def _warn_in_words(facts: dict[str, Any], problem: Problem, talk: Talk) -> None:
     )
     error = ours[key]["mean"]
     if facts["vectors"] and error > 0.98 * results[trivial][key]["mean"]:
-        talk.note(
+        console.note(
             "On rows it had not seen the model is hardly better than knowing no inputs at all."
         )
     elif error > results[linear][key]["mean"] + ours[key]["se"]:
-        talk.note(
+        console.note(
             f"On these data {linear} has the smaller error; relvec compare shows more models."
         )
-    _warn_of_error_bars(ours, talk)
+    _warn_of_error_bars(ours, console)
 
 
-def _warn_of_error_bars(ours: dict[str, Any], talk: Talk) -> None:
+def _warn_of_error_bars(ours: dict[str, Any], console: CommandConsole) -> None:
     """Say if the model is surer than it is right."""
     if "coverage" in ours and ours["coverage"]["mean"] < 0.88:
-        talk.note(
+        console.note(
             f"Only {ours['coverage']['mean']:.0%} of rows it had not seen lie in their 95 % "
             "intervals: take its error bars for too narrow."
         )
     if "confidence" in ours and ours["confidence"]["mean"] > ours["accuracy"]["mean"] + 0.08:
-        talk.note("It is surer than it is right: take its probabilities for too extreme.")
+        console.note("It is surer than it is right: take its probabilities for too extreme.")

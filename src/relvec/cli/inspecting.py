@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 import relvec.io
+from relvec.cli.console import CommandConsole, screen_width
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.model_file import StoredModel, load_model
-from relvec.cli.screens.fit import cv_tables, headline, learnt, relevance_parts
-from relvec.cli.screens.parts import figure, legend, pairs, size, table
-from relvec.cli.talk import Talk, screen_width
+from relvec.cli.summaries.fit import cv_tables, headline, learnt, relevance_parts
+from relvec.cli.summaries.parts import figure, legend, pairs, size, table
 
 __all__ = ["input_names", "inspect_command", "vector_table"]
 
 
-def inspect_command(talk: Talk, path: str, *, with_vectors: bool) -> None:
+def inspect_command(console: CommandConsole, path: str, *, with_vectors: bool) -> None:
     """Show what a file says of itself, and the model in it."""
     stored = load_model(path)
     header = relvec.io.inspect(path)
@@ -28,11 +28,11 @@ def inspect_command(talk: Talk, path: str, *, with_vectors: bool) -> None:
         "versions": header.versions,
         "about": stored.about,
         "fitted": fitted_facts(stored.model),
-        "notes": talk.notes,
+        "notes": console.notes,
     }
     if with_vectors:
         facts["vectors"] = vector_table(stored)
-    talk.answer(facts, lambda: _screen(stored, facts))
+    console.answer(facts, lambda: _screen(stored, facts))
 
 
 def fitted_facts(model: Any) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import relvec.io
+from relvec.cli.console import CommandConsole, plain
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import Column
 from relvec.cli.notes import are_of_fit, columns_of, what_is_wrong
 from relvec.cli.sources import find_source
-from relvec.cli.talk import Talk, plain
 from relvec.cli.writing import replacing
 
 __all__ = ["StoredModel", "load_model", "match_columns", "save_model"]
@@ -83,7 +83,7 @@ def load_model(path: str) -> StoredModel:
 
 
 def match_columns(
-    stored: StoredModel, names: Sequence[str], where: str, talk: Talk
+    stored: StoredModel, names: Sequence[str], where: str, console: CommandConsole
 ) -> list[Column]:
     """The columns of a table that the model needs, in its order, whatever theirs is."""
     if not stored.columns:
@@ -97,7 +97,7 @@ def match_columns(
         )
     extra = [name for name in names if name not in needed and name != stored.target]
     if extra:
-        talk.note(f"Not used by the model: {listed(extra)}.")
+        console.note(f"Not used by the model: {listed(extra)}.")
     return stored.columns
 
 

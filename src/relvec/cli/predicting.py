@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 
+from relvec.cli.console import CommandConsole
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.kinds import Column, prepare
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.model_file import StoredModel, load_model, match_columns
 from relvec.cli.reading import read_blocks
-from relvec.cli.screens.parts import pairs
 from relvec.cli.sources import Source, find_source
-from relvec.cli.talk import Talk
+from relvec.cli.summaries.parts import pairs
 from relvec.cli.writing import TableWriter
 from relvec.describing import tells_extrapolation
 
@@ -59,19 +59,21 @@ class Surprises:
             elif not column.n_missing and (n_gaps := int(values.is_nan().sum())):
                 self.gaps[column.name] += n_gaps
 
-    def say(self, talk: Talk) -> None:
+    def say(self, console: CommandConsole) -> None:
         """Say what was found."""
         for name, counts in self.levels.items():
             most = [level for level, _ in counts.most_common(3)]
-            talk.note(
+            console.note(
                 f"{counts.total()} rows have values of '{name}' that were not there in training "
                 f"({listed(most)}); the model takes them for none of the known ones."
             )
         for name, count in self.gaps.items():
-            talk.note(f"{count} rows miss '{name}', which no training row did; the median is used.")
+            console.note(
+                f"{count} rows miss '{name}', which no training row did; the median is used."
+            )
 
 
-def predict_command(talk: Talk, request: PredictRequest) -> None:
+def predict_command(console: CommandConsole, request: PredictRequest) -> None:
     """Predict a file, block by block."""
     source = find_source(
         request.source,
@@ -79,14 +81,14 @@ def predict_command(talk: Talk, request: PredictRequest) -> None:
         delimiter=request.delimiter,
         decimal_comma=request.decimal_comma,
     )
-    writer = _open_writer(talk, request)
+    writer = _open_writer(console, request)
     stored = load_model(request.model)
     _check_request(stored, request)
     n_rows = 0
     names: list[str] = []
     # between lines that go to the same terminal a bar would be in the way
-    with writer, talk.progress("rows", None, shown=writer.path is not None) as advance:
-        for frame, table in predict_blocks(stored, source, talk):
+    with writer, console.progress("rows", None, shown=writer.path is not None) as advance:
+        for frame, table in predict_blocks(stored, source, console):
             answers = _answers(stored, table, request)
             kept = frame.select(n for n in frame.columns if n not in answers)
             block = pl.DataFrame(answers)
@@ -94,17 +96,17 @@ def predict_command(talk: Talk, request: PredictRequest) -> None:
             n_rows += len(block)
             names = list(answers)
             advance(len(block))
-    facts = {"rows": n_rows, "columns": names, "output": writer.path, "notes": talk.notes}
-    if talk.as_json:
-        talk.answer(facts, list)
-    elif writer.path is not None and not talk.quiet:
-        talk.answer(
+    facts = {"rows": n_rows, "columns": names, "output": writer.path, "notes": console.notes}
+    if console.as_json:
+        console.answer(facts, list)
+    elif writer.path is not None and not console.quiet:
+        console.answer(
             facts,
             lambda: [pairs([("predicted", f"{n_rows} rows"), ("saved", request.output or "")])],
         )
 
 
-def _open_writer(talk: Talk, request: PredictRequest) -> TableWriter:
+def _open_writer(console: CommandConsole, request: PredictRequest) -> TableWriter:
     if request.interval is not None and not 0.0 < request.interval < 1.0:
         raise UsageError(
             f"--interval must be a share strictly between 0 and 1, as 0.95; got {request.interval}."
@@ -112,7 +114,7 @@ def _open_writer(talk: Talk, request: PredictRequest) -> TableWriter:
     writer = TableWriter(
         request.output, request.output_format, inputs=(request.source, request.model)
     )
-    if talk.as_json and writer.path is None:
+    if console.as_json and writer.path is None:
         raise UsageError(
             "--json answers on the standard output, where the predictions would go: give -o, or "
             "use --output-format jsonl instead of --json."
@@ -121,20 +123,20 @@ def _open_writer(talk: Talk, request: PredictRequest) -> TableWriter:
 
 
 def predict_blocks(
-    stored: StoredModel, source: Source, talk: Talk
+    stored: StoredModel, source: Source, console: CommandConsole
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Blocks of a table as they were read and as the model takes them."""
     surprises = Surprises()
     columns: list[Column] | None = None
     first = 1
-    for frame in read_blocks(source, talk.limits.block_rows):
+    for frame in read_blocks(source, console.limits.block_rows):
         if columns is None:
-            columns = match_columns(stored, frame.columns, source.name, talk)
+            columns = match_columns(stored, frame.columns, source.name, console)
         table = prepare(frame, columns, first_row=first)
         surprises.look(table, stored.columns)
         first += len(frame)
         yield frame, table
-    surprises.say(talk)
+    surprises.say(console)
 
 
 def ask(

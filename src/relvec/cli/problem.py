@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from relvec.cli.columns import find_column, split_names
+from relvec.cli.console import CommandConsole
 from relvec.cli.drawing import Rows
 from relvec.cli.errors import CommandError, UsageError, listed, suggestion
 from relvec.cli.kinds import (
@@ -24,7 +25,6 @@ from relvec.cli.kinds import (
 from relvec.cli.kinds import prepare as prepare_table
 from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source
-from relvec.cli.talk import Talk
 
 __all__ = ["Problem", "read_target", "state_problem"]
 
@@ -77,7 +77,7 @@ class Problem:
 def state_problem(
     rows: Rows,
     source: Source,
-    talk: Talk,
+    console: CommandConsole,
     *,
     target: str,
     task: str = "auto",
@@ -95,19 +95,19 @@ def state_problem(
     features = _named(features, "feature", "--features", target, frame, source)
     drop = _named(drop, "dropped", "--drop", target, frame, source)
     categorical = _named(categorical, "categorical", "--categorical", target, frame, source)
-    _say_rows(rows, target, talk)
-    task, values = _task_and_target(frame[target], task, talk)
+    _say_rows(rows, target, console)
+    task, values = _task_and_target(frame[target], task, console)
     wanted = [name for name in (features or frame.columns) if name not in (target, *drop)]
     inputs = frame.select(wanted)
     columns, dropped = _describe(inputs, [*features, *categorical], categorical, max_levels)
     if not columns:  # one that counts up is time, if there is no other
         columns, dropped = _describe(inputs, wanted, categorical, max_levels)
-    _say_dropped(dropped, source, talk)
+    _say_dropped(dropped, source, console)
     if not columns:
         raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
-    _say_columns(columns, frame, categorical, talk)
+    _say_columns(columns, frame, categorical, console)
     table = prepare_table(frame, columns)
-    _say_copies(table, values, talk)
+    _say_copies(table, values, console)
     return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.places)
 
 
@@ -148,47 +148,47 @@ def _describe(
     return columns, [each for each in described if isinstance(each, Dropped)]
 
 
-def _say_rows(rows: Rows, target: str, talk: Talk) -> None:
+def _say_rows(rows: Rows, target: str, console: CommandConsole) -> None:
     """Say which rows are not used."""
     if rows.n_known < rows.n_read:
         n_missing = rows.n_read - rows.n_known
-        talk.note(f"{n_missing} of {rows.n_read} rows have no '{target}' and are not used.")
+        console.note(f"{n_missing} of {rows.n_read} rows have no '{target}' and are not used.")
     if len(rows.frame) < rows.n_known:
-        talk.note(
+        console.note(
             f"Of {rows.n_known} rows, {len(rows.frame)} drawn by chance are used; --max-rows "
             "changes that."
         )
 
 
-def _say_dropped(dropped: list[Dropped], source: Source, talk: Talk) -> None:
+def _say_dropped(dropped: list[Dropped], source: Source, console: CommandConsole) -> None:
     """Say which columns are left out, or refuse a table with mistakes in one."""
     for each in dropped:
         if each.is_mistake:
             raise CommandError(f"In {source.name} c{each.sentence()[1:]}")
-    talk.notes_of_many("columns are left out", [each.sentence() for each in dropped])
+    console.notes_of_many("columns are left out", [each.sentence() for each in dropped])
 
 
 def _say_columns(
-    columns: list[Column], frame: pl.DataFrame, categorical: Sequence[str], talk: Talk
+    columns: list[Column], frame: pl.DataFrame, categorical: Sequence[str], console: CommandConsole
 ) -> None:
     """Say what may surprise about the columns that are used."""
     for column in columns:
         if column.kind == "date":
-            talk.note(
+            console.note(
                 f"Column '{column.name}' holds dates: the model takes {column.made_as}, one "
                 "number; --drop leaves it out."
             )
         elif column.name not in categorical:
             mixed = partly_numbers(column, frame[column.name])
             if mixed:
-                talk.note(mixed)
-    talk.notes_of_many(
+                console.note(mixed)
+    console.notes_of_many(
         "columns have missing values",
         [_gaps_of(column, frame[column.name]) for column in columns if column.n_missing],
     )
 
 
-def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
+def _say_copies(table: pl.DataFrame, target: np.ndarray, console: CommandConsole) -> None:
     """Warn of rows that are in the table twice: a fold then tests what another one has seen.
 
     Rows of levels and counts are often equal by chance; fractions are not.
@@ -197,7 +197,7 @@ def _say_copies(table: pl.DataFrame, target: np.ndarray, talk: Talk) -> None:
     measured = any(each.dtype.is_float() and not (each % 1 == 0).all() for each in whole)
     n_copies = len(whole) - whole.n_unique()
     if measured and n_copies >= LIMITS.copies * len(whole):
-        talk.note(
+        console.note(
             f"{n_copies} of {len(whole)} rows are exact copies of others. If they are the same "
             "things twice, remove them first: errors on unseen rows come out too small."
         )
@@ -218,7 +218,9 @@ def _gaps_of(column: Column, series: pl.Series) -> str:
     )
 
 
-def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.ndarray]:
+def _task_and_target(
+    series: pl.Series, task: str, console: CommandConsole
+) -> tuple[str, np.ndarray]:
     """Choose regression or classification from the target, if that is left open.
 
     Text and true/false are classes. So are two different numbers, and whole numbers of at
@@ -236,13 +238,13 @@ def _task_and_target(series: pl.Series, task: str, talk: Talk) -> tuple[str, np.
                 "classification if all are classes."
             )
         is_text = bad is not None or series.dtype == pl.Boolean
-        task = "classification" if is_text or _are_codes(series, numbers, talk) else "regression"
+        task = "classification" if is_text or _are_codes(series, numbers, console) else "regression"
     if task == "regression":
         return task, _as_quantities(series, numbers, bad)
-    return task, _as_classes(series, bad, talk)
+    return task, _as_classes(series, bad, console)
 
 
-def _are_codes(series: pl.Series, numbers: pl.Series, talk: Talk) -> bool:
+def _are_codes(series: pl.Series, numbers: pl.Series, console: CommandConsole) -> bool:
     """Whether numbers are taken for classes; of more than two that is said."""
     n_different = series.n_unique()
     if n_different == 2:
@@ -250,14 +252,14 @@ def _are_codes(series: pl.Series, numbers: pl.Series, talk: Talk) -> bool:
     if n_different > LIMITS.codes or not (numbers.drop_nulls() % 1 == 0).all():
         return False
     if n_different > 2:
-        talk.note(
+        console.note(
             f"'{series.name}' has {n_different} different numbers, taken for classes; if they are "
             "quantities, add --task regression."
         )
     return True
 
 
-def _as_classes(series: pl.Series, bad: int | None, talk: Talk) -> np.ndarray:
+def _as_classes(series: pl.Series, bad: int | None, console: CommandConsole) -> np.ndarray:
     name = series.name
     labels = as_levels(series, fold_truth=False)
     counts = labels.value_counts(sort=True)
@@ -282,7 +284,7 @@ def _as_classes(series: pl.Series, bad: int | None, talk: Talk) -> np.ndarray:
         )
     rare = counts.filter(pl.col("count") < LIMITS.few_rows)[name].to_list()
     if rare:
-        talk.note(
+        console.note(
             f"Classes with fewer than {LIMITS.few_rows} rows: {listed(rare)}. Little can be learnt "
             "about them, and the figures hardly test it."
         )

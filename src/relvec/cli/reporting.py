@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from relvec.cli.chance import stream
 from relvec.cli.columns import find_column
+from relvec.cli.console import CommandConsole
 from relvec.cli.errors import CommandError, UsageError, listed
 from relvec.cli.inspecting import input_names
 from relvec.cli.kinds import as_levels
 from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.predicting import predict_blocks
 from relvec.cli.problem import read_target
-from relvec.cli.screens.parts import figure, pairs, size
+from relvec.cli.sampling import stream
 from relvec.cli.sources import find_source
-from relvec.cli.talk import Talk
+from relvec.cli.summaries.parts import figure, pairs, size
 from relvec.cli.writing import check_target, replacing
 from relvec.reporting import make_report
 
@@ -48,16 +48,16 @@ class ReportRequest:
     decimal_comma: bool = False
 
 
-def report_command(talk: Talk, request: ReportRequest) -> None:
+def report_command(console: CommandConsole, request: ReportRequest) -> None:
     """Make the page and say where it is."""
     _check_request(request)
     stored = load_model(request.model)
-    X, y = _rows_of(stored, request.source, request, talk)
-    held_out = None if request.test is None else _rows_of(stored, request.test, request, talk)
+    X, y = _rows_of(stored, request.source, request, console)
+    held_out = None if request.test is None else _rows_of(stored, request.test, request, console)
     n_fits = min(request.n_folds, len(y))
-    if n_fits > talk.limits.many_folds:
-        talk.note(f"{n_fits} folds mean as many fits; --folds 5 or 10 would do.")
-    with talk.progress("report", None) as advance:
+    if n_fits > console.limits.many_folds:
+        console.note(f"{n_fits} folds mean as many fits; --folds 5 or 10 would do.")
+    with console.progress("report", None) as advance:
         report = make_report(
             stored.pipeline,
             X,
@@ -82,10 +82,10 @@ def report_command(talk: Talk, request: ReportRequest) -> None:
         "metrics": report.metrics,
         "log_evidence": report.evidence.log_evidence,
         "log_evidence_gain": report.evidence.log_evidence_gain,
-        "notes": talk.notes,
+        "notes": console.notes,
     }
-    if talk.as_json or not talk.quiet:
-        talk.answer(facts, lambda: [pairs(_lines(facts, stored.task))])
+    if console.as_json or not console.quiet:
+        console.answer(facts, lambda: [pairs(_lines(facts, stored.task))])
 
 
 def _lines(facts: dict[str, Any], task: str) -> list[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _check_request(request: ReportRequest) -> None:
 
 
 def _rows_of(
-    stored: StoredModel, path: str, request: ReportRequest, talk: Talk
+    stored: StoredModel, path: str, request: ReportRequest, console: CommandConsole
 ) -> tuple[Any, np.ndarray]:
     """Inputs as the model takes them, and targets, of the rows that have one."""
     source = find_source(
@@ -134,7 +134,7 @@ def _rows_of(
     tables: list[pl.DataFrame] = []
     targets: list[np.ndarray] = []
     n_read = 0
-    for frame, table in predict_blocks(stored, source, talk):
+    for frame, table in predict_blocks(stored, source, console):
         find_column(name, frame.columns, source, role="target")
         values, is_known = read_target(frame[name], stored.task, stored.classes)
         n_read += len(frame)
@@ -146,9 +146,9 @@ def _rows_of(
             f"{source.name} has {len(y)} rows with a known '{name}'; a report needs at least 2."
         )
     if len(y) < n_read:
-        talk.note(f"{n_read - len(y)} of {n_read} rows have no '{name}' and are not used.")
+        console.note(f"{n_read - len(y)} of {n_read} rows have no '{name}' and are not used.")
     if 0 < request.max_rows < len(y):
-        talk.note(
+        console.note(
             f"Of {len(y)} rows, {request.max_rows} drawn by chance are used; --max-rows changes "
             "that."
         )

@@ -9,16 +9,16 @@ import numpy as np
 import polars as pl
 
 from relvec.cli.columns import find_column
+from relvec.cli.console import CommandConsole
 from relvec.cli.errors import CommandError, listed
 from relvec.cli.kinds import as_levels
 from relvec.cli.metrics import Prediction, measure
 from relvec.cli.model_file import load_model
 from relvec.cli.predicting import ask, predict_blocks
 from relvec.cli.problem import read_target
-from relvec.cli.screens.fit import MEANINGS
-from relvec.cli.screens.parts import figure, legend, pairs
 from relvec.cli.sources import Source
-from relvec.cli.talk import Talk
+from relvec.cli.summaries.fit import MEANINGS
+from relvec.cli.summaries.parts import figure, legend, pairs
 
 __all__ = ["score_command"]
 
@@ -36,7 +36,7 @@ WORDS = {
 SHARES = ("coverage", "error", "accuracy", "confidence")
 
 
-def score_command(talk: Talk, model: str, source: Source, target: str | None) -> None:
+def score_command(console: CommandConsole, model: str, source: Source, target: str | None) -> None:
     """Measure a model on a file."""
     stored = load_model(model)
     name = target or stored.target
@@ -44,7 +44,7 @@ def score_command(talk: Talk, model: str, source: Source, target: str | None) ->
     known: list[np.ndarray] = []
     said: list[Prediction] = []
     n_read = 0
-    for frame, table in predict_blocks(stored, source, talk):
+    for frame, table in predict_blocks(stored, source, console):
         find_column(name, frame.columns, source, role="target")
         values, has_target = read_target(frame[name], stored.task, stored.classes)
         n_read += len(frame)
@@ -55,25 +55,27 @@ def score_command(talk: Talk, model: str, source: Source, target: str | None) ->
         raise CommandError(f"No row of {source.name} has a known '{name}'.")
     truth, answers = _with_labels_as_text(np.concatenate(known), _joined(said))
     if answers.classes is not None:
-        _say_new_classes(truth, answers.classes, name, talk)
+        _say_new_classes(truth, answers.classes, name, console)
     figures = measure(truth, answers)
     n_used = sum(map(len, known))
     if n_used < n_read:
-        talk.note(f"{n_read - n_used} of {n_read} rows have no '{name}' and are not counted.")
+        console.note(f"{n_read - n_used} of {n_read} rows have no '{name}' and are not counted.")
     facts: dict[str, Any] = {
         "target": name,
         "task": stored.task,
         "rows": n_used,
         "scores": figures,
-        "notes": talk.notes,
+        "notes": console.notes,
     }
-    talk.answer(facts, lambda: [pairs(_lines(facts)), "", _legend(figures)])
+    console.answer(facts, lambda: [pairs(_lines(facts)), "", _legend(figures)])
 
 
-def _say_new_classes(truth: np.ndarray, classes: np.ndarray, name: str, talk: Talk) -> None:
+def _say_new_classes(
+    truth: np.ndarray, classes: np.ndarray, name: str, console: CommandConsole
+) -> None:
     new = np.setdiff1d(truth, classes)
     if len(new):
-        talk.note(
+        console.note(
             f"{int(np.isin(truth, new).sum())} rows have a '{name}' that the model does not know: "
             f"{listed(new.tolist())}. They count as wrong; it knows {listed(classes.tolist())}."
         )

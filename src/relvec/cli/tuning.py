@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
-from relvec.cli.chance import stream
 from relvec.cli.limits import LIMITS
 from relvec.cli.metrics import measure, predict_table
+from relvec.cli.sampling import stream
 
 __all__ = ["Process", "Tuned", "linear_steps"]
 

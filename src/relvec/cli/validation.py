@@ -14,13 +14,13 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from relvec.cli.chance import stream
+from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.errors import UsageError
 from relvec.cli.limits import LIMITS
 from relvec.cli.metrics import Prediction, measure, predict_table
 from relvec.cli.problem import Problem
-from relvec.cli.talk import Talk
+from relvec.cli.sampling import stream
 
 __all__ = [
     "Outcome",
@@ -68,15 +68,15 @@ def check_folds(n_folds: int, otherwise: str = "") -> None:
         raise UsageError(f"--folds must be 2 or more; got {n_folds}. {otherwise}".rstrip())
 
 
-def say_many_folds(asked: int, folds: Folds, n_fits: int, talk: Talk) -> None:
+def say_many_folds(asked: int, folds: Folds, n_fits: int, console: CommandConsole) -> None:
     """Say that there are fewer folds than asked for, or that they take long."""
     if folds and len(folds) < asked:
-        talk.note(
+        console.note(
             f"There are {len(folds)} folds, not {asked}: every fold needs two rows, and classes "
             "to learn from."
         )
-    if n_fits > talk.limits.many_fits:
-        talk.note(f"These are {n_fits} fits; --folds 5 or 10 would do.")
+    if n_fits > console.limits.many_fits:
+        console.note(f"These are {n_fits} fits; --folds 5 or 10 would do.")
 
 
 def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:

@@ -61,7 +61,7 @@ def attempt(
     noise : float or ndarray
         Noise variance, of every sample or of each.
     c : float
-        Price of one degree of freedom.
+        Penalty of one degree of freedom.
     recipe : Recipe
         Transform and neighbourhood.
     boundary : str
@@ -69,7 +69,7 @@ def attempt(
     want_variance : bool, default=False
         Whether to return the posterior variance of each sample as well.
     tuning : DenoisingTuning, optional
-        How many shifts are averaged, and how prices are chosen.
+        How many shifts are averaged, and how penalties are chosen.
     """
     canvas, frame = set_up(recipe, values.shape, boundary, tuning)
     inside: Iterator[Array]
@@ -82,7 +82,7 @@ def attempt(
         noises = frame.gather(canvas.extend(noise))
     coefficients = frame.analyse(canvas.extend(values))
     variances: list[Array] = []
-    prices: dict[str, float] = {}
+    penalties: dict[str, float] = {}
     penalty = freedom = 0.0
     for place, (band, level, energy) in enumerate(zip(frame.bands, noises, inside, strict=True)):
         shrunk = shrink_band(
@@ -92,10 +92,10 @@ def attempt(
             c,
             band,
             recipe.width,
-            prices.get(band.kind),
+            penalties.get(band.kind),
             tuning,
         )
-        prices[band.kind] = shrunk.price
+        penalties[band.kind] = shrunk.group_c
         coefficients[place] = shrunk.values
         penalty += shrunk.penalty
         freedom += shrunk.freedom

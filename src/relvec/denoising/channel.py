@@ -12,8 +12,8 @@ import numpy as np
 from relvec._typing import BoolArray
 from relvec.denoising.blend import Denoised, blend
 from relvec.denoising.frame import Array
-from relvec.denoising.gaps import doubt_in_gaps, fill
-from relvec.denoising.mapped import let_go
+from relvec.denoising.gaps import fill, gap_variance
+from relvec.denoising.mapped import release_pages
 from relvec.denoising.plain import PlainModel, fit_plain, make_dictionary
 from relvec.denoising.recipes import PLAIN, Recipe
 from relvec.denoising.tiles import fade, needs_tiles, tiles
@@ -34,7 +34,7 @@ class Channel:
     noise_variance: Array | float
     """Of every sample, or of each."""
     c: float
-    """Price of one degree of freedom."""
+    """Penalty of one degree of freedom."""
     observed: BoolArray | None = None
     """False where a sample is to be ignored."""
 
@@ -109,8 +109,8 @@ def _denoise_tiles(
         errors = errors + share * result.errors
         error += share * result.error
         freedom += share * result.freedom * math.prod(shape) / result.mean.size
-        let_go(channel.values)
-        let_go(out)
+        release_pages(channel.values)
+        release_pages(out)
         if progress is not None:
             progress(done, len(plan))
     return Denoised(mean, variance, freedom, weights, errors, error)
@@ -209,7 +209,7 @@ def _denoise_piece(piece: _Piece, scheme: Scheme) -> Denoised:
             tuning=scheme.tuning,
         )
     if result.variance is not None and piece.observed is not None:
-        more = doubt_in_gaps(result.mean, piece.observed)
+        more = gap_variance(result.mean, piece.observed)
         result = result._replace(variance=result.variance + more)
     return result if scale == 1.0 else _rescaled(result, scale)
 

@@ -8,7 +8,7 @@ from scipy.ndimage import correlate1d, distance_transform_edt
 from relvec._typing import BoolArray
 from relvec.denoising.frame import Array
 
-__all__ = ["doubt_in_gaps", "fill"]
+__all__ = ["fill", "gap_variance"]
 
 
 def fill(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Array:
@@ -45,7 +45,7 @@ def fill(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Array:
     return filled
 
 
-def doubt_in_gaps(mean: Array, observed: BoolArray, *, farthest: int = 256) -> Array:
+def gap_variance(mean: Array, observed: BoolArray, *, farthest: int = 256) -> Array:
     """Variance to add where nothing was observed.
 
     How wrong is a value half way between two others, each so many samples away? The denoised

@@ -166,15 +166,15 @@ class Parts(NamedTuple):
     """False where a sample is to be ignored; None if nothing is known to be missing."""
     weights: Array | None
     """Relative precision of every sample."""
-    prices: list[float]
-    """Price of one degree of freedom in each part."""
+    penalties: list[float]
+    """Penalty of one degree of freedom in each part."""
 
     def channels(self, variances: list[Any]) -> list[Channel]:
         """Each part with its noise variance at unit weight."""
         weights = self.weights
         return [
             Channel(part, variance if weights is None else variance / weights, c, self.observed)
-            for part, variance, c in zip(self.values, variances, self.prices, strict=True)
+            for part, variance, c in zip(self.values, variances, self.penalties, strict=True)
         ]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["let_go"]
+__all__ = ["release_pages"]
 
 
-def let_go(array: Any) -> None:
+def release_pages(array: Any) -> None:
     """Tell the system that the pages of a mapped file, read or written so far, may leave memory.
 
     They would go by themselves when memory runs short; but until then they count as used. What

@@ -142,7 +142,7 @@ def resolve_noise(
 def _find_levels(parts: Parts, method: str, scheme: Scheme) -> list[NoiseLevel]:
     levels = [
         _find_level(values, parts, c, method, scheme)
-        for values, c in zip(parts.values, parts.prices, strict=True)
+        for values, c in zip(parts.values, parts.penalties, strict=True)
     ]
     return _pooled(levels) if parts.layout.is_complex else levels
 

@@ -2,7 +2,7 @@
 
 A coefficient is judged together with its neighbours: those of a signal come in company,
 noise does not. ``m`` coefficients with one common precision have the closed form of a single
-one, their mean square in place of its own and the price shared among them. That is exact for
+one, their mean square in place of its own and the penalty shared among them. That is exact for
 disjoint groups; here every coefficient has the group centred on it.
 """
 
@@ -19,7 +19,7 @@ from relvec.denoising.frame import Array, Band
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 from relvec.solvers.gaussian.shrinkage import shrinkage
 
-__all__ = ["Shrunk", "group_price", "shrink_band"]
+__all__ = ["Shrunk", "group_penalty", "shrink_band"]
 
 
 class Shrunk(NamedTuple):
@@ -33,12 +33,12 @@ class Shrunk(NamedTuple):
     Stein's estimate adds to the squared residual, halved."""
     freedom: float
     """Degrees of freedom: the sum of the factors, over the same part."""
-    price: float
-    """The price of a group that was used."""
+    group_c: float
+    """The penalty of a group that was used."""
 
 
-def group_price(c: float, size: int) -> float:
-    """Price of a group that lets it in by chance as often as one coefficient at price `c`.
+def group_penalty(c: float, size: int) -> float:
+    """Penalty of a group that lets it in by chance as often as one coefficient at penalty `c`.
 
     A coefficient of pure noise passes ``u > 1 + 2 c`` with some probability; the mean of
     `size` such squares passes ``1 + 2 c_m / size`` with the same probability at the returned
@@ -46,9 +46,9 @@ def group_price(c: float, size: int) -> float:
 
     Examples
     --------
-    >>> group_price(3.0, 1)
+    >>> group_penalty(3.0, 1)
     3.0
-    >>> round(group_price(3.0, 3), 2)
+    >>> round(group_penalty(3.0, 3), 2)
     4.39
     """
     if size == 1:
@@ -63,7 +63,7 @@ def shrink_band(
     c: float,
     band: Band,
     width: int,
-    price: float | None = None,
+    group_c: float | None = None,
     tuning: DenoisingTuning = DEFAULT,
 ) -> Shrunk:
     """Shrink every coefficient by the evidence of its neighbourhood.
@@ -77,14 +77,14 @@ def shrink_band(
     inside : ndarray
         How much of it comes from samples of the signal; the rest is from beyond its ends.
     c : float
-        Price of a degree of freedom of a single coefficient.
+        Penalty of a degree of freedom of a single coefficient.
     band : Band
         Along which axes neighbours are to be found.
     width : int
         Odd width of the neighbourhood along each of these axes.
-    price : float, optional
-        Price of a group. By default Stein's unbiased estimate of the error chooses between
-        `c` itself, the closed form's price for disjoint groups, and `group_price`, which
+    penalty : float, optional
+        Penalty of a group. By default Stein's unbiased estimate of the error chooses between
+        `c` itself, the closed form's penalty for disjoint groups, and `group_penalty`, which
         allows for each peak of the noise being seen by several overlapping groups. The first
         suits dense content, the second sparse content.
     tuning : DenoisingTuning, optional
@@ -92,21 +92,21 @@ def shrink_band(
     """
     widths = tuple(min(width, _largest_odd(values.shape[axis])) for axis in band.axes)
     size = math.prod(widths)
-    if price is None:
-        price = _better_price(values, noise, inside, c, band, widths, tuning)
+    if group_c is None:
+        group_c = _better_penalty(values, noise, inside, c, band, widths, tuning)
     squares, means, own = _group_squares(values, noise, band, widths)
-    factor = shrinkage(means, price / size)
+    factor = shrinkage(means, group_c / size)
     _, slope = _residual_and_slope(factor, squares, own)
     return Shrunk(
         values=values * factor,
         factor=factor,
         penalty=band.share * float(np.vdot(inside, slope)),
         freedom=band.share * _sum_of_ratio(inside, noise, factor),
-        price=price,
+        group_c=group_c,
     )
 
 
-def _better_price(
+def _better_penalty(
     values: Array,
     noise: Array | float,
     inside: Array,
@@ -115,19 +115,19 @@ def _better_price(
     widths: tuple[int, ...],
     tuning: DenoisingTuning,
 ) -> float:
-    """Compare the two prices of a group by Stein's estimate, on a sample if there are many."""
+    """Compare the two penalties of a group by Stein's estimate, on a sample if there are many."""
     size = math.prod(widths)
     if size == 1:
         return c
     # the first axis counts shifts, or frames: a few of them speak for all
-    rows = slice(max(1, tuning.price_sample * len(values) // values.size))
+    rows = slice(max(1, tuning.penalty_sample * len(values) // values.size))
     part = noise if isinstance(noise, float) else noise[rows]
     squares, means, own = _group_squares(values[rows], part, band, widths)
     risks = {}
-    for price in (c, group_price(c, size)):
-        left, slope = _residual_and_slope(shrinkage(means, price / size), squares, own)
-        risks[price] = float(np.vdot(inside[rows], left + tuning.caution * slope))
-    return min(risks, key=lambda price: risks[price])
+    for group_c in (c, group_penalty(c, size)):
+        left, slope = _residual_and_slope(shrinkage(means, group_c / size), squares, own)
+        risks[group_c] = float(np.vdot(inside[rows], left + tuning.caution * slope))
+    return min(risks, key=lambda group_c: risks[group_c])
 
 
 def _group_squares(

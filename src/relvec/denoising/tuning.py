@@ -13,7 +13,7 @@ __all__ = ["DEFAULT", "DenoisingTuning"]
 
 @dataclass(frozen=True)
 class DenoisingTuning:
-    """Sizes of tiles, numbers of shifts, and how prices are chosen.
+    """Sizes of tiles, numbers of shifts, and how penalties are chosen.
 
     What depends on the number of axes is given for one, two, three, and four or more.
 
@@ -38,11 +38,11 @@ class DenoisingTuning:
     """Samples beyond which a few shifts do as well as all of them."""
     doublings: tuple[int, int, int, int] = (5, 3, 2, 1)
     """Levels with both shifts for large signals: 32, 8x8 and 4x4x4 shifts."""
-    price_sample: int = 1 << 16
-    """Coefficients of a band on which its price is chosen."""
+    penalty_sample: int = 1 << 16
+    """Coefficients of a band on which its penalty is chosen."""
     caution: float = 2.25
     """Stein's formula has 2 here. Near its ends a signal meets its own mirror image, which the
-    formula does not know; so the lower price must be a little better than equal to be chosen."""
+    formula does not know; so the lower penalty must be a little better than equal to be chosen."""
     noise_reach: float = 1e6
     """Noise variances of samples may differ by this factor from their median. Rounding errors of
     transforms are far smaller than the least of them, and a sample with more is as good as

@@ -39,13 +39,13 @@ class AtomEvidence:
         ``q = phi' C^-1 t``: how well it points to what they do not explain.
     spent : float, default=0.0
         ``sigma^2 phi' C^-2 phi``, of which the effective degrees of freedom that the atom would
-        take are made. It matters under a price.
-    price : float, default=0.0
+        take are made. It matters under a penalty.
+    penalty : float, default=0.0
         Of one effective degree of freedom: ``c`` of a smoothness prior.
     rate : float, default=0.0
         Of a Laplace prior, under which the prior variance ``1 / alpha`` of the weight has an
-        exponential density with mean ``2 / rate``; not together with a price.
-    entry_price : float, default=0.0
+        exponential density with mean ``2 / rate``; not together with a penalty.
+    entry_penalty : float, default=0.0
         Nats that it must bring to be kept.
     precision : float, default=inf
         In the model; infinite if it is left out.
@@ -67,9 +67,9 @@ class AtomEvidence:
     sparsity: float
     quality: float
     spent: float = 0.0
-    price: float = 0.0
+    penalty: float = 0.0
     rate: float = 0.0
-    entry_price: float = 0.0
+    entry_penalty: float = 0.0
     precision: float = math.inf
     across: float = 1.0
 
@@ -78,10 +78,10 @@ class AtomEvidence:
         check_positive("sparsity", self.sparsity)
         if not math.isfinite(self.quality):
             raise ValueError(f"quality must be a finite number; got {self.quality!r}.")
-        for name in ("spent", "price", "rate", "entry_price", "across"):
+        for name in ("spent", "price", "rate", "entry_penalty", "across"):
             check_positive(name, getattr(self, name), allow_zero=True)
-        if self.price and self.rate:
-            raise ValueError("price and rate are of two priors; choose one of them.")
+        if self.penalty and self.rate:
+            raise ValueError("penalty and rate are of two priors; choose one of them.")
         if not self.precision > 0.0:
             raise ValueError(f"precision must be positive or infinite; got {self.precision!r}.")
 
@@ -92,7 +92,7 @@ class AtomEvidence:
 
     @property
     def ratio(self) -> float:
-        """``q^2 / s``; without prices it is above one if the best precision is finite."""
+        """``q^2 / s``; without penalties it is above one if the best precision is finite."""
         return self.quality**2 / self.sparsity
 
     @property
@@ -107,17 +107,17 @@ class AtomEvidence:
 
     @property
     def best_gain(self) -> float:
-        """What it brings there, its entry price not counted; zero at infinity."""
+        """What it brings there, its entry penalty not counted; zero at infinity."""
         return self._best()[0]
 
-    def gain(self, precision: Any, *, priced: bool = True) -> Vector:
+    def gain(self, precision: Any, *, penalised: bool = True) -> Vector:
         """Return what the atom adds to the objective at some precisions.
 
         Parameters
         ----------
         precision : array-like
             Of its weight.
-        priced : bool, default=True
+        penalised : bool, default=True
             Whether the prior counts, or the log evidence alone.
         """
         lam = np.asarray(precision, dtype=np.float64)
@@ -125,7 +125,7 @@ class AtomEvidence:
         known = Statistics(
             np.asarray(self.sparsity),
             np.asarray(self.quality),
-            np.asarray(self.price * self.spent) if priced else None,
+            np.asarray(self.penalty * self.spent) if penalised else None,
             explained,
         )
         return removal_loss(
@@ -134,14 +134,14 @@ class AtomEvidence:
             0.0,
             1.0,
             1.0,
-            -0.5 * self.rate / lam if priced else None,
+            -0.5 * self.rate / lam if penalised else None,
         )
 
     def _best(self) -> tuple[float, float]:
-        s, q, w = np.array([[self.sparsity], [self.quality], [self.price * self.spent]])
+        s, q, w = np.array([[self.sparsity], [self.quality], [self.penalty * self.spent]])
         prior: BoundPrior = BoundLaplace(self.rate)
-        if self.price:
-            prior = BoundSmoothness(self.price)
+        if self.penalty:
+            prior = BoundSmoothness(self.penalty)
         (gain,), (best,) = prior.best(Statistics(s, q, w), 1.0, 1.0)
         return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
 
@@ -193,20 +193,20 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
         raise ValueError(
             f"candidate {unusable[0]} is constant over the rows, so nothing can be said of it."
         )
-    price = np.broadcast_to(problem.prior.penalty, scale.shape)
+    penalty = np.broadcast_to(problem.prior.penalty, scale.shape)
     spent = np.ones(len(scale))
     if known.w is not None:
-        spent = known.w / np.where(price > 0.0, price, 1.0)
-    names = bound.atoms.take(chosen).names(names_of(estimator, int(model.n_features_in_)))
+        spent = known.w / np.where(penalty > 0.0, penalty, 1.0)
+    names = bound.atoms.subset(chosen).names(names_of(estimator, int(model.n_features_in_)))
     return [
         AtomEvidence(
             name,
             sparsity=float(known.s[i] * scale[i]),
             quality=float(known.q[i] * math.sqrt(scale[i] / noise)),
             spent=float(spent[i] * scale[i]),
-            price=float(price[i]),
+            penalty=float(penalty[i]),
             rate=float(problem.prior.rate * scale[i]),
-            entry_price=float(problem.min_gain[i]),
+            entry_penalty=float(problem.min_gain[i]),
             precision=float(lam[i] * scale[i]),
             across=float(across[i]),
         )
@@ -222,7 +222,7 @@ def _conditioned(
     if not problem.prior.is_removable:
         raise ValueError(
             "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
-            'Use prior="flat", "laplace", or one that prices degrees of freedom.'
+            'Use prior="flat", "laplace", or one that penalties degrees of freedom.'
         )
     solution, some = output.solution, X[:50]
     problem = replace(
@@ -231,7 +231,7 @@ def _conditioned(
         prior=problem.prior.with_rate(solution.laplace_rate),
     )
     is_same = len(bound.atoms) == model.n_atoms_ and np.array_equal(
-        bound.atoms.take(output.active).at(some), output.atoms.at(some)
+        bound.atoms.subset(output.active).evaluate(some), output.atoms.evaluate(some)
     )
     if is_same:
         fit = reference.condition(problem, output.active, np.exp(solution.log_lam))

@@ -22,7 +22,7 @@ def tells_extrapolation(estimator: Any) -> bool:
     model = predictor(estimator)
     if not hasattr(model, "extrapolating"):
         return False
-    parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "panel_", None)]
+    parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "class_model_", None)]
     return len(parts) > 0 and all(
         getattr(part, "novelty", None) is not None or not len(getattr(part, "active", ()))
         for part in parts

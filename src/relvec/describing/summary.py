@@ -26,7 +26,7 @@ class Summary:
     effective_dof: Vector | None
     log_evidence: Vector
     converged: bool
-    saturated: bool
+    reached_max_active: bool
     """Whether the cap on atoms was reached, so that the noise level is not identified."""
     n_inputs: int | None
     """Inputs that were weighed; None if none were, or there is but one."""
@@ -66,7 +66,7 @@ def summary_of(model: Any) -> Summary | None:
         effective_dof=np.atleast_1d(model.effective_dof_) if has_noise else None,
         log_evidence=np.atleast_1d(model.log_evidence_),
         converged=bool(np.all(model.converged_)),
-        saturated=bool(np.any(getattr(model, "saturated_", False))),
+        reached_max_active=bool(np.any(getattr(model, "reached_max_active_", False))),
         n_inputs=len(relevance) if is_weighed else None,
         n_inputs_used=int(np.count_nonzero(relevance)) if is_weighed else 0,
     )

@@ -76,5 +76,5 @@ def _posteriors(model: Any, n_rows: int) -> list[Any]:
     """Posteriors that factor by target or logit; None where all logits have one together."""
     if hasattr(model, "outputs_"):
         return [output.posterior for output in model.outputs_]
-    machines: Any = getattr(getattr(model, "panel_", None), "machines", ())
-    return [m.posterior for m in machines if len(m.coef) == 1] or [None] * n_rows
+    models: Any = getattr(getattr(model, "class_model_", None), "models", ())
+    return [m.posterior for m in models if len(m.coef) == 1] or [None] * n_rows

@@ -16,10 +16,10 @@ class EvaluableAtoms(Protocol):
     def __len__(self) -> int:
         """Number of atoms."""
 
-    def at(self, X: Any) -> Matrix:
+    def evaluate(self, X: Any) -> Matrix:
         """Evaluate every atom at the rows of `X`."""
 
-    def take(self, index: IndexArray) -> EvaluableAtoms:
+    def subset(self, index: IndexArray) -> EvaluableAtoms:
         """Keep only the atoms `index`."""
 
 
@@ -56,8 +56,8 @@ class LazyDictionary(Dictionary):
 
     def columns(self, index: IndexArray) -> Matrix:
         """Evaluate the atoms `index` at every sample."""
-        return self.atoms.take(index).at(self.X)
+        return self.atoms.subset(index).evaluate(self.X)
 
     def rows(self, start: int, stop: int) -> Matrix:
         """Evaluate every atom at the samples ``start:stop``."""
-        return self.atoms.at(self.X[start:stop])
+        return self.atoms.evaluate(self.X[start:stop])

@@ -20,10 +20,10 @@ from relvec.bases.base import BasisPart
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import read_weight, validate_inputs
+from relvec.estimators._length_scales import expose_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, RegressionPlan, monitor_of, resolve_shared
-from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_solver
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 
@@ -35,7 +35,7 @@ PER_OUTPUT = {
     "objective_": "objective",
     "effective_dof_": "posterior.effective_dof",
     "prior_rate_": "solution.laplace_rate",
-    "saturated_": "solution.saturated",
+    "reached_max_active_": "solution.reached_max_active",
     "converged_": "solution.converged",
 }
 """Attributes of estimators that are one number for each output, and where it is."""
@@ -178,7 +178,7 @@ class BaseSparseBayesRegressor(
             values = np.array(list(map(attrgetter(place), outputs)))
             setattr(self, name, values[0].item() if is_single else values)
         self.n_iter_ = max(1, *map(attrgetter("solution.n_iter"), outputs))
-        self.atoms_ = outputs[0].atoms if is_single else bound.atoms.take(union)
+        self.atoms_ = outputs[0].atoms if is_single else bound.atoms.subset(union)
         self.n_columns_fetched_ = fit.n_fetched
 
 
@@ -213,7 +213,7 @@ def _weakness(output: FittedOutput, plan: RegressionPlan, *, is_watched: bool) -
             f"({output.posterior.noise_variance:.2g}), because atoms are nearly collinear. "
             "Use narrower kernels or fewer atoms, low_memory=False, or give noise_variance."
         )
-    if solution.saturated:
+    if solution.reached_max_active:
         return (
             f"reached its cap on active atoms ({len(solution.active)}, half the effective "
             "sample size): the atoms can explain the noise itself, so the noise level is "

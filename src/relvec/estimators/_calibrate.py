@@ -18,8 +18,8 @@ import numpy as np
 from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray
 from relvec.estimators._held_out import HeldOut, folds_of
+from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._output import RegressionFit, widened
-from relvec.estimators._scales import ScaledBasis
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, RegressionPlan
@@ -105,7 +105,7 @@ def _best(
     tuning, best = plan.tuning, fit.scaled
     if len(distinct.targets) > tuning.most_rows:
         some = np.random.RandomState(0).permutation(len(distinct.targets))[: tuning.most_rows]
-        distinct = distinct.at(np.sort(some))
+        distinct = distinct.subset(np.sort(some))
     folds = folds_of(len(distinct.targets), tuning.folds, tuning.enough_rows)
     held = _predict_folds(plan, fit, best, distinct, folds)
     density, first = held.among.log_density(calibrate=plan.is_calibrated), held
@@ -140,13 +140,13 @@ def _predict_folds(
     quick, parts = plan.quickened(), []
     everywhere = np.arange(len(data.targets))
     for test in folds:
-        train = data.at(np.setdiff1d(everywhere, test))
+        train = data.subset(np.setdiff1d(everywhere, test))
         here = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
         here = replace(here, scaled=scaled)
         numbers = range(len(fit.outputs))
         with fitting_threads(0.0):
             outputs = [widened(here, train, number, plan.error_bars, fit) for number in numbers]
-            parts.append(HeldOut.of(outputs, data.at(test)))
+            parts.append(HeldOut.of(outputs, data.subset(test)))
     return HeldOut.joined(parts)
 
 
@@ -159,5 +159,5 @@ def _unspent(fit: RegressionFit, n_rows: int) -> float:
     if fit.scaled is None or fit.scaled.learnt.kind in ("linear", "none", "null"):
         return 1.0
     learnt = fit.scaled.learnt
-    spent = 2.0 * learnt.n_scales * max(0.5, learnt.price)
+    spent = 2.0 * learnt.n_scales * max(0.5, learnt.penalty)
     return max(1.0 - spent / n_rows, 0.3)

@@ -16,13 +16,13 @@ from relvec.bases import LinearBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
+from relvec.estimators._class_model import ClassModel, ClassModelAverage
+from relvec.estimators._latent_model import finish_latent_model
+from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._locality import is_local, near_zero
-from relvec.estimators._machine import finish_machine
-from relvec.estimators._panels import Panel, PanelAverage
 from relvec.estimators._plan import Data, Plan
-from relvec.estimators._scales import ScaledBasis
 from relvec.estimators._stacking import stacked_with_shares
-from relvec.learning.scale_uncertainty import measure_scales
+from relvec.learning.length_scale_uncertainty import measure_scales
 from relvec.likelihoods import Bernoulli, Likelihood, Softmax
 from relvec.moments import Storage
 from relvec.solvers import LatentProblem, LatentSolver
@@ -63,18 +63,18 @@ class ClassificationFit:
     """One fitted dictionary and how it tells classes apart."""
 
     bound: BoundBasis
-    panel: Panel
+    class_model: ClassModel
     scaled: ScaledBasis | None = None
     """The basis with its learnt scales, if any were."""
     relevance_std: Vector | None = None
     """Standard deviation of the relevance of each input, if that was asked."""
-    average: PanelAverage | None = None
-    """The panel and others whose probabilities are averaged; None if it is alone."""
+    average: ClassModelAverage | None = None
+    """The class_model and others whose probabilities are averaged; None if it is alone."""
 
     @property
     def objective(self) -> float:
         """What was maximised, over all models."""
-        return self.panel.objective
+        return self.class_model.objective
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,14 +115,14 @@ class ClassificationPlan(Plan[ClassificationFit]):
             targets = data.groups[None]
             if not jointly:
                 targets = targets == np.arange(n_classes == 2, n_classes)[:, None]
-            machines = []
+            models = []
             for target in targets:
                 problem, given = self.problem(
                     recipe, target, bound, dictionary, data.weight, has_intercept, is_given
                 )
                 solution = self.solver.solve(problem, monitor=self.monitor)
-                machines.append(
-                    finish_machine(
+                models.append(
+                    finish_latent_model(
                         problem,
                         solution,
                         bound,
@@ -132,8 +132,10 @@ class ClassificationPlan(Plan[ClassificationFit]):
                         error_bars=self.error_bars,
                     )
                 )
-        panel = Panel(machines, bound, intercept_is_fitted=has_intercept, shares=class_shares(data))
-        return ClassificationFit(bound, panel)
+        class_model = ClassModel(
+            models, bound, intercept_is_fitted=has_intercept, shares=class_shares(data)
+        )
+        return ClassificationFit(bound, class_model)
 
     def problem(
         self,
@@ -199,12 +201,12 @@ class ClassificationPlan(Plan[ClassificationFit]):
         weights = np.where(weights < self.class_tuning.least_weight * weights.sum(), 0.0, weights)
         order = np.argsort(-net, kind="stable")
         order = order[weights[order] > 0.0]
-        panels = tuple(fits[number].panel for number in order)
-        return replace(best, average=PanelAverage(panels, weights[order] / weights.sum()))
+        models = tuple(fits[number].class_model for number in order)
+        return replace(best, average=ClassModelAverage(models, weights[order] / weights.sum()))
 
     def predict_held_out(self, fit: ClassificationFit, data: Data) -> tuple[Vector, Vector]:
         """Log probabilities of the classes of other rows, and how often these count."""
-        chances = fit.panel.log_probability(data.X, moderated=True)
+        chances = fit.class_model.log_probability(data.X, marginalise=True)
         weight = np.ones(len(data.groups)) if data.weight is None else data.weight
         return chances[np.arange(len(data.groups)), data.groups], weight
 
@@ -233,8 +235,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
         if not self.measures_scales:
             return fit
         curvatures = []
-        for machine in fit.panel.machines:
-            rows = machine.likelihood.bind(np.zeros(len(data.groups)), data.weight)
-            curvatures.append(rows.weighted(rows.curvature(machine.mean(data.X))))
-        std, _ = measure_scales(scaled.learnt, data.X, fit.panel.machines, curvatures)
+        for model in fit.class_model.models:
+            rows = model.likelihood.bind(np.zeros(len(data.groups)), data.weight)
+            curvatures.append(rows.weighted(rows.curvature(model.mean(data.X))))
+        std, _ = measure_scales(scaled.learnt, data.X, fit.class_model.models, curvatures)
         return replace(fit, relevance_std=std)

@@ -14,14 +14,14 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from relvec._typing import ArrayLike, Vector
+from relvec.estimators._class_model import ClassModelAverage
 from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._fronts import Front
 from relvec.estimators._inputs import read_weight, validate_inputs
+from relvec.estimators._length_scales import expose_scales
 from relvec.estimators._notebook import NotebookMixin
-from relvec.estimators._panels import PanelAverage
 from relvec.estimators._plan import Data, monitor_of, resolve_shared
-from relvec.estimators._scales import expose_scales
 from relvec.estimators._solvers import resolve_latent_solver
 from relvec.priors import InverseGamma
 from relvec.solvers import Monitor
@@ -49,7 +49,7 @@ class BaseSparseBayesClassifier(
             **shared,
             solver=resolve_latent_solver(options.solver, needs_dense=shared["prior"].keeps_all),
             fit_intercept=None if is_auto else bool(options.fit_intercept),
-            counts_at_bound=options.price_curvature == "bound",
+            counts_at_bound=options.penalty_curvature == "bound",
             largest_latent=None if isinstance(bound, str) else float(bound),
             average=options.average,
         )
@@ -114,22 +114,22 @@ class BaseSparseBayesClassifier(
 
     def _expose(self, fit: ClassificationFit) -> None:
         """Set the public attributes."""
-        panel, rows = fit.panel, fit.bound.source_row
+        class_model, rows = fit.class_model, fit.bound.source_row
         expose_scales(self, fit.scaled, fit.relevance_std)
-        self.panel_ = panel
-        self.average_ = fit.average or PanelAverage((panel,), np.ones(1))
-        self.intercept_is_fitted_ = panel.intercept_is_fitted
+        self.class_model_ = class_model
+        self.average_ = fit.average or ClassModelAverage((class_model,), np.ones(1))
+        self.intercept_is_fitted_ = class_model.intercept_is_fitted
         self.n_atoms_ = len(rows)
-        self.relevance_ = rows[panel.active] if (rows >= 0).all() else panel.active
-        self.atoms_ = panel.atoms
-        self.coef_ = panel.coef
-        self.intercept_ = panel.intercept
-        self.weight_precision_ = panel.weight_precision
-        self.log_evidence_ = panel.log_evidence
-        self.objective_ = panel.objective
-        self.n_iter_ = max(1, panel.n_iter)
-        self.converged_ = panel.converged
-        self.trace_ = panel.trace
+        self.relevance_ = rows[class_model.active] if (rows >= 0).all() else class_model.active
+        self.atoms_ = class_model.atoms
+        self.coef_ = class_model.coef
+        self.intercept_ = class_model.intercept
+        self.weight_precision_ = class_model.weight_precision
+        self.log_evidence_ = class_model.log_evidence
+        self.objective_ = class_model.objective
+        self.n_iter_ = max(1, class_model.n_iter)
+        self.converged_ = class_model.converged
+        self.trace_ = class_model.trace
 
 
 def _with_class_weights(class_weight: Any, y: np.ndarray, weight: Vector | None) -> Vector | None:
@@ -159,10 +159,10 @@ def _weakness(
     fit: ClassificationFit, plan: ClassificationPlan, n_rows: int, *, is_watched: bool
 ) -> str | None:
     """Say what is wrong with the fit, and what to do; None if nothing is."""
-    panel = fit.panel
-    n_kept = len(panel.active)
-    if not panel.converged:
-        gradient, gain = panel.certificate
+    class_model = fit.class_model
+    n_kept = len(class_model.active)
+    if not class_model.converged:
+        gradient, gain = class_model.certificate
         return (
             None
             if is_watched  # callbacks may have ended it

@@ -127,7 +127,7 @@ class ComponentsMixin(PredictionMixin):
         X = self._validated(X)
         means, stds = [], []
         for output in self.outputs_:
-            atoms = output.atoms.at(X)
+            atoms = output.atoms.evaluate(X)
             known = [
                 output.posterior.component(atoms[:, index], index, centred=centred)
                 for index in self._members(output)

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.estimators._class_model import ClassModel, ClassModelAverage
 from relvec.estimators._inputs import validate_inputs
-from relvec.estimators._panels import Panel, PanelAverage
 from relvec.solvers import Certificate
 
 __all__ = ["Decision", "DecisionMixin"]
@@ -35,16 +35,16 @@ class Decision(NamedTuple):
 
 
 class DecisionMixin:
-    """Probabilities and decisions read from the fitted panel."""
+    """Probabilities and decisions read from the fitted class_model."""
 
-    panel_: Panel
-    average_: PanelAverage
+    class_model_: ClassModel
+    average_: ClassModelAverage
     classes_: np.ndarray
 
     @property
-    def _average(self) -> PanelAverage:
-        """What probabilities are averages of; models of release 0.1 have one panel alone."""
-        return self.__dict__.get("average_") or PanelAverage((self.panel_,), np.ones(1))
+    def _average(self) -> ClassModelAverage:
+        """What probabilities are averages of; models of release 0.1 have one class_model alone."""
+        return self.__dict__.get("average_") or ClassModelAverage((self.class_model_,), np.ones(1))
 
     def _validated(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -75,14 +75,14 @@ class DecisionMixin:
         labels: np.ndarray = self.classes_[best]
         return labels
 
-    def predict_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
+    def predict_proba(self, X: Any, *, marginalise: bool = True) -> Matrix:
         """Probability of each class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
-        moderated : bool, default=True
+        marginalise : bool, default=True
             Whether to average over what is not known of the weights and, with ``average=True``,
             of the scales, which pulls probabilities away from zero and one; far from the training
             inputs they are the shares of the classes then. If not, they are those of the most
@@ -102,15 +102,15 @@ class DecisionMixin:
         >>> classifier.predict_proba(X[:2]).round(2)
         array([[0.95, 0.05],
                [0.85, 0.15]])
-        >>> classifier.predict_proba(X[:2], moderated=False).round(2)
+        >>> classifier.predict_proba(X[:2], marginalise=False).round(2)
         array([[0.99, 0.01],
                [0.89, 0.11]])
         """
-        check_bool("moderated", moderated)
+        check_bool("marginalise", marginalise)
         X = self._validated(X)
-        return self._average.probability(X, moderated=moderated)
+        return self._average.probability(X, marginalise=marginalise)
 
-    def predict_log_proba(self, X: Any, *, moderated: bool = True) -> Matrix:
+    def predict_log_proba(self, X: Any, *, marginalise: bool = True) -> Matrix:
         """Logarithm of `predict_proba`.
 
         Examples
@@ -123,11 +123,13 @@ class DecisionMixin:
         array([[-0.1, -3. ],
                [-0.2, -1.9]])
         """
-        check_bool("moderated", moderated)
+        check_bool("marginalise", marginalise)
         X = self._validated(X)
-        return self._average.log_probability(X, moderated=moderated)
+        return self._average.log_probability(X, marginalise=marginalise)
 
-    def decision_function(self, X: Any, return_std: bool = False, *, moderated: bool = True) -> Any:
+    def decision_function(
+        self, X: Any, return_std: bool = False, *, marginalise: bool = True
+    ) -> Any:
         """Log odds by which decisions are made.
 
         Parameters
@@ -136,8 +138,8 @@ class DecisionMixin:
             Inputs.
         return_std : bool, default=False
             Also return the posterior standard deviation of the logit, whose mean is what
-            ``moderated=False`` gives.
-        moderated : bool, default=True
+            ``marginalise=False`` gives.
+        marginalise : bool, default=True
             As in `predict_proba`; False gives the posterior mean of the logit.
 
         Returns
@@ -158,10 +160,10 @@ class DecisionMixin:
         (array([-3. , -1.7, -3.6]), array([1.6, 1.1, 1.6]))
         """
         check_bool("return_std", return_std)
-        check_bool("moderated", moderated)
+        check_bool("marginalise", marginalise)
         X = self._validated(X)
-        odds = self._average.log_odds(X, moderated=moderated)
-        return (odds, self.panel_.logit(X)[1]) if return_std else odds
+        odds = self._average.log_odds(X, marginalise=marginalise)
+        return (odds, self.class_model_.logit(X)[1]) if return_std else odds
 
     def extrapolating(self, X: Any) -> Vector:
         """Say how far inputs are beyond the training inputs.
@@ -254,9 +256,9 @@ class DecisionMixin:
         least = loss[np.arange(len(best)), best]
         rejected = np.zeros(len(best), dtype=bool)
         if reject_cost is not None:
-            price = check_positive("reject_cost", reject_cost, allow_zero=True)
-            rejected = least > price
-            least = np.minimum(least, price)
+            penalty = check_positive("reject_cost", reject_cost, allow_zero=True)
+            rejected = least > penalty
+            least = np.minimum(least, penalty)
         return Decision(self.classes_[best], least, rejected)
 
     @property
@@ -277,4 +279,4 @@ class DecisionMixin:
         (True, True)
         """
         check_is_fitted(self)
-        return Certificate(*self.panel_.certificate)
+        return Certificate(*self.class_model_.certificate)

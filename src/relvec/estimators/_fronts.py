@@ -12,10 +12,10 @@ from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import KernelBasis, PrecomputedBasis
 from relvec.bases.base import Basis
+from relvec.estimators._length_scales import kernel_in, needs_width
 from relvec.estimators._options import option, with_options
-from relvec.estimators._scales import kernel_in, needs_width
 from relvec.kernels import KernelLike
-from relvec.learning import KINDS, ScaleLearner
+from relvec.learning import KINDS, LengthScaleLearner
 
 __all__ = ["BasisFront", "CentredKernelFront", "Front", "KernelFront"]
 
@@ -31,22 +31,24 @@ class Front(ABC):
     def _resolve_basis(self) -> Basis:
         """Return the basis that the parameters describe."""
 
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner | None:
+    def _resolve_learner(self, basis: Basis) -> LengthScaleLearner | None:
         """Return who learns the scales of inputs, or None if they are given."""
         scales = self.scales
         if scales is None:
             return None
-        if isinstance(scales, ScaleLearner):
+        if isinstance(scales, LengthScaleLearner):
             scales.check()
             return scales
         if not isinstance(scales, str):
             raise TypeError(
-                f"scales must be one of {KINDS}, None or a ScaleLearner; got {scales!r}."
+                f"scales must be one of {KINDS}, None or a LengthScaleLearner; got {scales!r}."
             )
         if scales.lower() == "none":
-            raise ValueError('scales="none" is not an option; leave out the quotes: scales=None.')
+            raise ValueError(
+                'length_scales="none" is not an option; leave out the quotes: length_scales=None.'
+            )
         kind = check_choice("scales", scales, KINDS)
-        return ScaleLearner(kind) if kind != "auto" or needs_width(basis) else None
+        return LengthScaleLearner(kind) if kind != "auto" or needs_width(basis) else None
 
     def atom_names(self) -> list[str]:
         """Names of the relevant atoms, in the order of `coef_`.
@@ -71,7 +73,7 @@ class Front(ABC):
     def kernel_(self) -> KernelLike:
         """The kernel of the model: as it was learnt or, where it was not, as it was given.
 
-        Of a sum of bases it is that of the one `KernelBasis` in it. Where ``scale_kind_`` is
+        Of a sum of bases it is that of the one `KernelBasis` in it. Where ``model_kind_`` is
         "linear" it is the dot product of the scaled inputs.
 
         Examples
@@ -84,7 +86,7 @@ class Front(ABC):
         RBF(length_scale=1)
         """
         check_is_fitted(self)
-        learnt = getattr(self, "learnt_scales_", None)
+        learnt = getattr(self, "learnt_length_scales_", None)
         kernel = kernel_in(self.atoms_) if learnt is None else learnt.kernel
         if kernel is None:
             raise AttributeError(
@@ -111,7 +113,7 @@ class BasisFront(Front):
     basis : Basis, optional
         What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
         `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
-    scales : {"ard", "isotropic", "kernel", "auto"}, ScaleLearner or None, default=None
+    scales : {"ard", "isotropic", "kernel", "auto"}, LengthScaleLearner or None, default=None
         Learn on which scales inputs matter to the one `KernelBasis` of `basis`, by the evidence of
         a Gaussian process; see `RVMRegressor`. "auto" does if its kernel is a name and its gamma
         was left alone.
@@ -171,11 +173,11 @@ class CentredKernelFront(Front):
         check_is_fitted(self)
         centers = getattr(self.atoms_, "centers", None)
         if centers is None:
-            if getattr(self, "scale_kind_", None) == "linear":
+            if getattr(self, "model_kind_", None) == "linear":
                 raise AttributeError(
                     "this model has no relevance_vectors_: it is linear in the inputs, which "
-                    'predicts better than kernels here (scale_kind_ is "linear"). '
-                    'scales="ard" or "isotropic" insists on kernels.'
+                    'predicts better than kernels here (model_kind_ is "linear"). '
+                    'length_scales="ard" or "isotropic" insists on kernels.'
                 )
             raise AttributeError(
                 'relevance_vectors_ is not known for kernel="precomputed"; '
@@ -206,7 +208,7 @@ class KernelFront(CentredKernelFront):
         Of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial and sigmoid kernels.
-    scales : {"auto", "ard", "isotropic", "kernel"}, ScaleLearner or None, default="auto"
+    scales : {"auto", "ard", "isotropic", "kernel"}, LengthScaleLearner or None, default="auto"
         Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
         rows (300 if targets are classes), and leave out those that do not: one for each input
         ("ard"), or one width for all, each in units of its standard deviation ("isotropic");

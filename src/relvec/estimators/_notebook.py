@@ -15,7 +15,7 @@ __all__ = ["NotebookMixin"]
 class NotebookMixin(BaseEstimator):
     """A summary below scikit-learn's diagram, and a report on one page."""
 
-    def report_(self, X: Any, y: ArrayLike, **options: Any) -> Any:
+    def report(self, X: Any, y: ArrayLike, **options: Any) -> Any:
         """Make a report of the fitted model: one page with pictures, metrics and evidence.
 
         Parameters
@@ -38,7 +38,7 @@ class NotebookMixin(BaseEstimator):
         >>> from relvec import RVMClassifier
         >>> from relvec.datasets import make_snake
         >>> X, y = make_snake(100, random_state=0)
-        >>> report = RVMClassifier(gamma=1.0).fit(X, y).report_(X, y, title="Snake", cv=0)
+        >>> report = RVMClassifier(gamma=1.0).fit(X, y).report(X, y, title="Snake", cv=0)
         >>> report.title
         'Snake'
         """

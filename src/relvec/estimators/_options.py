@@ -196,9 +196,9 @@ class ClassificationOptions:
         seldom better in prediction; "mackay" and "em" start from all atoms, as in 2001.
         The last three are for machines of two classes. "auto" is "sequential", or "mackay"
         under a Gamma prior, with which atoms cannot be switched off.
-    price_curvature : {"bound", "model"}, default="bound"
-        Where degrees of freedom are counted if they have a price: at the largest curvature of
-        the likelihood, which makes the price a prior, or at that of the model (Schmolck).
+    penalty_curvature : {"bound", "model"}, default="bound"
+        Where degrees of freedom are counted if they have a penalty: at the largest curvature of
+        the likelihood, which makes the penalty a prior, or at that of the model (Schmolck).
     fit_intercept : bool or "auto", default="auto"
         Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
         that decay within the data: logits far from all data are then those of the shares of the
@@ -231,7 +231,7 @@ class ClassificationOptions:
     prior: Any = option(default="flat")
     class_weight: Any = option(default=None)
     solver: Any = option(default="auto")
-    price_curvature: str = option(
+    penalty_curvature: str = option(
         default="bound", check=partial(check_choice, choices=("bound", "model"))
     )
     fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)

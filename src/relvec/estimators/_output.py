@@ -13,11 +13,11 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Novelty, fit_novelty
-from relvec.estimators._scales import ScaledBasis
+from relvec.estimators._length_scales import ScaledBasis
 from relvec.kernels.definition import decays
-from relvec.learning import LearntScales
+from relvec.learning import LearntLengthScales
+from relvec.learning.length_scale_uncertainty import ScaleUncertainty
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
-from relvec.learning.scale_uncertainty import ScaleUncertainty
 from relvec.likelihoods import GaussianPrediction
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
@@ -55,7 +55,7 @@ class FittedOutput:
 
     def predict_mean(self, X: Any) -> Vector:
         """Posterior mean of the function."""
-        mean = self.posterior.predict(self.atoms.at(X))
+        mean = self.posterior.predict(self.atoms.evaluate(X))
         if self.augmentation is not None:
             mean = mean + self.augmentation.correction(X)[0]
         elif self.novelty is not None and self.novelty.centre is not None:
@@ -66,14 +66,14 @@ class FittedOutput:
         """Share of the way from the sparse model to the mean of the targets that means go."""
         if self.novelty is None:
             return np.zeros(X.shape[0])
-        return self.novelty.fallback(X, self.posterior.predict(self.atoms.at(X))).pull
+        return self.novelty.fallback(X, self.posterior.predict(self.atoms.evaluate(X))).pull
 
     def moments(self, X: Any) -> tuple[Vector, Vector, Vector]:
         """Mean of the function, its posterior variance, and what is added away from the data.
 
         Neither variance contains noise, nor the first its `calibration`.
         """
-        atoms = self.atoms.at(X)
+        atoms = self.atoms.evaluate(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
         if self.scale_uncertainty is not None:
             variance = variance + np.square(self.scale_uncertainty.directions(X)).sum(axis=1)
@@ -102,7 +102,7 @@ class FittedOutput:
 
     def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
         """Covariance of new targets, or of the function without noise, between all rows."""
-        atoms = self.atoms.at(X)
+        atoms = self.atoms.evaluate(X)
         covariance = self.posterior.joint_covariance(atoms)
         if self.scale_uncertainty is not None:
             directions = self.scale_uncertainty.directions(X)
@@ -123,7 +123,7 @@ class FittedOutput:
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
-        atoms = self.atoms.at(X)
+        atoms = self.atoms.evaluate(X)
         mean, draws = self.posterior.predict(atoms), self.posterior.sample(atoms, n_draws, rng)
         if self.scale_uncertainty is not None:
             directions = self.scale_uncertainty.directions(X)
@@ -154,11 +154,11 @@ def _training_blocks(
     if size >= n_samples:
         yield TrainingBlock(bound.dictionary.columns(active), target, weight)
         return
-    atoms = bound.atoms.take(active)
+    atoms = bound.atoms.subset(active)
     for start in range(0, n_samples, size):
         rows = slice(start, start + size)
         part = None if weight is None else weight[rows]
-        yield TrainingBlock(atoms.at(X[rows]), target[rows], part)
+        yield TrainingBlock(atoms.evaluate(X[rows]), target[rows], part)
 
 
 def finish_output(
@@ -175,7 +175,7 @@ def finish_output(
 
     Without `target` the moments are all that is known, and `X` are inputs that stand for the data.
     """
-    atoms, prior = bound.atoms.take(solution.active), problem.prior
+    atoms, prior = bound.atoms.subset(solution.active), problem.prior
     blocks = None
     if target is not None:
         blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
@@ -250,7 +250,7 @@ def widened(
     return replace(output, novelty=novelty)
 
 
-def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntScales | None, bool]:
+def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales | None, bool]:
     """Return the kernel that tells what is far from the data, its scales, and who falls back.
 
     A null model says the same everywhere: it has none. The line of a linear model goes on, and the
@@ -270,7 +270,7 @@ def _augmented(
 ) -> FittedOutput:
     """Return the output with an atom of its own for every input that is predicted."""
     root = np.ones(len(target)) if data.weight is None else np.sqrt(data.weight)
-    residual = (target - output.posterior.predict(output.atoms.at(data.X))) * root
+    residual = (target - output.posterior.predict(output.atoms.evaluate(data.X))) * root
     augmentation = Augmentation(
         kernel, data.X, residual, root, output.atoms, output.posterior, amplitude
     )

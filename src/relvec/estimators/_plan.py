@@ -23,13 +23,13 @@ from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._calibrate import calibrated
 from relvec.estimators._held_out import HeldOut, distinct_rows
+from relvec.estimators._length_scale_choice import choose_scales
+from relvec.estimators._length_scales import ScaledBasis, find_kernel, other_columns
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output, widened
 from relvec.estimators._refine import refine_scales
-from relvec.estimators._scale_choice import choose_scales
-from relvec.estimators._scales import ScaledBasis, find_kernel, other_columns
-from relvec.learning import ScaleLearner
-from relvec.learning.scale_uncertainty import measure_scales
+from relvec.learning import LengthScaleLearner
+from relvec.learning.length_scale_uncertainty import measure_scales
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import FlatPrior, Prior, resolve_prior
 from relvec.solvers import (
@@ -59,7 +59,7 @@ class Data(NamedTuple):
     statistics: SufficientStatistics | None = None
     """What is known of the targets where the rows are not at hand: `X` stands for them then."""
 
-    def at(self, rows: IndexArray) -> Data:
+    def subset(self, rows: IndexArray) -> Data:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
         return Data(self.X[rows], self.targets[rows], weight, self.groups[rows])
@@ -110,7 +110,7 @@ class Plan(ABC, Generic[AnyFit]):
     basis: Basis
     prior: Prior
     solver: Any
-    learner: ScaleLearner | None
+    learner: LengthScaleLearner | None
     """Who learns the scales of inputs; None if they are given."""
     min_gain: float | None
     """Log prior odds against every atom; None for a default by kind of atom."""
@@ -139,7 +139,7 @@ class Plan(ABC, Generic[AnyFit]):
         if X.dtype == object:
             raise ValueError(
                 f"scales can be learnt for inputs that are numbers; got objects such as "
-                f"{X.flat[0]!r}. Use scales=None of RVMRegressor and RVMClassifier."
+                f"{X.flat[0]!r}. Use length_scales=None of RVMRegressor and RVMClassifier."
             )
         place, kernel = find_kernel(self.basis, self.learner.kind)
         columns = other_columns(self.basis, place, X, weight)
@@ -204,7 +204,7 @@ class Plan(ABC, Generic[AnyFit]):
         localised = bound.is_localised
         if self.min_gain is not None:
             return np.full(len(localised), self.min_gain)
-        if not getattr(self.solver, "charges_min_gain", True):
+        if not getattr(self.solver, "uses_min_gain", True):
             return np.zeros(len(localised))
         explicit = free = self.tuning.localised_gain
         if not is_penalised:
@@ -228,7 +228,7 @@ class RegressionPlan(Plan[RegressionFit]):
     """Finds quickly what `solver` would find, in fits to some of the rows; None is `solver`."""
     is_open: bool = True
     """Whether the prior and the solver may be others, as they are the defaults."""
-    propagate: bool | None = None
+    length_scale_uncertainty: bool | None = None
     """Whether error bars contain what is not known of the scales; None if that is not asked."""
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
@@ -317,7 +317,7 @@ class RegressionPlan(Plan[RegressionFit]):
     def grouped(self, data: Data) -> Data:
         """Return rows that differ: copies of one row are held out together."""
         rows, counts = distinct_rows(data)
-        return data.at(rows)._replace(weight=None if (counts == 1.0).all() else counts)
+        return data.subset(rows)._replace(weight=None if (counts == 1.0).all() else counts)
 
     def quickened(self) -> Self:
         """Return the plan of the same model for fits to some of the rows."""
@@ -369,11 +369,11 @@ class RegressionPlan(Plan[RegressionFit]):
         """Refine the scales with the evidence of the sparse model, if the learner is to."""
         fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
         assert fit.scaled is not None
-        if self.propagate is None:
+        if self.length_scale_uncertainty is None:
             return fit
         weights = [data.weight] * len(fit.outputs)
         std, uncertain = measure_scales(fit.scaled.learnt, data.X, fit.outputs, weights)
-        if self.propagate:
+        if self.length_scale_uncertainty:
             pairs = zip(fit.outputs, uncertain, strict=True)
             outputs = tuple(replace(output, scale_uncertainty=each) for output, each in pairs)
             fit = replace(fit, outputs=outputs)
@@ -386,7 +386,7 @@ def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | 
     if not len(active) or active[-1] >= bound.dictionary.shape[1]:
         return None
     rows = slice(0, min(X.shape[0], 50))  # a few tell other kernels and other inputs
-    before, now = output.atoms.at(X[rows]), bound.atoms.take(active).at(X[rows])
+    before, now = output.atoms.evaluate(X[rows]), bound.atoms.subset(active).evaluate(X[rows])
     return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
 
 

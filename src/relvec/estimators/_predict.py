@@ -304,7 +304,7 @@ class PredictionMixin:
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         means, variances = [], []
         for output, target in zip(self.outputs_, targets.T, strict=True):
-            known = output.posterior.leave_one_out(output.atoms.at(X), target, weight)
+            known = output.posterior.leave_one_out(output.atoms.evaluate(X), target, weight)
             means.append(known[0])
             variances.append(output.calibration * known[1])
         return self._stacked(means), np.sqrt(self._stacked(variances))
@@ -354,7 +354,7 @@ class PredictionMixin:
 
         `gradient` is the largest derivative of the objective in a log precision, `best_gain` the
         most that any atom left out would gain, in nats, net of its penalty. Both are zero at an
-        exact local maximum, and where nothing was searched for: `scale_kind_` is then "linear" or
+        exact local maximum, and where nothing was searched for: `model_kind_` is then "linear" or
         "null".
 
         Examples

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relvec._typing import Vector
+from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._output import RegressionFit, is_rounding
-from relvec.estimators._scales import ScaledBasis
-from relvec.learning import LearntScales
+from relvec.learning import LearntLengthScales
 from relvec.learning.feature_rule import weigh_inputs
 from relvec.learning.sparse_evidence import SparseEvidence
 from relvec.solvers.gaussian.state import objective_of
@@ -31,7 +31,7 @@ def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regre
     if not fit.scaled.learnt.is_known or len(fit.outputs) > 1:
         return fit
     assert plan.learner is not None
-    for _ in range(plan.learner.refine):
+    for _ in range(plan.learner.n_refinements):
         better = _fit_moved(plan, fit, fit.scaled, data)
         if better is None:
             break
@@ -72,14 +72,14 @@ def _fit_moved(
         there = scaled._replace(learnt=trial)
         found = plan.fit(there.basis, data)
         n_more = np.count_nonzero(trial.scale) - np.count_nonzero(learnt.scale)
-        if found.objective - learnt.price * n_more > fit.objective + tuning.worthwhile:
+        if found.objective - learnt.penalty * n_more > fit.objective + tuning.worthwhile:
             return replace(found, scaled=there)
     return None
 
 
 def _trials(
     model: SparseEvidence, theta: Vector, scaled: ScaledBasis, scale: Vector, tuning: PlanTuning
-) -> list[LearntScales]:
+) -> list[LearntLengthScales]:
     """Return what to fit next: with inputs taken out and in by the rule, or just moved.
 
     Where it was decided that all inputs stay, scales only move.
@@ -89,13 +89,13 @@ def _trials(
     moved = learnt.moved(relevance)
     if not learnt.is_choice or len(scale) > tuning.weighed_inputs:
         return [moved]
-    information, point = model.information(theta, scale), model.at(theta, scale)
+    information, point = model.information(theta, scale), model.evaluate(theta, scale)
     if information is None or point is None:
         return [moved]
     # relevances are scales in units of standard deviations
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
     curvature = information / np.multiply.outer(unit, unit)
-    penalties = learnt.price + np.where(relevance > 0.0, 0.0, tuning.overruling_gain)
+    penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.overruling_gain)
     kept, mean, gain = weigh_inputs(curvature, point.scale / unit, relevance, penalties)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):

@@ -15,7 +15,7 @@ from relvec._typing import BoolArray, Vector
 from relvec.bases.base import Basis
 from relvec.estimators._fronts import CentredKernelFront
 from relvec.estimators._options import check_gain, option, with_options
-from relvec.learning import LearntScales, ScaleLearner
+from relvec.learning import LearntLengthScales, LengthScaleLearner
 
 __all__ = ["SelectionFront"]
 
@@ -45,15 +45,15 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
     min_feature_gain: float | str = option(default="auto", check=check_gain)
 
     if TYPE_CHECKING:
-        learnt_scales_: LearntScales
+        learnt_length_scales_: LearntLengthScales
         feature_relevance_: Vector
 
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner:
-        return ScaleLearner(KINDS[self.select], min_gain=self.min_feature_gain)
+    def _resolve_learner(self, basis: Basis) -> LengthScaleLearner:
+        return LengthScaleLearner(KINDS[self.select], min_gain=self.min_feature_gain)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        learnt = self.learnt_scales_
+        learnt = self.learnt_length_scales_
         if learnt.kind not in ("none", "null"):
             mask: BoolArray = self.feature_relevance_ > 0.0
             return mask
@@ -61,7 +61,7 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         return learnt.spread > 0.0 if self.select == "never" else np.zeros(len(learnt.spread), bool)
 
     @property
-    def inputs_chosen_(self) -> bool:
+    def features_selected_(self) -> bool:
         """Whether inputs were chosen, as `select` says; otherwise all that vary stay.
 
         False as well if no input says anything, where none is selected.
@@ -71,21 +71,21 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         >>> from relvec import DRVMRegressor
         >>> from relvec.datasets import make_friedman
         >>> X, y = make_friedman(1, n_samples=80, random_state=0)
-        >>> drvm = DRVMRegressor(effort="fast", refine=0, select="always").fit(X, y)
-        >>> drvm.inputs_chosen_, drvm.get_support(indices=True)
+        >>> drvm = DRVMRegressor(effort="fast", n_refinements=0, select="always").fit(X, y)
+        >>> drvm.features_selected_, drvm.get_support(indices=True)
         (True, array([0, 1, 2, 3, 4]))
         >>> drvm.transform(X).shape
         (80, 5)
         """
         check_is_fitted(self)
-        return self.learnt_scales_.is_choice
+        return self.learnt_length_scales_.is_choice
 
     @property
     def feature_inclusion_probability_(self) -> Vector:
         """How sure it is that each input matters.
 
         The posterior odds are those of the evidence that the input brings to the process, against
-        prior odds of its price: one half is where inputs are left out. Not a number where all
+        prior odds of its penalty: one half is where inputs are left out. Not a number where all
         inputs are kept, because then none was asked for.
 
         Examples
@@ -93,13 +93,13 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         >>> from relvec import DRVMRegressor
         >>> from relvec.datasets import make_friedman
         >>> X, y = make_friedman(1, n_samples=80, random_state=0)
-        >>> drvm = DRVMRegressor(effort="fast", refine=0, select="always").fit(X, y)
+        >>> drvm = DRVMRegressor(effort="fast", n_refinements=0, select="always").fit(X, y)
         >>> drvm.feature_inclusion_probability_[[3, 9]].round(1)
         array([1. , 0.4])
         """
         check_is_fitted(self)
-        learnt = self.learnt_scales_
+        learnt = self.learnt_length_scales_
         if not learnt.is_choice and learnt.kind not in ("none", "null"):
             return np.full(len(learnt.spread), np.nan)
-        chance: Vector = expit(learnt.gain - learnt.price)
+        chance: Vector = expit(learnt.gain - learnt.penalty)
         return np.where(learnt.spread > 0.0, chance, 0.0)

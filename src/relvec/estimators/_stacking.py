@@ -48,21 +48,21 @@ def stacked_with_shares(
     rows, weight = _different_rows(data)
     if not plan.tuning.fewest_rows <= len(rows) <= plan.tuning.most_rows:
         return fit
-    data = data.at(rows)
+    data = data.subset(rows)
     quick, loss = replace(plan, monitor=None), np.zeros(len(SHRINKAGES))
     for held in _folds(data.groups, weight, plan.tuning.folds):
         kept, test = np.flatnonzero(weight - held > 1e-9 * weight), np.flatnonzero(held > 0.0)
         if not (len(kept) and len(test)):  # classes of one row each, or tiny weights
             continue
-        train = data.at(kept)._replace(weight=(weight - held)[kept])
-        panel, groups = quick.fit(basis, train).panel, data.groups[test]
-        assert panel.shares is not None
-        chance = np.exp(panel.log_probability(data.X[test], moderated=True))
-        own, share = chance[np.arange(len(test)), groups], panel.shares[groups]
+        train = data.subset(kept)._replace(weight=(weight - held)[kept])
+        class_model, groups = quick.fit(basis, train).class_model, data.groups[test]
+        assert class_model.shares is not None
+        chance = np.exp(class_model.log_probability(data.X[test], marginalise=True))
+        own, share = chance[np.arange(len(test)), groups], class_model.shares[groups]
         is_known = share > 0.0  # a class of one row is not in both parts
         mixed = own[is_known, None] * (1.0 - SHRINKAGES) + share[is_known, None] * SHRINKAGES
         loss -= held[test][is_known] @ np.log(np.maximum(mixed, np.finfo(float).tiny))
-    return replace(fit, panel=fit.panel.shrunk(float(SHRINKAGES[np.argmin(loss)])))
+    return replace(fit, class_model=fit.class_model.shrunk(float(SHRINKAGES[np.argmin(loss)])))
 
 
 def _different_rows(data: Data) -> tuple[IndexArray, Vector]:

@@ -36,7 +36,7 @@ class SparseBayesClassifier(
     log_evidence_ : float
         Laplace approximation of the log marginal likelihood.
     objective_ : float
-        What was maximised: the log evidence, the prior and the prices of atoms included.
+        What was maximised: the log evidence, the prior and the penalties of atoms included.
     trace_ : ndarray
         Objective after each accepted step. It never falls, except with "mackay" and "em".
     converged_ : bool
@@ -92,7 +92,7 @@ class RVMClassifier(
     log_evidence_ : float
         Laplace approximation of the log marginal likelihood.
     objective_ : float
-        What was maximised: the log evidence, the prior and the prices of atoms included.
+        What was maximised: the log evidence, the prior and the penalties of atoms included.
     trace_ : ndarray
         Objective after each accepted step. It never falls, except with "mackay" and "em".
     converged_ : bool
@@ -115,7 +115,7 @@ class RVMClassifier(
         Log evidence that each input brings to the process: how much it explains.
     kernel_ : Kernel
         The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
-    scale_kind_, scale_path_, scale_path_objective_
+    model_kind_, feature_relevance_path_, feature_relevance_path_objective_
         "ard", "isotropic" or "kernel"; "none" or "null" if no input says anything, with and
         without vectors; relevance of all inputs after each step of the search, in
         which all climbs and trials are, and what was climbed.

@@ -51,8 +51,8 @@ def denoise(
     out : array, optional
         Where to put the result, for instance a memory-mapped file as large as the signal.
     n_samples : int, optional
-        Length of the whole signal, for an iterator: the price of a component depends on it.
-        Without it the price is that of a million samples.
+        Length of the whole signal, for an iterator: the penalty of a component depends on it.
+        Without it the penalty is that of a million samples.
     **options : dict
         Parameters of `SmoothDenoiser`: ``mode``, ``dictionary``, ``prior``, ``noise_std``,
         ``neighbours``, ``boundary``, ``channel_axis``, ``n_jobs``, ``progress``, ...

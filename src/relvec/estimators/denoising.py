@@ -59,7 +59,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     """Remove white noise from signals, images and volumes, and say how sure it is.
 
     The smooth relevance vector machine of Schmolck and Everson: the signal is a sparse
-    combination of atoms (wavelets, cosines), each degree of freedom has a price, and the
+    combination of atoms (wavelets, cosines), each degree of freedom has a penalty, and the
     evidence keeps what is worth it. Under an orthonormal transform this has a closed form, so
     the cost is that of the transform.
 
@@ -77,7 +77,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         "auto" blends complementary transforms ("sym8" in plain mode). Else the orthogonal
         wavelet ("haar", "db2", "sym8", "coif3", ...), or "cosine", or a list of them to blend.
     prior : {"aic", "bic", "ric", "flat"} or Prior, default="bic"
-        Price of a degree of freedom.
+        Penalty of a degree of freedom.
     noise_std : {"auto", "envelope", "mad", "patches", "profile"}, float or array, default="auto"
         Standard deviation of the noise. A number or an array shaped like the signal if it is
         known. The names are those of `estimate_noise`; "profile" maximises the evidence over
@@ -195,7 +195,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         x : array-like of shape (n_samples,), optional
             Positions of the samples of a line, if they are not given in order or lie at
             unequal distances. The samples are taken in the order of `x` as if evenly spaced:
-            the noise stays white, at the price of a signal that is a little less smooth.
+            the noise stays white, at the cost of a signal that is a little less smooth.
         mask : array-like of bool, shaped like the signal without channels, optional
             False where a sample is to be ignored and filled in.
         sample_weight : array-like, shaped like the signal without channels, optional
@@ -355,8 +355,8 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         weights, observed = read_weights(sample_weight, layout, observed)
         values = layout.split(values)
         counts = counts_of_observed(values, observed)
-        prices = [float(prior.bind(count).penalty) for count in counts]
-        parts = Parts(layout, values, observed, weights, prices)
+        penalties = [float(prior.bind(count).penalty) for count in counts]
+        parts = Parts(layout, values, observed, weights, penalties)
         scheme = self._resolve_scheme(layout.spatial_shape)
         variances, levels = resolve_noise(parts, self.noise_std, scheme, known, stacklevel=4)
         self._layout, self._variances = layout, variances
@@ -420,7 +420,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         prior = resolve_prior(self.prior)
         if prior.keeps_all:
             raise ValueError(
-                f"The closed form needs a price on degrees of freedom; got {prior}. Use "
+                f"The closed form needs a penalty on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'
             )
         return prior

@@ -11,8 +11,8 @@ from relvec._typing import ArrayLike
 from relvec.bases import BoundBasis, LinearBasis
 from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
+from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._plan import Data
-from relvec.estimators._scales import with_kernel
 from relvec.solvers import Problem
 
 __all__ = ["fitted_basis", "fitted_problem"]
@@ -35,10 +35,10 @@ def fitted_basis(model: Any) -> Basis:
     >>> fitted_basis(model)
     KernelBasis(gamma=2.0)
     """
-    if getattr(model, "scale_kind_", None) == "linear":
+    if getattr(model, "model_kind_", None) == "linear":
         return LinearBasis()
     basis: Basis = model._resolve_basis()
-    is_learnt = hasattr(model, "learnt_scales_")
+    is_learnt = hasattr(model, "learnt_length_scales_")
     return with_kernel(basis, model.kernel_) if is_learnt else basis
 
 

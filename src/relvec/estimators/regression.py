@@ -41,7 +41,7 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
     log_evidence_ : float or ndarray of shape (n_outputs,)
         Log marginal likelihood; with an intercept, of the n - 1 contrasts free of it.
     objective_ : float or ndarray of shape (n_outputs,)
-        What was maximised: the log evidence, the prior and the prices of atoms included.
+        What was maximised: the log evidence, the prior and the penalties of atoms included.
     effective_dof_ : float or ndarray of shape (n_outputs,)
         Effective degrees of freedom of the fit, the intercept included.
     calibration_ : float or ndarray of shape (n_outputs,)
@@ -50,7 +50,7 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
         Rate of a Laplace prior, learnt or given; zero for other priors.
     well_determined_ : ndarray of shape (n_relevant,)
         How far the data fix each weight, between 0 and 1.
-    saturated_ : bool or ndarray of shape (n_outputs,)
+    reached_max_active_ : bool or ndarray of shape (n_outputs,)
         Whether the cap on atoms was reached; the noise level is then not identified.
     converged_ : bool or ndarray of shape (n_outputs,)
     certificate_ : Certificate or list of it
@@ -126,7 +126,7 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
         >>> statistics = SufficientStatistics(len(atoms))
         >>> for start in range(0, 2000, 500):
         ...     rows = slice(start, start + 500)
-        ...     statistics = statistics.update(atoms.at(X[rows]), y[rows])
+        ...     statistics = statistics.update(atoms.evaluate(X[rows]), y[rows])
         >>> model = SparseBayesRegressor.from_moments(statistics, basis, X[:100])
         >>> mean, std = model.predict([[1.5]], return_std=True)
         >>> mean.round(1), std.round(1)
@@ -137,9 +137,13 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
         model = cls(basis, **options)
         plan = model._resolve()
         if plan.learner is not None or plan.error_bars == "augmented":
-            needs = 'error_bars="augmented"' if plan.learner is None else f"scales={model.scales!r}"
+            needs = (
+                'error_bars="augmented"'
+                if plan.learner is None
+                else f"length_scales={model.length_scales!r}"
+            )
             raise ValueError(
-                f"{needs} needs the training rows, and moments do not hold them. Use scales=None "
+                f"{needs} needs the training rows, and moments do not hold them. Use length_scales=None "
                 'and error_bars="novelty" or "plain".'
             )
         X = validate_inputs(model, X)
@@ -162,11 +166,11 @@ class RVMRegressor(RegressionOptions, KernelFront, BaseSparseBayesRegressor):
     Attributes
     ----------
     relevance_ : ndarray of shape (n_relevant,)
-        Training rows of the relevance vectors; columns of X if `scale_kind_` is "linear".
+        Training rows of the relevance vectors; columns of X if `model_kind_` is "linear".
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
         The relevance vectors themselves.
     coef_, intercept_, weight_precision_, weight_covariance_, noise_variance_, log_evidence_, \
-objective_, effective_dof_, prior_rate_, well_determined_, saturated_, converged_, \
+objective_, effective_dof_, prior_rate_, well_determined_, reached_max_active_, converged_, \
 certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
         As in `SparseBayesRegressor`.
     input_scale_ : ndarray of shape (n_features,)
@@ -181,7 +185,7 @@ certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
         The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor of noise and posterior covariance in predictions, from held-out rows.
-    scale_kind_, scale_path_, scale_path_objective_
+    model_kind_, feature_relevance_path_, feature_relevance_path_objective_
         "ard", "isotropic" or "kernel"; "linear" if held-out rows prefer a linear model of all
         inputs; "none" or "null" if no input says anything, with and without vectors; relevance of
         all inputs after each step of the search, in which all climbs and trials are, and what was

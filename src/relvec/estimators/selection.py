@@ -19,7 +19,7 @@ from relvec.estimators._options import (
 )
 from relvec.estimators._plan import RegressionPlan
 from relvec.estimators._select import SelectionFront
-from relvec.learning import ScaleLearner
+from relvec.learning import LengthScaleLearner
 from relvec.solvers import Monitor
 
 __all__ = ["DRVMRegressor", "PFCVMClassifier"]
@@ -37,10 +37,10 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
 
     Parameters
     ----------
-    refine : int, default=3
+    n_refinements : int, default=3
         How often to go on with the evidence of the sparse model, if there is one target. Where
         inputs were not chosen their widths move apart then, and none is taken out.
-    propagate : bool, default=False
+    length_scale_uncertainty : bool, default=False
         Whether error bars contain that the scales are not known exactly.
     prior : {"ric", "bic", "aic", "flat", "laplace"} or Prior, default="ric"
         "ric" gives small models; "flat" larger ones that predict better where there is little
@@ -49,7 +49,7 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
 
     Attributes
     ----------
-    inputs_chosen_ : bool
+    features_selected_ : bool
         What was decided: whether inputs were chosen. Otherwise all that vary are kept (some of
         more than 100), and `transform` returns them all; or none is selected if no input says
         anything.
@@ -60,12 +60,12 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
         Their posterior standard deviations; zero for inputs that were left out.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
         How sure it is that each input matters; one half is where inputs are left out. One that
-        brings nothing is not at zero but at ``1 / (1 + exp(price))``. Not a number where inputs
+        brings nothing is not at zero but at ``1 / (1 + exp(penalty))``. Not a number where inputs
         were not chosen.
     feature_gain_ : ndarray of shape (n_features,)
         Log evidence that each input brings to the Gaussian process.
-    input_scale_, kernel_, scale_kind_, scale_path_, scale_path_objective_
-        As in `RVMRegressor`. `scale_kind_` is "ard" also where one width moved apart.
+    input_scale_, kernel_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
+        As in `RVMRegressor`. `model_kind_` is "ard" also where one width moved apart.
     relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
 noise_variance_, log_evidence_, objective_, effective_dof_, prior_rate_, well_determined_, \
 converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
@@ -73,7 +73,7 @@ converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
 
     See Also
     --------
-    RVMRegressor : With ``scales="ard"``, scales without the refinement.
+    RVMRegressor : With ``length_scales="ard"``, scales without the refinement.
     relvec.published.AlternatingDRVM : The algorithm as published.
 
     References
@@ -93,15 +93,17 @@ converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
     (240, 5)
     """
 
-    refine: int = option(default=3, check=partial(check_integer, minimum=0))
-    propagate: bool = option(default=False, check=check_bool)
+    n_refinements: int = option(default=3, check=partial(check_integer, minimum=0))
+    length_scale_uncertainty: bool = option(default=False, check=check_bool)
     prior: Any = option(default="ric")
 
-    def _resolve_learner(self, basis: Basis) -> ScaleLearner:
-        return super()._resolve_learner(basis).set_params(refine=self.refine)
+    def _resolve_learner(self, basis: Basis) -> LengthScaleLearner:
+        return super()._resolve_learner(basis).set_params(n_refinements=self.n_refinements)
 
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
-        plan = replace(super()._resolve(monitor), propagate=self.propagate)
+        plan = replace(
+            super()._resolve(monitor), length_scale_uncertainty=self.length_scale_uncertainty
+        )
         if plan.prior.keeps_all:
             raise ValueError(
                 f"DRVMRegressor chooses samples, and prior={self.prior!r} keeps them all. Use "
@@ -126,9 +128,9 @@ class PFCVMClassifier(ClassificationOptions, SelectionFront, BaseSparseBayesClas
 
     Attributes
     ----------
-    inputs_chosen_, feature_relevance_, feature_relevance_std_, feature_inclusion_probability_, \
-feature_gain_, input_scale_, scale_kind_, scale_path_, scale_path_objective_
-        As in `DRVMRegressor`. `scale_kind_` is "ard" only if inputs were chosen.
+    features_selected_, feature_relevance_, feature_relevance_std_, feature_inclusion_probability_, \
+feature_gain_, input_scale_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
+        As in `DRVMRegressor`. `model_kind_` is "ard" only if inputs were chosen.
     classes_, relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, log_evidence_, \
 objective_, trace_, converged_, certificate_, kernel_, n_iter_, n_features_in_, feature_names_in_
         As in `RVMClassifier`.

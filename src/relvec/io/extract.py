@@ -16,10 +16,10 @@ from relvec.bases import ColumnAtoms, KernelAtoms
 from relvec.bases.base import Atoms
 from relvec.error_bars import Novelty
 from relvec.estimators._base import BaseSparseBayesRegressor
+from relvec.estimators._class_model import ClassModel
 from relvec.estimators._classify import BaseSparseBayesClassifier
-from relvec.estimators._machine import FittedMachine
+from relvec.estimators._latent_model import FittedLatentModel
 from relvec.estimators._output import FittedOutput
-from relvec.estimators._panels import Panel
 from relvec.io.formula import Block, Cover, Extrapolation, Formula, Member, Table
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
@@ -62,21 +62,23 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     classes, average = np.asarray(estimator.classes_), estimator._average
     _check_classes(classes)
     blocks, members = [], []
-    for number, (panel, weight) in enumerate(zip(average.panels, average.weights, strict=True)):
+    for number, (class_model, weight) in enumerate(
+        zip(average.models, average.weights, strict=True)
+    ):
         if number:
-            writer.begin_table(panel.atoms)
-        blocks += [writer.machine(machine) for machine in panel.machines]
-        members.append(writer.member(panel, float(weight)))
-    panel, points = average.panels[0], None
-    link = "one_vs_rest" if len(panel.machines) > 1 else "logistic"
-    if panel.is_joint:
-        link, n_points = "softmax", panel.machines[0].likelihood.get_params()["n_points"]
+            writer.begin_table(class_model.atoms)
+        blocks += [writer.model(model) for model in class_model.models]
+        members.append(writer.member(class_model, float(weight)))
+    class_model, points = average.models[0], None
+    link = "one_vs_rest" if len(class_model.models) > 1 else "logistic"
+    if class_model.is_joint:
+        link, n_points = "softmax", class_model.models[0].likelihood.get_params()["n_points"]
         points = normal_points(len(classes), n_points)[:, : n_points // 2]
     return writer.formula(
         blocks,
         link=link,
         classes=classes,
-        shares=np.zeros(len(classes)) if panel.shares is None else panel.shares,
+        shares=np.zeros(len(classes)) if class_model.shares is None else class_model.shares,
         members=tuple(members),
         points=points,
         **common,
@@ -143,8 +145,8 @@ def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
         )
     if std and any(output.scale_uncertainty is not None for output in outputs):
         raise ExportError(
-            "standard deviations that contain the uncertainty of scales (propagate=True) cannot be "
-            "exported; give std=False, or fit with propagate=False."
+            "standard deviations that contain the uncertainty of scales (length_scale_uncertainty=True) cannot be "
+            "exported; give std=False, or fit with length_scale_uncertainty=False."
         )
 
 
@@ -332,33 +334,33 @@ class _Writer:
         # posterior covariances are in units of the noise
         return self._single(output.atoms, posterior, mean, extrapolation, noise, noise)
 
-    def member(self, panel: Panel, weight: float) -> Member:
+    def member(self, class_model: ClassModel, weight: float) -> Member:
         """One of the models that are averaged."""
-        if panel.shares is None or panel.novelty is None:
-            return Member(weight, panel.shrinkage)
-        cover = self._number(self._cover(panel.novelty))
-        return Member(weight, panel.shrinkage, cover, panel.novelty.offset)
+        if class_model.shares is None or class_model.novelty is None:
+            return Member(weight, class_model.shrinkage)
+        cover = self._number(self._cover(class_model.novelty))
+        return Member(weight, class_model.shrinkage, cover, class_model.novelty.offset)
 
-    def machine(self, machine: FittedMachine) -> Block:
+    def model(self, model: FittedLatentModel) -> Block:
         """One logit, or those of all classes."""
-        if machine.likelihood.n_latent > 1:
-            return self._softmax(machine)
-        posterior, given = machine.posterior, machine.given
+        if model.likelihood.n_latent > 1:
+            return self._softmax(model)
+        posterior, given = model.posterior, model.given
         assert isinstance(posterior, Posterior)
-        extrapolation = self._widening(machine)
+        extrapolation = self._widening(model)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
         spread = posterior.noise_variance
-        return self._single(machine.atoms, posterior, offset, extrapolation, spread, 0.0)
+        return self._single(model.atoms, posterior, offset, extrapolation, spread, 0.0)
 
-    def _widening(self, machine: FittedMachine) -> Extrapolation | None:
+    def _widening(self, model: FittedLatentModel) -> Extrapolation | None:
         """What widens logits in models of release 0.1, unless intercepts were given."""
-        is_widened = machine.widens and machine.given is None
-        return self._extrapolation(machine.novelty if is_widened else None)
+        is_widened = model.widens and model.given is None
+        return self._extrapolation(model.novelty if is_widened else None)
 
-    def _softmax(self, machine: FittedMachine) -> Block:
+    def _softmax(self, model: FittedLatentModel) -> Block:
         """Logits of all classes; intercepts are weights of the kernel value that is always 1."""
-        posterior = machine.posterior if machine.nearest is None else machine.nearest
-        places = self._atoms(machine.atoms)
+        posterior = model.posterior if model.nearest is None else model.nearest
+        places = self._atoms(model.atoms)
         assert isinstance(posterior, PairPosterior)
         n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
         design = np.zeros((len(posterior.sizes), n_pairs + n_contrasts))
@@ -375,12 +377,12 @@ class _Writer:
                 scale=posterior.scale * np.append(np.full(n_pairs, self.variance), ones**2),
                 weights=posterior.weights / posterior.scale,
                 design=design,
-                offset=np.zeros(len(design)) if machine.given is None else machine.given,
+                offset=np.zeros(len(design)) if model.given is None else model.given,
                 factor=posterior.factor,
                 spread=1.0,
                 constant=0.0,
                 noise=0.0,
-                extrapolation=self._widening(machine),
+                extrapolation=self._widening(model),
             )
         )
 

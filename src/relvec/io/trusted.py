@@ -35,18 +35,18 @@ bases.union.MeanKernel bases.union.UnionAtoms bases.union.UnionBasis
 bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
 denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuning
 error_bars.Augmentation error_bars.Novelty
-estimators._machine.FittedMachine
+estimators._latent_model.FittedLatentModel
 estimators._output.FittedOutput
-estimators._panels.Panel estimators._panels.PanelAverage
+estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
-learning.learnt.LearntScales learning.scale_uncertainty.ScaleUncertainty
-learning.scales.ScaleLearner
-learning.tuning.ScaleTuning
+learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
+learning.length_scales.LengthScaleLearner
+learning.tuning.LengthScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior

@@ -25,7 +25,7 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
     With enough components it comes close to any stationary covariance: sums of smooth, of rough
     and of nearly periodic functions. By name, ``kernel="spectral_mixture"`` has three components
     of equal weight that decay like ``exp(-gamma |x - z|^2)``, with frequencies of a quarter, one
-    and four times the width of their peaks. Give an object, and ``scales="kernel"``, to learn
+    and four times the width of their peaks. Give an object, and ``length_scales="kernel"``, to learn
     weights, frequencies and widths.
 
     Parameters
@@ -141,7 +141,7 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
         apart = left.T[:, :, np.newaxis] - right.T[:, np.newaxis, :]
         weights = self._table("weights", None)[:, 0]
         means, variances = self._table("means", len(apart)), self._table("variances", len(apart))
-        peaks = [_Peak.at(apart, *row) for row in zip(weights, means, variances, strict=True)]
+        peaks = [_Peak.between(apart, *row) for row in zip(weights, means, variances, strict=True)]
         value: Matrix = np.sum([peak.value for peak in peaks], axis=0)
         if not eval_gradient:
             return value
@@ -170,7 +170,7 @@ class _Peak(NamedTuple):
     phases: np.ndarray
 
     @classmethod
-    def at(cls, apart: np.ndarray, weight: float, mean: Vector, variance: Vector) -> _Peak:
+    def between(cls, apart: np.ndarray, weight: float, mean: Vector, variance: Vector) -> _Peak:
         exponents = -2.0 * math.pi**2 * variance[:, np.newaxis, np.newaxis] * apart**2
         phases = 2.0 * math.pi * mean[:, np.newaxis, np.newaxis] * apart
         envelope = weight * np.exp(exponents.sum(axis=0))

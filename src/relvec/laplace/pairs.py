@@ -174,7 +174,7 @@ class PairDesign(Design):
         """Effects on the logits of all classes, shape (n_classes, n_rows, n_weights)."""
         return np.stack([self.effects(k) for k in range(self.n_latent)])
 
-    def at(self, rows: slice) -> PairDesign:
+    def subset(self, rows: slice) -> PairDesign:
         """Return the design of some of the rows."""
         has_intercept = self.n_weights > self.n_atoms
         return PairDesign(self.columns[rows], self.sizes, has_intercept=has_intercept)

@@ -125,7 +125,7 @@ def _average(
     mean = design.latent(weights) + likelihood.given
     for start in range(0, n_rows, rows):
         part = slice(start, start + rows)
-        effects = design.at(part).all_effects()
+        effects = design.subset(part).all_effects()
         covariance = logit_covariance(effects, hessian.factor, hessian.scale)
         residual, spread = likelihood.averaged_derivatives(
             mean[part], covariance, part, tuning.n_points

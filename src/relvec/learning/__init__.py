@@ -1,7 +1,7 @@
 """What is learnt on top of weights and precisions: scales of inputs, and which of them matter."""
 
-from relvec.learning.learnt import LearntScales
-from relvec.learning.scales import KINDS, ScaleLearner
-from relvec.learning.tuning import ScaleTuning
+from relvec.learning.learnt import LearntLengthScales
+from relvec.learning.length_scales import KINDS, LengthScaleLearner
+from relvec.learning.tuning import LengthScaleTuning
 
-__all__ = ["KINDS", "LearntScales", "ScaleLearner", "ScaleTuning"]
+__all__ = ["KINDS", "LearntLengthScales", "LengthScaleLearner", "LengthScaleTuning"]

@@ -73,7 +73,7 @@ def _share_evidence(share: Vector, z: Vector) -> Vector:
 
 
 def weigh_inputs(
-    H: Matrix, slope: Vector, scale: Vector, price: Vector | float, *, rounds: int = 30
+    H: Matrix, slope: Vector, scale: Vector, penalty: Vector | float, *, rounds: int = 30
 ) -> tuple[BoolArray, Vector, Vector]:
     """Take inputs out and in, one after the other, until the rule is content with all of them.
 
@@ -85,7 +85,7 @@ def weigh_inputs(
         Derivative of the log evidence at `scale`.
     scale : ndarray of shape (n_features,)
         Scales now, zero for inputs that are out.
-    price : float or ndarray of shape (n_features,)
+    penalty : float or ndarray of shape (n_features,)
         Log evidence that an input must bring.
     rounds : int, default=30
         Most passes over all inputs.
@@ -100,14 +100,14 @@ def weigh_inputs(
     """
     h = slope + H @ scale
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
-    gain, prices = np.zeros(len(scale)), np.broadcast_to(price, scale.shape)
+    gain, penalties = np.zeros(len(scale)), np.broadcast_to(penalty, scale.shape)
     for _ in range(rounds):
         before = precision.copy()
         for k in range(len(scale)):
             s, q = _without(H, h, precision, k)
             gains, best = half_normal_gain(np.array([s]), np.array([q]))
             gain[k] = gains[0]
-            precision[k] = best[0] if gain[k] > prices[k] else np.inf
+            precision[k] = best[0] if gain[k] > penalties[k] else np.inf
         if np.array_equal(np.isfinite(before), np.isfinite(precision)):
             break
     kept = np.isfinite(precision)

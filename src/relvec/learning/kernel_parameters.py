@@ -17,7 +17,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch
-from relvec.learning.tuning import ScaleTuning
+from relvec.learning.tuning import LengthScaleTuning
 
 __all__ = ["at_bounds", "learn_parameters", "spectral_peaks"]
 
@@ -79,7 +79,7 @@ def _swept(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
     return fit
 
 
-def _by_peaks(kernel: Any, process: Process, tuning: ScaleTuning) -> list[Vector]:
+def _by_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[Vector]:
     """Give periods and frequencies to peaks of the periodogram, each peak once to the first."""
     names = _names(kernel)
     places = [i for i, name in enumerate(names) if _is_one_of(name, PERIODS + FREQUENCIES)]
@@ -105,7 +105,7 @@ def at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
     """Names of the parameters that are at a bound beyond which the evidence rises."""
     if not len(fit.theta):
         return ()
-    point = search.process.at(search.kernel, *fit[:4])
+    point = search.process.evaluate(search.kernel, *fit[:4])
     if point is None:
         return ()
     low, high = np.asarray(search.kernel.bounds).T

@@ -12,22 +12,22 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import Linear, ScaledInputs
 
-__all__ = ["LearntScales", "by_relevance", "merged", "nothing_learnt"]
+__all__ = ["LearntLengthScales", "by_relevance", "merged", "nothing_learnt"]
 
 
 @dataclass(frozen=True)
-class LearntScales:
+class LearntLengthScales:
     """Scales of inputs, and how they were found.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.learning import ScaleLearner
+    >>> from relvec.learning import LengthScaleLearner
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(60, 2))
-    >>> [learnt] = ScaleLearner().learn(RBF(0.5**0.5), X, np.sin(2 * X[:, :1]))
-    >>> learnt.kind, learnt.gain > learnt.price
+    >>> [learnt] = LengthScaleLearner().learn(RBF(0.5**0.5), X, np.sin(2 * X[:, :1]))
+    >>> learnt.kind, learnt.gain > learnt.penalty
     ('ard', array([ True, False]))
     """
 
@@ -51,13 +51,13 @@ class LearntScales:
     path: Matrix
     """Relevance of every input after each step."""
     path_objective: Vector
-    price: float = 0.0
+    penalty: float = 0.0
     """Log evidence that an input had to bring."""
     log_evidence: float = math.nan
     """Of the Gaussian process, on the rows it was shown."""
     width: float = 1.0
     """Factor of the scales of the process that gave these."""
-    replaced: LearntScales | None = None
+    replaced: LearntLengthScales | None = None
     """Scales of the kernels that a linear model stands in place of: they say what is far away."""
     at_bounds: tuple[str, ...] = ()
     """Parameters of a kernel at a bound beyond which the evidence rises."""
@@ -89,7 +89,7 @@ class LearntScales:
             return len(self.kernel.theta)
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
-    def moved(self, relevance: Vector) -> LearntScales:
+    def moved(self, relevance: Vector) -> LearntLengthScales:
         """Return other scales found from these; those that differ are no longer shared."""
         kept = relevance[relevance > 0.0]
         differ = len(kept) > 1 and not np.allclose(kept, kept[0], rtol=1e-9, atol=0.0)
@@ -101,15 +101,15 @@ class LearntScales:
             path_objective=np.append(self.path_objective, np.nan),
         )
 
-    def as_null(self) -> LearntScales:
+    def as_null(self) -> LearntLengthScales:
         """Return what is said of the inputs if the model uses none of them."""
         null, unused = self, np.zeros_like(self.spread)
         if self.has_inputs:
-            null = nothing_learnt(self.kernel.kernel, self.spread, self.price)
+            null = nothing_learnt(self.kernel.kernel, self.spread, self.penalty)
             null = replace(null, gain=self.gain, relevance=unused, scale=unused)
         return replace(null, kind="null", group="null")
 
-    def as_linear(self) -> LearntScales:
+    def as_linear(self) -> LearntLengthScales:
         """Return what is said of the inputs if the model is linear in them."""
         relevance = np.where(self.spread > 0.0, 1.0, 0.0)
         linear = by_relevance(Linear(), relevance, self.spread)
@@ -123,14 +123,14 @@ def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str,
     return {"kernel": kernel, "scale": scale, "relevance": relevance, "spread": spread}
 
 
-def nothing_learnt(kernel: Kernel, spread: Vector, price: float) -> LearntScales:
+def nothing_learnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLengthScales:
     """Where inputs say nothing of the targets, all that vary are alike."""
     varies = spread > 0.0
     relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
-    return LearntScales(
+    return LearntLengthScales(
         **by_relevance(kernel, relevance, spread),
         gain=np.zeros(len(spread)),
-        price=price,
+        penalty=penalty,
         kind="none",
         group="none",
         path=relevance[None],
@@ -138,12 +138,12 @@ def nothing_learnt(kernel: Kernel, spread: Vector, price: float) -> LearntScales
     )
 
 
-def merged(proposals: list[tuple[LearntScales, ...]]) -> tuple[LearntScales, ...]:
+def merged(proposals: list[tuple[LearntLengthScales, ...]]) -> tuple[LearntLengthScales, ...]:
     """Join what was learnt for several targets: an input matters as much as to any of them.
 
     Parameters
     ----------
-    proposals : list of tuple of LearntScales
+    proposals : list of tuple of LearntLengthScales
         For each target. Those to which no input says anything do not count, unless all are such.
     """
     informed = [each for each in proposals if each[0].kind != "none"] or proposals
@@ -158,7 +158,7 @@ def merged(proposals: list[tuple[LearntScales, ...]]) -> tuple[LearntScales, ...
     return tuple(joined)
 
 
-def _joined(parts: list[LearntScales]) -> LearntScales:
+def _joined(parts: list[LearntLengthScales]) -> LearntLengthScales:
     """Join scales of one kind."""
     best = max(parts, key=lambda part: part.log_evidence)
     relevance = np.max([part.relevance for part in parts], axis=0)

@@ -18,7 +18,7 @@ from scipy.special import chdtri
 
 from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block
-from relvec.learning.learnt import LearntScales
+from relvec.learning.learnt import LearntLengthScales
 from relvec.learning.process import Process
 from relvec.learning.rows import learning_rows
 
@@ -61,7 +61,7 @@ def fit_prior_process(
     X: Matrix,
     target: Vector,
     sample_weight: Vector | None = None,
-    learnt: LearntScales | None = None,
+    learnt: LearntLengthScales | None = None,
     tuning: PriorProcessTuning = _TUNING,
 ) -> PriorProcess | None:
     """Find kernel and variance of the process.
@@ -76,7 +76,7 @@ def fit_prior_process(
         What the process explains, besides an intercept and noise.
     sample_weight : ndarray of shape (n_samples,), default=None
         How often each row counts.
-    learnt : LearntScales, default=None
+    learnt : LearntLengthScales, default=None
         How the scales in the kernel were learnt. If they were not, the kernel stays as it is.
     tuning : PriorProcessTuning, optional
         Numbers of the search.
@@ -94,7 +94,7 @@ def fit_prior_process(
     if profile.is_empty:
         return None
     if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
-        return PriorProcess(kernel, profile.at(kernel)[1])
+        return PriorProcess(kernel, profile.evaluate(kernel)[1])
     inner, spread = learnt.kernel.kernel, learnt.spread
     varies, own = spread > 0.0, learnt.relevance / learnt.width
 
@@ -114,13 +114,13 @@ def fit_prior_process(
         n_free = min(max(n_raised, 1), tuning.most_free)
         return 0.5 * float(chdtri(n_free, 1.0 - tuning.confidence))
 
-    best, low = profile.at(floored(-math.inf))[0], first
+    best, low = profile.evaluate(floored(-math.inf))[0], first
     # a floor under hundreds of inputs may outweigh the scales of a few at once
-    while (value := profile.at(floored(low))[0]) < best - allowed_loss(low):
+    while (value := profile.evaluate(floored(low))[0]) < best - allowed_loss(low):
         low, step = low - 2.0, 2.0
     best, log_floor = max(best, value), low + step
     while log_floor <= last:
-        value = profile.at(floored(log_floor))[0]
+        value = profile.evaluate(floored(log_floor))[0]
         best = max(best, value)
         if value >= best - allowed_loss(log_floor):
             low = log_floor
@@ -130,10 +130,10 @@ def fit_prior_process(
     high = low + step
     for _ in range(tuning.bisections):
         middle = 0.5 * (low + high)
-        is_allowed = profile.at(floored(middle))[0] >= best - allowed_loss(middle)
+        is_allowed = profile.evaluate(floored(middle))[0] >= best - allowed_loss(middle)
         low, high = (middle, high) if is_allowed else (low, middle)
     chosen = floored(low)
-    return PriorProcess(chosen, profile.at(chosen)[1])
+    return PriorProcess(chosen, profile.evaluate(chosen)[1])
 
 
 class _Profile:
@@ -147,7 +147,7 @@ class _Profile:
         self.target = centred / self.unit * self.root
         self.is_empty = self.n_contrasts < 2.0 or not self.target.any()
 
-    def at(self, kernel: Any) -> tuple[float, float]:
+    def evaluate(self, kernel: Any) -> tuple[float, float]:
         """Return the log evidence, and the variance of the signal."""
         values = kernel_block(kernel, self.X, self.X)
         covariance = values * np.multiply.outer(self.root, self.root)

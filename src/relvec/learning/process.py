@@ -102,7 +102,7 @@ class Process:
         ranked.targets = _standardised(ndtri((ranks - 0.5) / len(ranks)), self.weight) * root
         return ranked
 
-    def at(
+    def evaluate(
         self,
         kernel: Any,
         scale: Vector,

@@ -20,7 +20,7 @@ from relvec.learning.ascent import ascend
 from relvec.learning.process import Process, ProcessPoint
 from relvec.learning.rows import nearest_squared
 from relvec.learning.screening import single_scores
-from relvec.learning.tuning import ScaleTuning
+from relvec.learning.tuning import LengthScaleTuning
 
 __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
 
@@ -55,7 +55,7 @@ class ProcessSearch:
         Kernel of the scaled inputs.
     largest : ndarray of shape (n_features,)
         Upper bounds of the scales, see `largest_scales`; zero for inputs that do not vary.
-    tuning : ScaleTuning, optional
+    tuning : LengthScaleTuning, optional
         Constants of the search.
     learns_kernel : bool, default=False
         Whether the parameters of the kernel are learnt as well.
@@ -66,13 +66,13 @@ class ProcessSearch:
         process: Process,
         kernel: Any,
         largest: Vector,
-        tuning: ScaleTuning | None = None,
+        tuning: LengthScaleTuning | None = None,
         *,
         learns_kernel: bool = False,
     ) -> None:
         self.process, self.kernel, self.largest = process, kernel, largest
         self.varies: BoolArray = largest > 0.0
-        self.tuning = ScaleTuning() if tuning is None else tuning
+        self.tuning = LengthScaleTuning() if tuning is None else tuning
         self.theta = np.asarray(kernel.theta) if learns_kernel else np.empty(0)
         self.path: list[Vector] = []
         """Scales after every step that led higher than all before it."""
@@ -86,7 +86,7 @@ class ProcessSearch:
         return self._valued(fit, self.process)
 
     def _valued(self, fit: ProcessFit, process: Process) -> ProcessFit:
-        point = process.at(self.kernel, *fit[:4], slopes=False)
+        point = process.evaluate(self.kernel, *fit[:4], slopes=False)
         value = -math.inf if point is None else point.log_evidence
         return fit._replace(log_evidence=value, objective=value - self._penalty(fit)[0])
 
@@ -148,7 +148,7 @@ class ProcessSearch:
 
         def objective(vector: Vector) -> tuple[float, Vector] | None:
             trial = moves.fit_at(vector)
-            point = self.process.at(self.kernel, *trial[:4])
+            point = self.process.evaluate(self.kernel, *trial[:4])
             if point is None:
                 return None
             penalty, by_log_scale = self._penalty(trial)
@@ -198,8 +198,8 @@ class ProcessSearch:
             result[place] = fit.objective - self.without(fit, k).objective
         return result
 
-    def prune(self, fit: ProcessFit, price: float) -> ProcessFit:
-        """Take out inputs that bring less than their price, the weakest first.
+    def prune(self, fit: ProcessFit, penalty: float) -> ProcessFit:
+        """Take out inputs that bring less than their penalty, the weakest first.
 
         The last one always stays. Where no input is cheap with all else held, the cheapest one is
         tried without it, the others adapting.
@@ -208,19 +208,19 @@ class ProcessSearch:
         while len(fit.inputs) > 1:
             inputs = fit.inputs[np.argsort(fit.scale[fit.inputs])[: tuning.n_weakest]]
             losses = self.losses(fit, inputs)
-            idle = inputs[losses < min(tuning.idle, price)]
+            idle = inputs[losses < min(tuning.idle, penalty)]
             if 0 < len(idle) < len(fit.inputs):
                 fewer = self.without(fit, idle)
-                if fewer.objective > fit.objective - price * len(idle):
+                if fewer.objective > fit.objective - penalty * len(idle):
                     fit = fewer
                     continue
             order = np.argsort(losses)
-            n_cheap = int(np.count_nonzero(losses < price))
+            n_cheap = int(np.count_nonzero(losses < penalty))
             # half of what is cheap goes at once, and if that was too much the cheapest alone
             for n_out in sorted({max(1, n_cheap // 2), 1}, reverse=True):
                 trial = self.without(fit, inputs[order[:n_out]])
                 trial = self.climb(trial, tuning.settling_steps)
-                if fit.objective - trial.objective <= price * n_out + tuning.negligible:
+                if fit.objective - trial.objective <= penalty * n_out + tuning.negligible:
                     fit = trial
                     break
             else:
@@ -229,7 +229,7 @@ class ProcessSearch:
 
     def entries(self, fit: ProcessFit, allowed: BoolArray) -> list[tuple[int, ProcessFit]]:
         """Return the inputs outside that promise most, each with the best model that has it."""
-        point = self.process.at(self.kernel, *fit[:4], everywhere=True)
+        point = self.process.evaluate(self.kernel, *fit[:4], everywhere=True)
         if point is None:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)
@@ -247,15 +247,15 @@ class ProcessSearch:
             found.append((int(k), max(trials, key=attrgetter("objective"))))
         return sorted(found, key=lambda entry: -entry[1].objective)
 
-    def enter(self, fit: ProcessFit, price: float, allowed: BoolArray) -> ProcessFit:
-        """Take in inputs as long as one of those that promise most brings more than its price."""
+    def enter(self, fit: ProcessFit, penalty: float, allowed: BoolArray) -> ProcessFit:
+        """Take in inputs as long as one of those that promise most brings more than its penalty."""
         tuning = self.tuning
         while True:
             for _, trial in self.entries(fit, allowed):
-                if trial.objective - fit.objective < tuning.promise * price:
+                if trial.objective - fit.objective < tuning.promise * penalty:
                     continue
                 grown = self.climb(trial, tuning.trying_steps)
-                if grown.objective - fit.objective > price + tuning.negligible:
+                if grown.objective - fit.objective > penalty + tuning.negligible:
                     fit = grown
                     break
             else:

@@ -2,7 +2,7 @@
 
 The weights are integrated out, so that the derivative in a scale has the factor of Occam that a
 derivative at fixed weights lacks. With unit-norm atoms ``Phi``, ``S = (G + Lam)^-1``, residual
-``r`` and weights ``mu``, and ``c`` the price of a degree of freedom::
+``r`` and weights ``mu``, and ``c`` the penalty of a degree of freedom::
 
     dJ / dPhi = (n / R) r mu' - Phi S - 2 c Phi S Lam S
 
@@ -27,7 +27,7 @@ from relvec.kernels import (
     scaled_inputs,
 )
 from relvec.learning.ascent import ascend
-from relvec.learning.scale_uncertainty import integrated_information
+from relvec.learning.length_scale_uncertainty import integrated_information
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate
 
 __all__ = ["SparseEvidence", "SparsePoint"]
@@ -100,7 +100,7 @@ class SparseEvidence:
         self.target = (target - self.share @ target) * self.root
         self.objective = objective
 
-    def at(self, theta: Vector, scale: Vector) -> SparsePoint | None:
+    def evaluate(self, theta: Vector, scale: Vector) -> SparsePoint | None:
         """Evaluate; None where the objective is numerically not defined."""
         model = self._model(theta, scale)
         if model is None:
@@ -147,7 +147,7 @@ class SparseEvidence:
 
         def objective(vector: Vector) -> tuple[float, Vector] | None:
             moved[inputs] = scale[inputs] * np.exp(vector[size:])
-            point = self.at(vector[:size], moved)
+            point = self.evaluate(vector[:size], moved)
             if point is None:
                 return None
             return point.objective, np.concatenate([point.theta, (moved * point.scale)[inputs]])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["ScaleTuning"]
+__all__ = ["LengthScaleTuning"]
 
 
 @dataclass(frozen=True)
-class ScaleTuning:
+class LengthScaleTuning:
     """Constants of the search for scales; the defaults were found by trial on test problems.
 
     Examples
     --------
-    >>> from relvec.learning import ScaleLearner, ScaleTuning
-    >>> ScaleLearner("ard", tuning=ScaleTuning(many_inputs=50)).tuning.many_inputs
+    >>> from relvec.learning import LengthScaleLearner, LengthScaleTuning
+    >>> LengthScaleLearner("ard", tuning=LengthScaleTuning(many_inputs=50)).tuning.many_inputs
     50
     """
 

@@ -243,9 +243,9 @@ class BoundSoftmax(BoundLikelihood):
         is normal (MacKay, 1992), with the mean and the `variance` of the difference of theirs.
         """
         rows = np.arange(len(f))
-        moderated = moderate(f - f[rows, self.classes, None], variance)
-        moderated[rows, self.classes] = 0.0
-        return self.total_log_density(moderated)
+        marginalise = moderate(f - f[rows, self.classes, None], variance)
+        marginalise[rows, self.classes] = 0.0
+        return self.total_log_density(marginalise)
 
 
 class Softmax(Likelihood):

@@ -16,6 +16,7 @@ from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
+from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
 from relvec.plotting.optima import OptimaDisplay
@@ -23,7 +24,6 @@ from relvec.plotting.predicted_observed import PredictedObservedDisplay
 from relvec.plotting.regression_fit import RegressionFitDisplay
 from relvec.plotting.regression_surface import RegressionSurfaceDisplay
 from relvec.plotting.residuals import ResidualDisplay
-from relvec.plotting.scale_path import ScalePathDisplay
 from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
@@ -42,6 +42,7 @@ __all__ = [
     "ExtrapolationDisplay",
     "ExtrapolationMap",
     "FeatureRelevanceDisplay",
+    "FeatureRelevancePathDisplay",
     "ImageDisplay",
     "LogOddsDisplay",
     "OptimaDisplay",
@@ -51,7 +52,6 @@ __all__ = [
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "ResidualDisplay",
-    "ScalePathDisplay",
     "SelectionFrequencyDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",

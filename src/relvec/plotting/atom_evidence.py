@@ -32,7 +32,7 @@ class AtomEvidenceDisplay:
     As ellipses the same is seen from the side of the target. Directions are scaled by what the
     rest of the model expects of them, so that it expects a circle, of one standard deviation. The
     atom widens it along its own direction. That pays where the target (the cross) is further along
-    that direction than one, and without prices it pays most if the ellipse reaches just as far as
+    that direction than one, and without penalties it pays most if the ellipse reaches just as far as
     the target. Where the circle does already, to widen it makes the target less probable.
 
     Use `from_estimator` to make one.
@@ -173,26 +173,26 @@ class AtomEvidenceDisplay:
         precision = np.geomspace(min(turns) / 100.0, max(turns) * 1000.0, 400)
         gain = atom.gain(precision)
         axes.axhline(0.0, color=tone(axes, DATA), lw=0.8, ls=":")
-        if atom.price or atom.rate:
-            alone = atom.gain(precision, priced=False)
+        if atom.penalty or atom.rate:
+            alone = atom.gain(precision, penalised=False)
             axes.plot(precision, alone, "--", color=colour, lw=1.2, alpha=0.7)
             top = max(top, float(alone.max()))
         (line,) = axes.plot(precision, gain, color=colour, lw=1.8)
         self.lines_.append(line)
-        if atom.entry_price > 0.05:  # nats; less is not told from zero
-            axes.axhline(atom.entry_price, color=tone(axes, INK), lw=0.9, ls="-.")
+        if atom.entry_penalty > 0.05:  # nats; less is not told from zero
+            axes.axhline(atom.entry_penalty, color=tone(axes, INK), lw=0.9, ls="-.")
         mark = None
         if is_finite:
             (mark,) = axes.plot(best, atom.best_gain, "o", color=colour, ms=6, zorder=3)
         self.marks_.append(mark)
-        height = max(top, 1.3 * atom.entry_price, 0.4)
+        height = max(top, 1.3 * atom.entry_penalty, 0.4)
         lowest = max(min(float(gain.min()), 0.0), -max(0.6 * height, 1.0))
         axes.set(
             xscale="log",
             xlim=(precision[0], precision[-1]),
             ylim=(lowest - 0.08 * height, 1.45 * height),
             xlabel="precision of the weight",
-            ylabel="gain in objective (nats)" if atom.price or atom.rate else "gain (nats)",
+            ylabel="gain in objective (nats)" if atom.penalty or atom.rate else "gain (nats)",
         )
         self._note(axes, atom, _verdict(atom))
 
@@ -256,6 +256,6 @@ def _verdict(atom: AtomEvidence) -> str:
     if not math.isfinite(atom.best_precision):
         return "best at infinity →"
     words = f"best at {atom.best_precision:.3g}"
-    if not atom.is_kept and atom.best_gain < atom.entry_price:
-        words += f",\nbut it must bring {atom.entry_price:.2g}"
+    if not atom.is_kept and atom.best_gain < atom.entry_penalty:
+        words += f",\nbut it must bring {atom.entry_penalty:.2g}"
     return words

@@ -301,7 +301,7 @@ def _second(grid: InputGrid) -> Vector | None:
 
 
 def _at(atoms: Any, points: Matrix, grid: InputGrid) -> Matrix:
-    return np.asarray(atoms.at(points)).reshape(*grid.shape, -1)
+    return np.asarray(atoms.evaluate(points)).reshape(*grid.shape, -1)
 
 
 def _evenly(count: int, most: int = 400) -> IndexArray:

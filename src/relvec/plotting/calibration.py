@@ -101,7 +101,7 @@ class ReliabilityDisplay:
         n_bins, strategy, ax
             As in `from_predictions`.
         **options : dict
-            For `predict_proba`, such as ``moderated=False``.
+            For `predict_proba`, such as ``marginalise=False``.
 
         Returns
         -------

@@ -146,7 +146,7 @@ class DecisionSurfaceDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         **options : dict
-            For `predict_proba`: ``moderated=False`` shows the most probable weights.
+            For `predict_proba`: ``marginalise=False`` shows the most probable weights.
 
         Returns
         -------

@@ -58,7 +58,7 @@ class FeatureRelevanceDisplay:
     See Also
     --------
     SelectionFrequencyDisplay : Whether the same inputs are kept on other data.
-    ScalePathDisplay : How the relevances were learnt.
+    FeatureRelevancePathDisplay : How the relevances were learnt.
 
     Examples
     --------

@@ -159,7 +159,7 @@ class LogOddsDisplay:
         names = list(getattr(estimator, "feature_names_in_", ["x0"]))
         grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
         model, seen = predictor(estimator), seen_by(estimator, grid)
-        mean, std = model.decision_function(seen, return_std=True, moderated=False)
+        mean, std = model.decision_function(seen, return_std=True, marginalise=False)
         samples = None
         if y is not None:
             labels = np.asarray(y)

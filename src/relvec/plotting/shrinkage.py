@@ -22,22 +22,22 @@ from relvec.solvers.gaussian.shrinkage import entry_threshold, shrinkage
 __all__ = ["ShrinkageDisplay"]
 
 COLOURS = ("#7fb1dd", "#3f86c4", MODEL, "#0b2a4d", "#5b3a8c", "#8c3a6b")
-"""Of the rules, from the lowest price to the highest."""
+"""Of the rules, from the lowest penalty to the highest."""
 
 
 class ShrinkageDisplay:
     """Picture of shrinkage: the coefficient of the data across, its estimate upwards.
 
     Below its threshold a coefficient is set to zero. Above, it is shrunk, and the larger it is
-    the less. The price of a degree of freedom sets the threshold, ``sqrt(1 + 2 c)``. Everything
+    the less. The penalty of a degree of freedom sets the threshold, ``sqrt(1 + 2 c)``. Everything
     is in units of the noise.
 
     Use `from_priors` or `from_estimator` to make one.
 
     Parameters
     ----------
-    prices : mapping of str to float
-        Name and price `c` of every rule.
+    penalties : mapping of str to float
+        Name and penalty `c` of every rule.
     threshold : float, optional
         Draw the soft and the hard threshold at this value too.
     points : tuple of two array-like, optional
@@ -64,24 +64,24 @@ class ShrinkageDisplay:
 
     def __init__(
         self,
-        prices: Mapping[str, float],
+        penalties: Mapping[str, float],
         *,
         threshold: float | None = None,
         points: tuple[ArrayLike, ArrayLike] | None = None,
         limit: float | None = None,
     ) -> None:
-        if not prices:
-            raise ValueError("prices must name at least one rule; got none.")
-        self.prices = {
-            name: check_positive(f"prices[{name!r}]", c, allow_zero=True)
-            for name, c in prices.items()
+        if not penalties:
+            raise ValueError("penalties must name at least one rule; got none.")
+        self.penalties = {
+            name: check_positive(f"penalties[{name!r}]", c, allow_zero=True)
+            for name, c in penalties.items()
         }
         self.threshold = None if threshold is None else check_positive("threshold", threshold)
         self.points: tuple[Vector, Vector] | None = None
         if points is not None:
             before = check_line("points[0]", points[0])
             self.points = before, check_line("points[1]", points[1], len(before))
-        highest = max(math.sqrt(entry_threshold(c)) for c in self.prices.values())
+        highest = max(math.sqrt(entry_threshold(c)) for c in self.penalties.values())
         self.limit = (
             2.0 * max(highest, self.threshold or 0.0)
             if limit is None
@@ -102,9 +102,9 @@ class ShrinkageDisplay:
         Parameters
         ----------
         priors : sequence of str or Prior, default=("flat", "aic", "bic", "ric")
-            Priors that set a price, or none ("flat").
+            Priors that set a penalty, or none ("flat").
         n_samples : int, default=1024
-            Length of the signal: the price of "bic" and "ric" depends on it.
+            Length of the signal: the penalty of "bic" and "ric" depends on it.
         thresholds : bool, default=True
             Draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)`` too.
         ax : matplotlib Axes, optional
@@ -117,12 +117,12 @@ class ShrinkageDisplay:
         n_samples = check_integer("n_samples", n_samples, minimum=2)
         if isinstance(priors, (str, Prior)):
             priors = [priors]
-        prices = {
-            prior if isinstance(prior, str) else repr(prior): _price(prior, n_samples)
+        penalties = {
+            prior if isinstance(prior, str) else repr(prior): _penalty(prior, n_samples)
             for prior in priors
         }
         universal = math.sqrt(2.0 * math.log(n_samples)) if thresholds else None
-        return cls(prices, threshold=universal).plot(ax)
+        return cls(penalties, threshold=universal).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -176,9 +176,9 @@ class ShrinkageDisplay:
         z = np.linspace(-self.limit, self.limit, 2001)
         self.ax_.plot(z, z, color=tone(self.ax_, "0.85"), lw=1.0, zorder=0)
         self.lines_ = {}
-        for place, (name, c) in enumerate(self.prices.items()):
+        for place, (name, c) in enumerate(self.penalties.items()):
             label = f"{name}, c = {c:.3g}"
-            colour = MODEL if len(self.prices) == 1 else COLOURS[place % len(COLOURS)]
+            colour = MODEL if len(self.penalties) == 1 else COLOURS[place % len(COLOURS)]
             (self.lines_[name],) = self.ax_.plot(
                 z, z * shrinkage(z * z, c), color=tone(self.ax_, colour), lw=1.8, label=label
             )
@@ -214,12 +214,12 @@ class ShrinkageDisplay:
         return self
 
 
-def _price(prior: Any, n_samples: int) -> float:
+def _penalty(prior: Any, n_samples: int) -> float:
     resolved = resolve_prior(prior)
     bound = resolved.bind(n_samples)
     if not bound.is_removable:
         raise ValueError(
-            f"The rule of {resolved} has no closed form. Use priors that price degrees of "
+            f"The rule of {resolved} has no closed form. Use priors that penalty degrees of "
             'freedom: "flat", "aic", "bic", "ric" or SmoothnessPrior(c).'
         )
     return float(bound.penalty)

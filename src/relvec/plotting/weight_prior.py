@@ -47,7 +47,7 @@ class WeightPriorDisplay:
         Names and priors; "gaussian" is a normal density of precision one. Laplace and smoothness
         priors are in units of the noise, for atoms of unit norm.
     n_samples : int, default=100
-        On which the prices of "bic" and "ric" depend.
+        On which the penalties of "bic" and "ric" depend.
     limit : float, default=4.0
         Largest weight on the axes.
 
@@ -275,8 +275,8 @@ def _student(w: Vector, shape: float, rate: float) -> Vector:
     return np.asarray(value)
 
 
-def _share_left(w: Vector, price: float) -> Vector:
-    """What a price ``c`` leaves of ``1 / |w|``: between ``exp(-c)``, for large weights, and one.
+def _share_left(w: Vector, penalty: float) -> Vector:
+    """What a penalty ``c`` leaves of ``1 / |w|``: between ``exp(-c)``, for large weights, and one.
 
     Notes
     -----
@@ -284,10 +284,10 @@ def _share_left(w: Vector, price: float) -> Vector:
     log(alpha w^2)`` the share is the mean of that over ``exp(u / 2 - exp(u) / 2) / sqrt(2 pi)``,
     a smooth function that vanishes at both ends, for which equal steps are exact.
     """
-    if not price:
+    if not penalty:
         return np.ones_like(w)
     u = np.linspace(-60.0, 6.0, 1000)
     mass = np.exp(0.5 * (u - np.exp(u) - LOG_2PI)) * (u[1] - u[0])
     # 1 / (1 + alpha) = w^2 / (w^2 + exp(u)), which is zero at a weight of zero
     spent = np.square(w)[..., None] / (np.square(w)[..., None] + np.exp(u))
-    return np.asarray(np.exp(-price * spent) @ mass)
+    return np.asarray(np.exp(-penalty * spent) @ mass)

@@ -119,7 +119,7 @@ class Statistics(NamedTuple):
     quadratic: Vector | float = 0.0
     """``R = t' K^-1 t``; not asked for if the noise is held."""
 
-    def take(self, atoms: IndexArray) -> Statistics:
+    def subset(self, atoms: IndexArray) -> Statistics:
         """Return those of some of the atoms, ``R`` being the same for all."""
         w = None if self.w is None else self.w[atoms]
         return Statistics(self.s[atoms], self.q[atoms], w, self.quadratic)
@@ -166,7 +166,7 @@ class BoundPrior(ABC):
             raise TypeError(f"noise must be an InverseGamma or None; got {noise!r}.")
         self.noise = InverseGamma() if noise is None else noise.checked()
 
-    def take(self, atoms: IndexArray) -> Self:
+    def subset(self, atoms: IndexArray) -> Self:
         """Return the prior of some of the atoms."""
         return self
 

@@ -44,7 +44,7 @@ class BoundGamma(BoundPrior):
         self.raw_rate = raw_rate
         self.column_norm = column_norm
 
-    def take(self, atoms: IndexArray) -> Self:
+    def subset(self, atoms: IndexArray) -> Self:
         """Return the prior of some of the atoms."""
         if self.column_norm is None:
             return self

@@ -31,7 +31,7 @@ class BoundSmoothness(BoundFlat):
     --------
     >>> import numpy as np
     >>> from relvec.priors import BoundSmoothness
-    >>> BoundSmoothness(np.array([0.5, 2.0, 1.0])).take(np.array([2, 0])).penalty
+    >>> BoundSmoothness(np.array([0.5, 2.0, 1.0])).subset(np.array([2, 0])).penalty
     array([1. , 0.5])
     """
 
@@ -40,7 +40,7 @@ class BoundSmoothness(BoundFlat):
         self.penalty = penalty if isinstance(penalty, np.ndarray) else float(penalty)
         self.is_penalised = bool(np.any(penalty))
 
-    def take(self, atoms: IndexArray) -> Self:
+    def subset(self, atoms: IndexArray) -> Self:
         """Return the prior of some of the atoms."""
         if isinstance(self.penalty, float):
             return self
@@ -66,17 +66,17 @@ class BoundSmoothness(BoundFlat):
                 gain = 0.5 * (ratio - 1.0 - np.log(ratio))
                 return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
             u = known.explained
-            price = 2.0 * w
-            a2 = price + s - n_effective * u
-            a1 = n_effective * u * s - s * u - price * (u + s)
-            a0 = price * u * s
+            penalty = 2.0 * w
+            a2 = penalty + s - n_effective * u
+            a1 = n_effective * u * s - s * u - penalty * (u + s)
+            a0 = penalty * u * s
             root = np.sqrt(np.maximum(a1 * a1 - 4.0 * a2 * a0, 0.0))
             half = -0.5 * (a1 + np.where(a1 >= 0.0, root, -root))  # no cancellation
             best_gain = np.full(np.shape(u), -np.inf)
             best_lam = np.full(np.shape(u), np.inf)
             for x in (half / a2, a0 / half):
                 lam = x - s
-                gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam) + price / x)
+                gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam) + penalty / x)
                 gain = np.where((lam > 0.0) & (x > u) & (gain > 0.0), gain, -np.inf)
                 better = gain > best_gain
                 best_gain = np.where(better, gain, best_gain)

@@ -23,7 +23,7 @@ class Run(ABC):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.saturated = False
+        self.reached_max_active = False
 
     @abstractmethod
     def start(self, warm_start: WarmStart | None) -> State:
@@ -96,7 +96,11 @@ class PublishedSolver(BaseEstimator):
                 break
             converged = change < self.tol
         return reference.conclude(
-            problem, state.fit, trace, converged=converged, saturated=run.saturated
+            problem,
+            state.fit,
+            trace,
+            converged=converged,
+            reached_max_active=run.reached_max_active,
         )
 
     def _run(self, problem: Problem) -> Run:

@@ -59,13 +59,13 @@ class FixedPointSolver(PublishedSolver):
     it is held. Nothing is deleted under a Gamma prior with a positive rate.
 
     With a smoothness prior the sweeps alternate with the closed-form noise for fixed
-    ``lam = alpha sigma^2``, of which the price ``c tr(I - K^-1)`` does not depend. The
+    ``lam = alpha sigma^2``, of which the penalty ``c tr(I - K^-1)`` does not depend. The
     MacKay rule becomes ``alpha = (gamma + 2 c lam P_ii) / mu^2`` with ``P = S G S``. For EM,
     ``c tr(K^-1)`` is convex in the prior variances ``v = 1 / lam``, so its tangent
     ``-c sum(lam_i^2 P_ii v_i)`` bounds it from below and adds one term to the expected
     log likelihood; the maximum stays closed form (the positive root of a quadratic), and
     the guarantee of EM holds. A Laplace prior of some rate is treated in the same way: the
-    rate stands in for the price in the quadratic, without any bound.
+    rate stands in for the penalty in the quadratic, without any bound.
 
     References
     ----------
@@ -85,7 +85,7 @@ class FixedPointSolver(PublishedSolver):
     prune_threshold: float = 1e9
     check_deleted: bool = True
 
-    charges_min_gain = False  # the papers know no price of an atom
+    uses_min_gain = False  # the papers know no penalty of an atom
 
     def _run(self, problem: Problem) -> Run:
         check_choice("update", self.update, ("mackay", "em"))
@@ -149,7 +149,7 @@ class _Sweeps(Run):
 
     def estimate(self, fit: Fit, noise: float) -> tuple[Vector, float]:
         """Precisions, eq. 44 or 43 of Tipping, and noise, eq. 46 or 50, with their priors."""
-        problem, prior = self.problem, self.problem.prior.take(fit.active)
+        problem, prior = self.problem, self.problem.prior.subset(fit.active)
         density = prior.fixed_point(np.log(fit.lam), noise)
         lam, is_em = fit.lam, self.solver.update == "em"
         if not is_em:
@@ -160,9 +160,9 @@ class _Sweeps(Run):
         # A density with a negative exponent may outweigh gamma; EM's update is positive always.
         second = fit.mean**2 / noise + fit.covariance.diagonal() + density.scale
         second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
-        price = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + density.inverse
+        penalty = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + density.inverse
         first = 1.0 + density.constant
-        expected = 0.5 * (first + np.sqrt(first * first + 4.0 * second * price)) / second
+        expected = 0.5 * (first + np.sqrt(first * first + 4.0 * second * penalty)) / second
         if is_em:
             ss = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
             count = problem.moments.n_effective + 2.0 * prior.noise.shape
@@ -184,7 +184,7 @@ class _Sweeps(Run):
             if hopeless.any():
                 value[~hopeless] = np.inf
             elif len(active) > cap:
-                self.saturated = True
+                self.reached_max_active = True
             else:
                 break
             keep = np.arange(len(active)) != np.argmin(value)
@@ -195,13 +195,13 @@ class _Sweeps(Run):
             if not gain[best] > self.solver.tol:
                 break
             if len(state.fit.active) >= cap:
-                self.saturated = True
+                self.reached_max_active = True
                 break
             self.readmitted[best] = True
             state = self.settle(
                 np.append(state.fit.active, best), np.append(state.fit.lam, lam[best])
             )
-        self.saturated &= len(state.fit.active) >= cap
+        self.reached_max_active &= len(state.fit.active) >= cap
         return state
 
 
@@ -209,6 +209,6 @@ def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     """Tell which atoms have an infinite best precision, all else fixed."""
     variance = fit.covariance.diagonal()
     w = fit.shrunk / variance**2 if problem.prior.is_penalised else None
-    prior = problem.prior.take(fit.active)
+    prior = problem.prior.subset(fit.active)
     known = Statistics(fit.gamma / variance, fit.mean / variance, w)
     return prior.is_hopeless(known, problem.moments.n_effective, noise)

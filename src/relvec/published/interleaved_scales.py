@@ -64,7 +64,7 @@ class _State:
         n_fixed = self.fixed.shape[1]
         return self.kept[self.kept < n_fixed], self.kept[self.kept >= n_fixed] - n_fixed
 
-    def at(self, log_eta: Vector) -> tuple[Conditioned, Matrix]:
+    def evaluate(self, log_eta: Vector) -> tuple[Conditioned, Matrix]:
         """Posterior and design at these scales; columns of kernels are the last."""
         fixed, rows = self.split()
         kernel = scaled_kernel(self.X, self.X[rows], np.exp(log_eta))
@@ -231,7 +231,7 @@ class InterleavedRVM(GaussianRegressor):
             log_eta=np.log(per_feature("initial_scale", eta, X.shape[1], positive=True)),
             step=min(self.initial_step, self.max_step),
         )
-        found, _ = state.at(state.log_eta)
+        found, _ = state.evaluate(state.log_eta)
         trace: list[tuple[float, float]] = []
         self.converged_, self.n_iter_ = False, 0
         while self.n_iter_ < self.max_iter and not self.converged_:
@@ -274,7 +274,7 @@ class InterleavedRVM(GaussianRegressor):
 
     def _climb(self, state: _State) -> tuple[Conditioned, float, float]:
         """Steps in the scales; return the posterior, the evidence before, and the way gone."""
-        found, design = state.at(state.log_eta)
+        found, design = state.evaluate(state.log_eta)
         before, start = found.log_evidence, state.log_eta
         for _ in range(self.scale_steps):
             gradient = state.gradient(found, design)
@@ -283,7 +283,7 @@ class InterleavedRVM(GaussianRegressor):
                 break
             for _ in range(self.max_shrinks + 1):
                 log_eta = state.log_eta + state.step * gradient / steepest
-                trial, trial_design = state.at(log_eta)
+                trial, trial_design = state.evaluate(log_eta)
                 if trial.log_evidence > found.log_evidence:
                     state.log_eta, found, design = log_eta, trial, trial_design
                     state.step = min(state.step * self.step_growth, self.max_step)

@@ -44,7 +44,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
     Notes
     -----
-    When the sweeps have settled, atoms the model is better without, their price counted, are
+    When the sweeps have settled, atoms the model is better without, their penalty counted, are
     deleted, and the sweeps go on.
 
     References
@@ -149,10 +149,10 @@ class _Sweeps(Walk):
         problem, state, active = self.problem, self.state, self.state.active
         self._read()
         if self.update == "mackay":
-            first, second, inverse = self.gamma + self.priced, self.square, np.zeros(len(active))
+            first, second, inverse = self.gamma + self.penalised, self.square, np.zeros(len(active))
         else:
             first, second = np.ones(len(active)), self.square + self.variance
-            inverse = self.priced * self.precision
+            inverse = self.penalised * self.precision
         terms = problem.prior.fixed_point(state.log_precision, 1.0)
         # the positive root of ``second x^2 - first x - inverse``
         first, inverse = first + terms.constant, inverse + terms.inverse
@@ -189,7 +189,7 @@ class _Sweeps(Walk):
     def _read(self) -> None:
         """Read off the mode what the rules know of each active atom.
 
-        Among it ``gamma``, by how much the data determine its weight, twice the price of degrees
+        Among it ``gamma``, by how much the data determine its weight, twice the penalty of degrees
         of freedom times their derivative in minus log precision, and whether the best precision,
         all else fixed, is infinite.
         """
@@ -197,10 +197,10 @@ class _Sweeps(Walk):
         self.variance = mode.hessian.covariance.diagonal()[:k]
         self.precision, self.square = mode.hessian.precision[:k], mode.weights[:k] ** 2
         self.gamma = np.clip(1.0 - self.precision * self.variance, 0.0, 1.0)
-        self.priced = np.zeros(k)
+        self.penalised = np.zeros(k)
         if self.problem.prior.is_penalised:
             free = mode.gradient(self.problem.likelihood, exact=False)
-            with_price = self.problem.gradient(self.state, exact=False)
-            self.priced = 2.0 * np.maximum(with_price - free, 0.0)
-        price = self.priced / self.precision
-        self.diverges = self.square - price <= self.gamma * self.variance
+            with_penalty = self.problem.gradient(self.state, exact=False)
+            self.penalised = 2.0 * np.maximum(with_penalty - free, 0.0)
+        penalty = self.penalised / self.precision
+        self.diverges = self.square - penalty <= self.gamma * self.variance

@@ -74,7 +74,7 @@ class RandomOrderSolver(TextbookSolver):
     random_state: Any = None
     polish: bool = True
 
-    charges_min_gain = True
+    uses_min_gain = True
 
     def solve(
         self,
@@ -136,7 +136,7 @@ class _RandomSteps(SingleSteps):
 
 def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> float:
     """Maximise over the log noise in the eigenbasis of ``A^-1/2 G A^-1/2``."""
-    prior, moments = problem.prior.take(fit.active), problem.moments
+    prior, moments = problem.prior.subset(fit.active), problem.moments
     scale = 1.0 / np.sqrt(alpha)
     scaled = moments.gram(fit.active) * np.multiply.outer(scale, scale)
     values, vectors = np.linalg.eigh(scaled)

@@ -41,7 +41,7 @@ class TextbookSolver(PublishedSolver):
 
     A smoothness prior replaces ``q^2`` by ``q^2 - 2 c sigma^2 p`` with ``p = phi' C^-2 phi``
     in all formulas. The noise is then re-estimated with ``alpha sigma^2`` fixed, where the
-    price does not depend on it: with ``alpha`` fixed it may have no positive estimate.
+    penalty does not depend on it: with ``alpha`` fixed it may have no positive estimate.
 
     A Laplace prior of rate ``r`` turns the condition ``q^2 > s`` into ``q^2 - s > r / sigma^2``
     and the best precision into the root of a quadratic; the noise is re-estimated as above.
@@ -65,7 +65,7 @@ class TextbookSolver(PublishedSolver):
     tol: float = 1e-3
     noise_every: int = 1
 
-    charges_min_gain = False  # the papers know no price of an atom
+    uses_min_gain = False  # the papers know no penalty of an atom
 
     def _run(self, problem: Problem) -> Run:
         return SingleSteps(problem, self)
@@ -140,7 +140,7 @@ class SingleSteps(Run):
         admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
         should_be_in = (at_best > 0.0) & admissible
         full = np.count_nonzero(inside) >= problem.active_cap
-        self.saturated = bool(full and (should_be_in & ~inside).any())
+        self.reached_max_active = bool(full and (should_be_in & ~inside).any())
         if full:
             should_be_in &= inside
         gain = np.where(should_be_in, at_best, 0.0) - at_present

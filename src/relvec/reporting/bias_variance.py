@@ -81,12 +81,12 @@ def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | No
 def _held(model: Any) -> tuple[Any, bool]:
     """The model with its kernels held, where they were learnt: a fit then takes a moment."""
     own = model.get_params(deep=False)
-    if not hasattr(model, "learnt_scales_") or "kernel" not in own:
+    if not hasattr(model, "learnt_length_scales_") or "kernel" not in own:
         return model, False
-    simple = {"linear": RidgeSolver(), "null": NullSolver()}.get(model.scale_kind_)
+    simple = {"linear": RidgeSolver(), "null": NullSolver()}.get(model.model_kind_)
     if simple is not None:  # no kernels at all
         return SparseBayesRegressor(LinearBasis(), solver=simple), False
     kernel = model.kernel_
     shared = RVMRegressor().get_params(deep=False).keys() & own.keys()
     options = {name: own[name] for name in shared - {"kernel", "scales", "gamma", "warm_start"}}
-    return RVMRegressor(kernel, scales=None, **options), True
+    return RVMRegressor(kernel, length_scales=None, **options), True

@@ -95,7 +95,7 @@ class Axis:
         """Say where the ends are on the page."""
         self.start, self.end = start, end
 
-    def at(self, values: Any) -> Vector:
+    def to_pixels(self, values: Any) -> Vector:
         """Places of values."""
         array = np.asarray(values, dtype=np.float64)
         low, high = self.low, self.high
@@ -189,13 +189,13 @@ class Chart:
 
     def line(self, xs: Any, ys: Any, style: str) -> None:
         """Join points by a line."""
-        path = _path(self.x.at(xs), self.y.at(ys))
+        path = _path(self.x.to_pixels(xs), self.y.to_pixels(ys))
         self.parts.append(f'<path class="line {style}" d="{path}"/>')
 
     def segments(self, ends: Any, style: str) -> None:
         """Draw many short lines, each from (x0, y0) to (x1, y1)."""
         array = np.asarray(ends, dtype=np.float64).reshape(-1, 4)
-        xs, ys = self.x.at(array[:, ::2]), self.y.at(array[:, 1::2])
+        xs, ys = self.x.to_pixels(array[:, ::2]), self.y.to_pixels(array[:, 1::2])
         path = "".join(
             f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}"
             for (a, c), (b, d) in zip(xs.tolist(), ys.tolist(), strict=True)
@@ -204,15 +204,15 @@ class Chart:
 
     def band(self, xs: Any, low: Any, high: Any, style: str) -> None:
         """Fill between two lines."""
-        x = self.x.at(xs)
-        path = _path(np.r_[x, x[::-1]], np.r_[self.y.at(low), self.y.at(high)[::-1]])
+        x = self.x.to_pixels(xs)
+        path = _path(np.r_[x, x[::-1]], np.r_[self.y.to_pixels(low), self.y.to_pixels(high)[::-1]])
         self.parts.append(f'<path class="area {style}" d="{path}Z"/>')
 
     def dots(
         self, xs: Any, ys: Any, style: str, tips: Iterable[str] | None = None, radius: float = 3.0
     ) -> None:
         """Draw points."""
-        x, y = self.x.at(xs).tolist(), self.y.at(ys).tolist()
+        x, y = self.x.to_pixels(xs).tolist(), self.y.to_pixels(ys).tolist()
         said = [""] * len(x) if tips is None else [f' data-tip="{escape(tip)}"' for tip in tips]
         self.parts.append(f'<g class="dot {style}">')
         self.parts += [
@@ -231,7 +231,7 @@ class Chart:
 
     def bar(self, x0: float, x1: float, y0: float, y1: float, style: str, tip: str = "") -> None:
         """Fill a rectangle."""
-        (a, b), (c, d) = self.x.at([x0, x1]).tolist(), self.y.at([y0, y1]).tolist()
+        (a, b), (c, d) = self.x.to_pixels([x0, x1]).tolist(), self.y.to_pixels([y0, y1]).tolist()
         said = f' data-tip="{escape(tip)}"' if tip else ""
         self.parts.append(
             f'<rect class="area {style}" x="{min(a, b):.1f}" y="{min(c, d):.1f}" '
@@ -240,7 +240,7 @@ class Chart:
 
     def text(self, x: float, y: float, words: str, style: str = "", anchor: str = "start") -> None:
         """Write at a place in units of the axes."""
-        a, b = float(self.x.at(x)), float(self.y.at(y))
+        a, b = float(self.x.to_pixels(x)), float(self.y.to_pixels(y))
         self.parts.append(
             f'<text class="{style}" x="{a:.1f}" y="{b:.1f}" text-anchor="{anchor}" '
             f'dominant-baseline="central">{escape(words)}</text>'
@@ -272,11 +272,11 @@ class Chart:
     def _frame(self) -> str:
         parts = []
         for value, label in self.y.ticks:
-            at = f"{float(self.y.at(value)):.1f}"
+            at = f"{float(self.y.to_pixels(value)):.1f}"
             where = f'x="{self.left - 8}" y="{at}" text-anchor="end" dominant-baseline="central"'
             parts += self._tick(f"M{self.left} {at}H{self.right}", where, label)
         for value, label in self.x.ticks:
-            at = f"{float(self.x.at(value)):.1f}"
+            at = f"{float(self.x.to_pixels(value)):.1f}"
             where = f'x="{at}" y="{self.bottom + 17}" text-anchor="middle"'
             parts += self._tick(f"M{at} {self.top}V{self.bottom}", where, label)
         middle = 0.5 * (self.top + self.bottom)

@@ -76,7 +76,7 @@ def _degrees(model: Any) -> tuple[float, bool]:
     intercepts = 0
     if model.fit_intercept:  # also those set to the shares of the classes are of the data
         # of a softmax model they sum to zero
-        intercepts = sum(max(1, len(machine.coef) - 1) for machine in model.panel_.machines)
+        intercepts = sum(max(1, len(model.coef) - 1) for model in model.class_model_.models)
     known = [row.well_determined for row in rows if row.well_determined is not None]
     if len(known) < len(rows):
         return float(sum(len(row.mean) for row in rows) + intercepts), False
@@ -92,7 +92,7 @@ def _gaussian_likelihood(subject: Subject, noise: float) -> float:
 
 def _class_likelihood(subject: Subject) -> float:
     seen = seen_by(subject.estimator, subject.X)
-    probability = np.asarray(subject.model.predict_proba(seen, moderated=False))
+    probability = np.asarray(subject.model.predict_proba(seen, marginalise=False))
     index = np.searchsorted(subject.classes, subject.y)
     given = probability[np.arange(len(index)), index]
     return float(np.log(np.maximum(given, np.finfo(np.float64).tiny)).sum())
@@ -112,11 +112,11 @@ def _null_of_classes(model: Any, subject: Subject) -> float:
     if model.class_weight is not None:
         return math.nan
     counts = np.array([np.count_nonzero(subject.y == label) for label in subject.classes], float)
-    machines = model.panel_.machines
-    is_given = machines[0].given is not None
-    if len(machines[0].coef) > 1:  # one model of all classes
+    models = model.class_model_.models
+    is_given = models[0].given is not None
+    if len(models[0].coef) > 1:  # one model of all classes
         return _null_of_counts(counts, model, is_given, 1.0)
-    of = counts if len(machines) > 1 else counts[1:]
+    of = counts if len(models) > 1 else counts[1:]
     total = float(counts.sum())
     pairs = [np.array([total - count, count]) for count in of]
     return sum(_null_of_counts(pair, model, is_given, 0.5) for pair in pairs)

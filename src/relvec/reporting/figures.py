@@ -201,7 +201,9 @@ def trace_figure(subject: Subject) -> Figure | None:
     tips = [f"step {i}: {number(trace[i], 6)}" for i in places]
     chart.spots(places, trace[places], tips)
     end = f"{trace[-1]:.2f}".replace("-", "−")
-    caption = f"What the fit climbs: the log evidence with its prior and prices. It ends at {end}."
+    caption = (
+        f"What the fit climbs: the log evidence with its prior and penalties. It ends at {end}."
+    )
     return Figure("Evidence, step by step", caption, chart.svg())
 
 

@@ -76,16 +76,16 @@ def about_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
     model, found = subject.model, []
     if not model.converged_:
         found.append(Finding(False, "The search ended before it had converged."))
-    if getattr(model, "saturated_", False):
+    if getattr(model, "reached_max_active_", False):
         words = (
             f"The cap on {subject.units} was reached: the noise level is not identified. Use "
             f'{"wider kernels, or " if subject.unit == "vector" else ""}prior="bic".'
         )
         found.append(Finding(False, words))
-    if getattr(model, "scale_kind_", None) == "linear":
+    if getattr(model, "model_kind_", None) == "linear":
         words = (
             "Held-out rows are predicted better by a linear model of all inputs than by kernels, "
-            'so the model is linear. Use scales="ard" or "isotropic" for kernels.'
+            'so the model is linear. Use length_scales="ard" or "isotropic" for kernels.'
         )
         found.append(Finding(True, words))
     if not len(model.relevance_):

@@ -23,7 +23,7 @@ FORMS = {
     "linear": "linear in all inputs, which predicts held-out rows better than kernels",
     "null": "a constant: no input says anything of the target",
 }
-"""Models that took the place of kernels, by `scale_kind_`."""
+"""Models that took the place of kernels, by `model_kind_`."""
 
 
 def summary_html(model: Any) -> str:
@@ -57,7 +57,7 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
         return []
     word = "vectors kept" if hasattr(model, "relevance_vectors_") else "terms kept"
     findings = [(word, f"{summary.n_kept} of {summary.n_candidates}")]
-    form = FORMS.get(getattr(model, "scale_kind_", ""))
+    form = FORMS.get(getattr(model, "model_kind_", ""))
     if form is not None:
         findings.append(("form", form))
     if summary.classes is not None:
@@ -74,8 +74,8 @@ def _remarks(summary: Summary) -> list[tuple[str, str]]:
     remarks = []
     if not summary.converged:
         remarks.append(("converged", "no: better models may exist"))
-    if summary.saturated:
-        remarks.append(("saturated", "yes: the noise level is not identified"))
+    if summary.reached_max_active:
+        remarks.append(("reached_max_active", "yes: the noise level is not identified"))
     if summary.inputs_in_use is not None:
         remarks.append(("inputs in use", summary.inputs_in_use))
     return remarks

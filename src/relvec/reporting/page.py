@@ -107,8 +107,8 @@ def model_facts(subject: Subject) -> str:
     kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
     if kernel is not None:
         rows.append(("kernel", str(kernel)))
-    if hasattr(model, "scale_kind_"):
-        rows.append(("scales", SCALES.get(model.scale_kind_, model.scale_kind_)))
+    if hasattr(model, "model_kind_"):
+        rows.append(("scales", SCALES.get(model.model_kind_, model.model_kind_)))
     rows.append(("options set", ", ".join(changed) if changed else "none: all defaults"))
     rows.append(("intercept", _list(model.intercept_)))
     rows.append(("candidates", f"{model.n_atoms_} functions offered, {len(model.relevance_)} kept"))

@@ -42,7 +42,7 @@ class Space:
     def functions(self, rows: Matrix) -> Matrix:
         """Functions in use at new inputs, without their weights."""
         seen = np.asarray(self._seen(rows), dtype=np.float64)
-        return np.asarray(predictor(self.estimator).atoms_.at(seen))
+        return np.asarray(predictor(self.estimator).atoms_.evaluate(seen))
 
     def _seen(self, rows: Matrix) -> Any:
         return seen_by(self.estimator, like_table(rows, self.table))

@@ -14,7 +14,7 @@ from relvec.moments.base import Moments
 from relvec.priors import BoundFlat, BoundPrior
 
 
-def checked_prices(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
+def checked_penalties(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
     """Return what each atom must gain, if that and the bound prior fit the atoms; or raise."""
     if not isinstance(prior, BoundPrior):
         raise TypeError(f"prior must be bound: prior.bind(n_samples); got {prior!r}.")
@@ -58,7 +58,7 @@ class Problem:
     """Cap on the number of active atoms; None for half the effective sample size."""
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other, and give every atom its price."""
+        """Check that the parts fit each other, and give every atom its penalty."""
         if not isinstance(self.moments, Moments):
             raise TypeError(
                 "moments must be Moments, such as SufficientStatistics(n_atoms).update(Phi, "
@@ -68,8 +68,8 @@ class Problem:
             check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
         if self.max_active is not None:
             check_integer("max_active", self.max_active, minimum=0)
-        prices = checked_prices(self.min_gain, self.prior, self.moments.n_atoms)
-        object.__setattr__(self, "min_gain", prices)
+        penalties = checked_penalties(self.min_gain, self.prior, self.moments.n_atoms)
+        object.__setattr__(self, "min_gain", penalties)
 
     @property
     def active_cap(self) -> int:
@@ -157,7 +157,7 @@ class Certificate(NamedTuple):
     """Largest absolute derivative of the objective in a log precision of an active atom."""
     best_gain: float
     """Largest gain of any atom that is not in the model and not, to rounding, a combination of
-    those that are; net of its price or, if that is less, of the solver's tolerance. Never
+    those that are; net of its penalty or, if that is less, of the solver's tolerance. Never
     negative."""
 
 
@@ -210,7 +210,7 @@ class Solution:
     n_iter: int
     converged: bool
     certificate: Certificate
-    saturated: bool = False
+    reached_max_active: bool = False
     """Whether the cap on active atoms was hit: the noise level is then not identified."""
     trace: tuple[float, ...] = ()
     """Objective after each accepted step of the run that won, and of the one it began from."""

@@ -46,7 +46,7 @@ class DenseProblem(NamedTuple):
         value = -0.5 * (log_det + target @ np.linalg.solve(covariance, target))
         value -= problem.min_gain[present].sum()
         # effective degrees of freedom: 1 less prior precision times posterior variance
-        prior = problem.prior.take(np.flatnonzero(present))
+        prior = problem.prior.subset(np.flatnonzero(present))
         alpha = np.exp(log_alpha[present])
         posterior = np.linalg.inv(design.T @ design / noise + np.diag(alpha))
         value -= (prior.penalty * (1.0 - alpha * posterior.diagonal())).sum()
@@ -136,8 +136,8 @@ def _unit_columns(columns: Matrix) -> tuple[Matrix, BoolArray]:
 def pose(name: str, atoms: Matrix, target: Vector, **options: Any) -> DenseProblem:
     """Make a problem with an intercept; `min_gain` may be one number for all atoms."""
     moments = moments_of(DenseDictionary(atoms), target[:, None], None, centre=True)[0]
-    price = np.broadcast_to(options.pop("min_gain", 0.0), atoms.shape[1]).astype(np.float64)
-    return DenseProblem(name, atoms, target, Problem(moments, price, **options))
+    penalty = np.broadcast_to(options.pop("min_gain", 0.0), atoms.shape[1]).astype(np.float64)
+    return DenseProblem(name, atoms, target, Problem(moments, penalty, **options))
 
 
 def columns_and_target() -> tuple[Matrix, Vector]:

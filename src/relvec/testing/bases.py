@@ -47,7 +47,7 @@ def check_basis(basis: Basis, X: Matrix | None = None) -> None:
     matrix = bound.dictionary.columns(np.arange(bound.dictionary.shape[1]))
     _check_atoms(bound.atoms, X, matrix, name)
     require_close(
-        _bind(clone(basis), X).atoms.at(X), matrix, f"the clone of {name} makes other atoms"
+        _bind(clone(basis), X).atoms.evaluate(X), matrix, f"the clone of {name} makes other atoms"
     )
     _check_zero_weights(basis, X, matrix, name)
 
@@ -79,16 +79,20 @@ def _check_bound(bound: BoundBasis, X: Matrix, name: str) -> None:
 
 
 def _check_atoms(atoms: Atoms, X: Matrix, matrix: Matrix, name: str) -> None:
-    require_close(atoms.at(X), matrix, f"atoms.at(X) of {name} differs from the dictionary")
     require_close(
-        atoms.at(X[2:5]), matrix[2:5], f"an atom of {name} at one input depends on the others"
+        atoms.evaluate(X), matrix, f"atoms.evaluate(X) of {name} differs from the dictionary"
+    )
+    require_close(
+        atoms.evaluate(X[2:5]), matrix[2:5], f"an atom of {name} at one input depends on the others"
     )
     index = np.array([len(atoms) - 1, 0])
-    taken = atoms.take(index)
+    taken = atoms.subset(index)
     require(len(taken) == 2, f"atoms.take of two atoms of {name} has length {len(taken)}")
-    require_close(taken.at(X), matrix[:, index], f"atoms.take of {name} returns other atoms")
-    again = taken.take(np.array([1]))
-    require_close(again.at(X), matrix[:, [0]], f"atoms.take twice of {name} returns other atoms")
+    require_close(taken.evaluate(X), matrix[:, index], f"atoms.take of {name} returns other atoms")
+    again = taken.subset(np.array([1]))
+    require_close(
+        again.evaluate(X), matrix[:, [0]], f"atoms.take twice of {name} returns other atoms"
+    )
     feature_names = [f"x{i}" for i in range(X.shape[1])]
     names = atoms.names(feature_names)
     require(
@@ -116,7 +120,7 @@ def _check_zero_weights(basis: Basis, X: Matrix, matrix: Matrix, name: str) -> N
     padded = np.vstack([absurd, X, -absurd])
     weight = np.concatenate([np.zeros(2), np.ones(len(X)), np.zeros(2)])
     bound = _bind(basis, padded, weight)
-    values = bound.atoms.at(X)
+    values = bound.atoms.evaluate(X)
     require(
         values.shape == matrix.shape,
         f"rows of zero weight change the number of atoms of {name}",

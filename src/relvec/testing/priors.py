@@ -200,7 +200,7 @@ def _check_density(bound: BoundPrior, name: str) -> None:
 
 def _check_take(bound: BoundPrior, name: str) -> None:
     index = np.array([3, 1])
-    part = bound.take(index)
+    part = bound.subset(index)
     log_lam = LOG_LAM[:N_ATOMS]
     penalty = np.broadcast_to(bound.penalty, (N_ATOMS,))
     require(

@@ -57,14 +57,14 @@ class _HalfCauchy(SeparablePrior):
 def check_solver(solver: Solver) -> None:
     """Check that a solver maximises what it says, tells the truth about it, and obeys.
 
-    On small problems (explicit columns, kernels; free and held noise; prices) the solution
+    On small problems (explicit columns, kernels; free and held noise; penalties) the solution
     is compared with explicit matrices: the objective by the dense formula, the certificate by
     finite differences and by trying every atom outside the model. Further: the trace never
     falls, unless the solver has an attribute ``is_monotone = False``; the held noise, the
     cap on atoms and the monitor are obeyed; a constant target and a warm start are accepted;
     two runs agree; nothing it was given is changed.
 
-    A solver may refuse a smoothness price, a ``min_gain``, a Laplace, a Gamma or another prior by
+    A solver may refuse a smoothness penalty, a ``min_gain``, a Laplace, a Gamma or another prior by
     raising `ValueError`; ignoring them silently is an error.
 
     Parameters
@@ -98,21 +98,21 @@ def _check_evidence(solver: Solver, name: str) -> None:
         _check_solution(solver, dense, solver.solve(dense.problem), name)
 
 
-def _check_prices(solver: Solver, name: str) -> None:
+def _check_penalties(solver: Solver, name: str) -> None:
     columns, kernels = columns_and_target(), kernels_and_target()
     several = np.array([0.5, 3.0, 1.0, 0.0, 2.0, 1.0, 1.0, 1.0])
     for dense in (
         pose("columns with a min_gain", *columns, min_gain=np.linspace(0.0, 3.0, 8)),
-        pose("columns with a smoothness price", *columns, prior=BoundSmoothness(1.5)),
+        pose("columns with a smoothness penalty", *columns, prior=BoundSmoothness(1.5)),
         pose(
-            "kernels with a price, noise held",
+            "kernels with a penalty, noise held",
             *kernels,
             prior=BoundSmoothness(1.0),
             noise_variance=0.01,
         ),
-        pose("columns with several prices", *columns, prior=BoundSmoothness(several)),
+        pose("columns with several penalties", *columns, prior=BoundSmoothness(several)),
         pose(
-            "columns with a price and a Gamma prior on the noise",
+            "columns with a penalty and a Gamma prior on the noise",
             *columns,
             prior=BoundSmoothness(1.5, InverseGamma(5.0, 4.0)),
         ),
@@ -371,7 +371,7 @@ def _check_monitor(solver: Solver, name: str) -> None:
 
 CHECKS = (
     _check_evidence,
-    _check_prices,
+    _check_penalties,
     _check_gamma_priors,
     _check_cap,
     _check_constant_target,

@@ -25,9 +25,9 @@ from tests.solvers.gaussian.test_search import Dense
 
 def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
     intercept = options.pop("fit_intercept", True)
-    price = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
+    penalty = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
     return posed(
-        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), price, **options
+        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), penalty, **options
     )
 
 
@@ -141,9 +141,9 @@ def test_the_cap_ends_an_ascent_and_is_reported() -> None:
     capped = ascend(problem_of(Phi, t, max_active=2), EMPTY, Schedule())
     assert len(free.active) > 2
     assert len(capped.active) == 2
-    assert capped.saturated
+    assert capped.reached_max_active
     assert not capped.converged
-    assert not free.saturated
+    assert not free.reached_max_active
 
 
 def test_a_monitor_sees_every_round_and_may_end_it() -> None:
@@ -362,7 +362,7 @@ def test_a_start_above_the_cap_is_cut_at_the_end(cap: int, smoothness: float) ->
     state = ascend(problem, start, Schedule())
     assert len(state.active) <= cap
     if cap < len(free.active):
-        assert state.saturated
+        assert state.reached_max_active
         assert not state.converged
     # the trace begins anew where the model was cut, and never falls from there
     assert (np.diff(np.array(state.trace)) >= -1e-7 * (1 + abs(state.objective))).all()

@@ -132,7 +132,7 @@ def test_copies_of_columns_change_no_prediction(n_copies: int) -> None:
 
 @pytest.mark.parametrize("n_copies", [2, 3])
 def test_of_equal_columns_one_is_kept(n_copies: int) -> None:
-    """Every copy beyond the first would cost its price and mean nothing."""
+    """Every copy beyond the first would cost its penalty and mean nothing."""
     model = given().fit(np.hstack([K] * n_copies), NOISY)
     assert len(np.unique(model.relevance_ % 100)) == len(model.relevance_)
 
@@ -236,7 +236,7 @@ def test_constant_targets(value: float, effort: str) -> None:
     assert np.isfinite(std).all()
     assert std.max() <= 1e-6 * max(abs(value), 1.0)
     assert model.converged_
-    assert not model.saturated_
+    assert not model.reached_max_active_
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -256,7 +256,7 @@ def test_an_identity_dictionary_is_flagged(seed: int) -> None:
     target = np.random.default_rng(seed).standard_normal(50)
     with pytest.warns(ConvergenceWarning, match="cap"):
         model = given().fit(np.eye(50), target)
-    assert model.saturated_
+    assert model.reached_max_active_
     assert not model.converged_
     assert len(model.relevance_) <= 25
 

@@ -169,7 +169,7 @@ def test_atoms_go_if_and_only_if_their_best_precision_is_infinite(
 
 
 def survivors(
-    data: Data, theta: Vector, smoothness: float, noise: float | None, price: float
+    data: Data, theta: Vector, smoothness: float, noise: float | None, penalty: float
 ) -> Vector:
     """Take atoms out one by one, the least useful first, by a new dense model every time."""
     kept = np.arange(len(theta))
@@ -191,8 +191,8 @@ def survivors(
                 smoothness,
                 noise,
             )
-            loss = 0.5 * (cost(data, theta[others], others, smoothness, noise) - here) - price
-            goes = not gain[0] > 0 or (price and loss < 0)
+            loss = 0.5 * (cost(data, theta[others], others, smoothness, noise) - here) - penalty
+            goes = not gain[0] > 0 or (penalty and loss < 0)
             worth.append(loss if goes else np.inf)
         if np.isinf(min(worth)):
             break
@@ -206,12 +206,12 @@ def survivors(
 @pytest.mark.parametrize("price", [0.0, 2.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_removals_one_by_one_are_exact(
-    noise: float | None, smoothness: float, price: float, seed: int
+    noise: float | None, smoothness: float, penalty: float, seed: int
 ) -> None:
     data, theta = draw(seed, 12), np.random.default_rng(seed).uniform(-4, 0, 12)
-    expected = survivors(data, theta, smoothness, noise, price)
+    expected = survivors(data, theta, smoothness, noise, penalty)
     assert 0 < len(expected) < 11  # several had to go, one changing what the next is worth
-    charge = np.full(12, price) if price else None
+    charge = np.full(12, penalty) if penalty else None
     end = run(data, theta, smoothness, noise, max_iter=0, charge=charge)
     np.testing.assert_array_equal(end.kept, expected)
 
@@ -232,17 +232,17 @@ def test_orthonormal_atoms_have_a_closed_form(smoothness: float, size: int) -> N
 
 
 @pytest.mark.parametrize("noise", NOISE)
-def test_priced_atoms_go_unless_they_are_worth_their_price(noise: float | None) -> None:
+def test_penalised_atoms_go_unless_they_are_worth_their_penalty(noise: float | None) -> None:
     data = draw(4, 12)
     free = run(data, np.zeros(12), 0.0, noise)
-    price = 4.0
-    end = run(data, np.zeros(12), 0.0, noise, charge=np.full(12, price))
+    penalty = 4.0
+    end = run(data, np.zeros(12), 0.0, noise, charge=np.full(12, penalty))
     assert 0 < len(end.kept) < len(free.kept)
     for atom in end.kept:
         others = end.kept != atom
         loss = cost(data, end.point.theta[others], end.kept[others], 0.0, noise) - end.point.cost
-        assert 0.5 * loss >= price
-    # a different price for every atom is read for that atom
+        assert 0.5 * loss >= penalty
+    # a different penalty for every atom is read for that atom
     dear = np.where(np.arange(12) == end.kept[0], 1e6, 0.0)
     assert end.kept[0] not in run(data, np.zeros(12), 0.0, noise, charge=dear).kept
 

@@ -26,7 +26,7 @@ from relvec.solvers.gaussian.reference import assess, condition
 from relvec.solvers.gaussian.shrinkage import entry_threshold, shrink, shrinkage
 from tests.helpers_priors import gamma_prior, posed
 
-prices = st.floats(0.0, 8.0)
+penalties = st.floats(0.0, 8.0)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def dense_objective(problem, solution):
     return assess(problem, fit, solution.noise_variance).objective
 
 
-def price_of(prior, n):
+def penalty_of(prior, n):
     return {"flat": 0.0, "aic": 1.0, "bic": math.log(n) / 2, "ric": math.log(n)}[prior]
 
 
@@ -70,7 +70,7 @@ def gain(u, c):
     return max(float(BoundSmoothness(c).best(atom, math.inf, 1.0)[0][0]), 0.0)
 
 
-@given(u=st.floats(0.0, 200.0), c=prices)
+@given(u=st.floats(0.0, 200.0), c=penalties)
 def test_shrinkage_maximises_the_objective(u, c):
     def loss(kappa):
         return -0.5 * (math.log1p(-kappa) + (u - 2 * c) * kappa)
@@ -82,14 +82,14 @@ def test_shrinkage_maximises_the_objective(u, c):
     assert -loss(kappa) >= -numeric.fun - 1e-9
 
 
-@given(c=prices, price=st.one_of(st.just(0.0), st.floats(1e-6, 50.0)))
-def test_threshold_is_where_the_gain_pays_the_price(c, price):
-    threshold = entry_threshold(c, price)
-    assert gain(threshold, c) == pytest.approx(price, rel=1e-7, abs=1e-12)
+@given(c=penalties, penalty=st.one_of(st.just(0.0), st.floats(1e-6, 50.0)))
+def test_threshold_is_where_the_gain_pays_the_penalty(c, penalty):
+    threshold = entry_threshold(c, penalty)
+    assert gain(threshold, c) == pytest.approx(penalty, rel=1e-7, abs=1e-12)
     assert threshold >= 1.0 + 2.0 * c
 
 
-def test_without_a_price_it_is_the_garrote(rng):
+def test_without_a_penalty_it_is_the_garrote(rng):
     pywt = pytest.importorskip("pywt")
     z = 3.0 * rng.normal(size=10_000)
     mean, n_kept = shrink(z, 1.7, 0.0)
@@ -98,7 +98,7 @@ def test_without_a_price_it_is_the_garrote(rng):
     assert n_kept == np.count_nonzero(expected)
 
 
-@given(c=prices, noise=st.just(0.0) | st.floats(1e-6, 10.0), seed=st.integers(0, 100))
+@given(c=penalties, noise=st.just(0.0) | st.floats(1e-6, 10.0), seed=st.integers(0, 100))
 def test_shrink_is_shrinkage_times_coefficient(c, noise, seed):
     z = np.random.default_rng(seed).normal(size=(7, 11)) * 4.0
     mean, n_kept = shrink(z, noise, c)
@@ -130,14 +130,14 @@ def mixed(seed, n):
     return z
 
 
-@given(seed=st.integers(0, 10_000), n=st.integers(2, 60), c=st.floats(0.4, 6.0), price=prices)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 60), c=st.floats(0.4, 6.0), penalty=penalties)
 @settings(deadline=None)
-def test_slope_is_the_derivative(seed, n, c, price):
-    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, price)], Inert(3.0, 2.0))
+def test_slope_is_the_derivative(seed, n, c, penalty):
+    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, penalty)], Inert(3.0, 2.0))
     for s in np.random.default_rng(seed).uniform(0.05, 3.0, 5):
         step = 1e-6
         if curve.n_kept(s * math.exp(step)) != curve.n_kept(s * math.exp(-step)):
-            continue  # with a price, the derivative jumps where an atom leaves
+            continue  # with a penalty, the derivative jumps where an atom leaves
         above, below = (curve.objective(s * math.exp(sign * step)) for sign in (1, -1))
         assert curve.slope(s) == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-4)
 
@@ -147,12 +147,12 @@ def test_slope_is_the_derivative(seed, n, c, price):
     seed=st.integers(0, 10_000),
     n=st.integers(1, 80),
     c=st.sampled_from([0.0, 0.2, 0.5, 1.0, 2.0, 4.0]),
-    price=st.sampled_from([0.0, 1e-3, 1.0, 4.0]),
+    penalty=st.sampled_from([0.0, 1e-3, 1.0, 4.0]),
     inert=st.sampled_from([Inert(), Inert(4.0, 0.0), Inert(4.0, 3.0)]),
 )
 @settings(deadline=None, max_examples=150)
-def test_no_maximum_is_missed(seed, n, c, price, inert):
-    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, price)], inert)
+def test_no_maximum_is_missed(seed, n, c, penalty, inert):
+    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, penalty)], inert)
     found = curve.maxima()
     if not curve.total > 0.0:
         assert found == []
@@ -226,7 +226,7 @@ def test_held_noise_agrees_with_the_general_solver(prior, seed):
     rng = np.random.default_rng(seed)
     dictionary = CosineDictionary(48)
     target = sparse_target(rng, dictionary)
-    options = {"smoothness": price_of(prior, 48), "noise_variance": 1.0}
+    options = {"smoothness": penalty_of(prior, 48), "noise_variance": 1.0}
     exact = OrthonormalSolver().solve(pose(dictionary, target, **options))
     dense = pose(explicit(dictionary), target, **options)
     found = SequentialSolver(tol=1e-10).solve(dense)
@@ -253,7 +253,7 @@ def test_held_noise_agrees_with_the_general_solver(prior, seed):
 def test_free_noise_is_never_worse_than_the_general_solver(rng, prior, min_gain, centre):
     dictionary = CosineDictionary((6, 8))
     target = sparse_target(rng, dictionary) + 3.0
-    options = {"smoothness": price_of(prior, 48), "min_gain": min_gain, "centre": centre}
+    options = {"smoothness": penalty_of(prior, 48), "min_gain": min_gain, "centre": centre}
     exact = OrthonormalSolver().solve(pose(dictionary, target, **options))
     dense = pose(explicit(dictionary), target, **options)
     found = SequentialSolver().solve(dense)
@@ -263,18 +263,18 @@ def test_free_noise_is_never_worse_than_the_general_solver(rng, prior, min_gain,
     assert exact.candidates[0].objective == exact.objective
 
 
-@given(seed=st.integers(0, 10_000), c=st.floats(0.5, 4.0), price=st.sampled_from([0.0, 0.5, 3.0]))
+@given(seed=st.integers(0, 10_000), c=st.floats(0.5, 4.0), penalty=st.sampled_from([0.0, 0.5, 3.0]))
 @settings(deadline=None, max_examples=40)
-def test_objective_is_that_of_dense_algebra(seed, c, price):
+def test_objective_is_that_of_dense_algebra(seed, c, penalty):
     rng = np.random.default_rng(seed)
     dictionary = CosineDictionary(20)
     target = sparse_target(rng, dictionary, n_kept=3)
     hyper = gamma_prior(noise_shape=0.5, noise_rate=0.3)
-    options = {"smoothness": c, "min_gain": price, "hyperprior": hyper}
+    options = {"smoothness": c, "min_gain": penalty, "hyperprior": hyper}
     solution = OrthonormalSolver().solve(pose(dictionary, target, **options))
     dense = pose(explicit(dictionary), target, **options)
     assert solution.objective == pytest.approx(dense_objective(dense, solution), abs=1e-8)
-    if not solution.saturated and not price:
+    if not solution.reached_max_active and not penalty:
         squares = dictionary.analyse(target) ** 2
         noise = solution.noise_variance
         value = profile_objective(noise, squares, c) - 0.5 * math.log(noise) - 0.3 / noise
@@ -315,14 +315,14 @@ def test_collapse_is_capped_and_flagged_like_elsewhere(rng):
     exact = OrthonormalSolver().solve(pose(dictionary, target))
     dense = pose(explicit(dictionary), target)
     found = SequentialSolver().solve(dense)
-    assert exact.saturated
-    assert found.saturated
+    assert exact.reached_max_active
+    assert found.reached_max_active
     assert not exact.converged
     assert len(exact.active) == len(found.active) == 20
     assert exact.objective >= dense_objective(dense, found) - 1e-8
     assert exact.certificate.best_gain > 0.0
     few = OrthonormalSolver().solve(pose(dictionary, target, noise_variance=0.1, max_active=3))
-    assert few.saturated
+    assert few.reached_max_active
     largest = np.sort(np.argsort(dictionary.analyse(target) ** 2)[-3:])
     np.testing.assert_array_equal(few.active, largest)
 
@@ -334,7 +334,7 @@ def test_a_maximum_below_the_cap_is_preferred():
         target = dictionary.matvec(mixed(seed, 60))
         solution = OrthonormalSolver().solve(pose(dictionary, target, smoothness=0.6))
         ends = [candidate for candidate in solution.candidates if candidate.n_active < 30]
-        assert solution.saturated == (not ends)
+        assert solution.reached_max_active == (not ends)
         if ends:
             assert solution.objective == max(end.objective for end in ends)
 

@@ -73,7 +73,7 @@ def test_more_columns_than_rows(solver: Solver) -> None:
     problem = dense_problem(Phi, t)
     solution = solver.solve(problem)
     assert len(solution.active) <= 9
-    assert solution.converged is not solution.saturated
+    assert solution.converged is not solution.reached_max_active
     dense = dense_log_evidence(Phi, t, raw_precisions(problem, solution), solution.noise_variance)
     assert solution.objective == pytest.approx(dense, rel=1e-8)
 
@@ -132,7 +132,7 @@ def test_collapse_is_cut_at_half_the_sample(solver: Solver) -> None:
     problem = dense_problem(np.eye(20), t)
     solution = solver.solve(problem)
     assert len(solution.active) == 9
-    assert solution.saturated
+    assert solution.reached_max_active
     assert not solution.converged
     empty = dense_log_evidence(np.eye(20), t, np.full(20, np.inf), np.var(t, ddof=1))
     assert solution.objective > empty + 1.0

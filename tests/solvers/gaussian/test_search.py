@@ -46,11 +46,13 @@ def dictionary(kind: str, seed: int, n: int = 24) -> tuple[Matrix, Vector]:
 
 
 def lazy_problem(
-    Phi: Matrix, t: Vector, price: float | Vector = 0.0, *, intercept: bool = True, **options
+    Phi: Matrix, t: Vector, penalty: float | Vector = 0.0, *, intercept: bool = True, **options
 ) -> Problem:
-    prices = np.broadcast_to(np.asarray(price, dtype=float), (Phi.shape[1],)).copy()
+    penalties = np.broadcast_to(np.asarray(penalty, dtype=float), (Phi.shape[1],)).copy()
     return posed(
-        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), prices, **options
+        LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True),
+        penalties,
+        **options,
     )
 
 
@@ -77,8 +79,8 @@ class Dense:
         noise = R / self.n if noise is None else noise
         value = self.n * np.log(2 * np.pi * noise) + R / noise + np.linalg.slogdet(K)[1]
         degrees = len(self.t) - np.trace(inverse)
-        price = self.problem.min_gain[inside].sum()
-        return float(-0.5 * value - self.problem.prior.penalty * degrees - price)
+        penalty = self.problem.min_gain[inside].sum()
+        return float(-0.5 * value - self.problem.prior.penalty * degrees - penalty)
 
 
 def check_certified(
@@ -111,25 +113,25 @@ def check_certified(
 
 
 CASES = [
-    (kind, smoothness, held, price)
+    (kind, smoothness, held, penalty)
     for kind in KINDS
     for smoothness in (0.0, 1.5)
     for held in (None, 0.02)
-    for price in (0.0, 1.0)
+    for penalty in (0.0, 1.0)
     # a free noise level and free atoms, more of them than samples: the noise goes to its floor
-    if not (kind == "wide" and held is None and not smoothness and not price)
+    if not (kind == "wide" and held is None and not smoothness and not penalty)
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "smoothness", "held", "price"), CASES)
 def test_the_certificate_holds_by_brute_force(
-    kind: str, smoothness: float, held: float | None, price: float
+    kind: str, smoothness: float, held: float | None, penalty: float
 ) -> None:
     Phi, t = dictionary(kind, 5)
     # no cap: what happens there is another matter
     problem = lazy_problem(
-        Phi, t, price, smoothness=smoothness, noise_variance=held, max_active=Phi.shape[1]
+        Phi, t, penalty, smoothness=smoothness, noise_variance=held, max_active=Phi.shape[1]
     )
     solution = SequentialSolver().solve(problem)
     assert solution.converged
@@ -146,7 +148,7 @@ def test_the_certificate_holds_by_brute_force(
     seed=st.integers(0, 2**32 - 1),
     smoothness=st.sampled_from([0.0, 0.7, 3.0]),
     held=st.sampled_from([None, 0.01, 0.3]),
-    price=st.sampled_from([0.0, 1e-3, 0.5, 4.0]),
+    penalty=st.sampled_from([0.0, 1e-3, 0.5, 4.0]),
     intercept=st.booleans(),
 )
 def test_objective_is_the_dense_formula_and_the_trace_never_falls(
@@ -155,12 +157,12 @@ def test_objective_is_the_dense_formula_and_the_trace_never_falls(
     seed: int,
     smoothness: float,
     held: float | None,
-    price: float,
+    penalty: float,
     intercept: bool,
 ) -> None:
     Phi, t = dictionary(kind, seed)
     problem = lazy_problem(
-        Phi, t, price, intercept=intercept, smoothness=smoothness, noise_variance=held
+        Phi, t, penalty, intercept=intercept, smoothness=smoothness, noise_variance=held
     )
     solution = SequentialSolver(effort).solve(problem)
     expected = dense_penalised(
@@ -172,7 +174,7 @@ def test_objective_is_the_dense_formula_and_the_trace_never_falls(
         fit_intercept=intercept,
     )
     ratio = problem.moments.target_ss / solution.noise_variance
-    expected -= price * len(solution.active) + 0.5 * NOISE_FLOOR * ratio
+    expected -= penalty * len(solution.active) + 0.5 * NOISE_FLOOR * ratio
     # rounding of the oracle: R is small next to t't, entries of K are as large as 1 / lam
     rounding = 1e-14 * (ratio + np.exp(-solution.log_lam).max(initial=0.0))
     assert solution.objective == pytest.approx(expected, rel=1e-8, abs=1e-7 + rounding)
@@ -187,7 +189,7 @@ def test_candidates_are_all_end_states_best_first(kind: str) -> None:
     Phi, t = dictionary(kind, 6)
     solution = SequentialSolver().solve(lazy_problem(Phi, t))
     assert len(solution.candidates) >= 3
-    if not solution.saturated:
+    if not solution.reached_max_active:
         values = [candidate.objective for candidate in solution.candidates]
         assert solution.objective == pytest.approx(max(values), abs=1e-6)
         assert solution.candidates[0].objective == pytest.approx(solution.objective, abs=1e-6)
@@ -235,11 +237,11 @@ def test_repeatable_to_the_last_bit(effort: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_the_atoms_does_not_matter(kind: str, smoothness: float, seed: int) -> None:
     Phi, t = dictionary(kind, seed)
-    price = np.random.default_rng(seed).uniform(0.1, 2.0, Phi.shape[1])
+    penalty = np.random.default_rng(seed).uniform(0.1, 2.0, Phi.shape[1])
     order = np.random.default_rng(seed + 1).permutation(Phi.shape[1])
-    plain = SequentialSolver().solve(lazy_problem(Phi, t, price, smoothness=smoothness))
+    plain = SequentialSolver().solve(lazy_problem(Phi, t, penalty, smoothness=smoothness))
     mixed = SequentialSolver().solve(
-        lazy_problem(Phi[:, order], t, price[order], smoothness=smoothness)
+        lazy_problem(Phi[:, order], t, penalty[order], smoothness=smoothness)
     )
     np.testing.assert_array_equal(np.sort(order[mixed.active]), plain.active)
     assert mixed.objective == pytest.approx(plain.objective, abs=1e-6)
@@ -281,26 +283,26 @@ def test_lazy_and_dense_moments_give_the_same_answer() -> None:
     assert lazy.objective == pytest.approx(dense.objective, abs=1e-6)
 
 
-# ------------------------------------------------------------------ prices, priors, limits
+# ------------------------------------------------------------------ penalties, priors, limits
 
 
-def test_prices_are_charged_atom_by_atom() -> None:
+def test_penalties_are_charged_atom_by_atom() -> None:
     Phi, t = sparse_design()
     free = SequentialSolver().solve(lazy_problem(Phi, t, 0.0))
     assert {0, 4, 8} <= set(free.active.tolist())
-    price = np.where(np.arange(12) == 4, 1e4, 0.0)
-    priced = SequentialSolver().solve(lazy_problem(Phi, t, price))
-    assert 4 not in priced.active
-    assert {0, 8} <= set(priced.active.tolist())
+    penalty = np.where(np.arange(12) == 4, 1e4, 0.0)
+    penalised = SequentialSolver().solve(lazy_problem(Phi, t, penalty))
+    assert 4 not in penalised.active
+    assert {0, 8} <= set(penalised.active.tolist())
     dear = SequentialSolver().solve(lazy_problem(Phi, t, 1e4))
     assert len(dear.active) == 0
     assert dear.noise_variance == pytest.approx(t.var(ddof=1), rel=1e-8)
 
 
 @pytest.mark.parametrize("price", [0.5, 3.0])
-def test_every_atom_kept_is_worth_its_price(price: float) -> None:
+def test_every_atom_kept_is_worth_its_penalty(penalty: float) -> None:
     Phi, t = sparse_design(60, 20, seed=8)
-    problem = lazy_problem(Phi, t, price)
+    problem = lazy_problem(Phi, t, penalty)
     solution = SequentialSolver().solve(problem)
     assert 0 < len(solution.active) < len(SequentialSolver().solve(lazy_problem(Phi, t)).active)
     dense = Dense(problem, Phi, t)
@@ -311,7 +313,7 @@ def test_every_atom_kept_is_worth_its_price(price: float) -> None:
         assert dense(without) <= solution.objective
 
 
-def test_one_price_serves_all_atoms() -> None:
+def test_one_penalty_serves_all_atoms() -> None:
     Phi, t = sparse_design()
     moments = lazy_problem(Phi, t).moments
     problem = Problem(moments, 0.7)
@@ -326,7 +328,7 @@ def test_max_active_is_kept_and_flagged(cap: int, effort: str) -> None:
     Phi, t = sparse_design()
     solution = SequentialSolver(effort).solve(lazy_problem(Phi, t, max_active=cap))
     assert len(solution.active) <= cap
-    assert solution.saturated
+    assert solution.reached_max_active
     assert not solution.converged
 
 

@@ -28,7 +28,7 @@ def test_twelve_of_five_thousand_columns_from_two_hundred_rows(effort: str, seed
     assert set(true.tolist()) <= found
     assert len(found) <= 13
     assert np.sqrt(model.noise_variance_) == pytest.approx(0.5, rel=0.1)
-    assert not model.saturated_
+    assert not model.reached_max_active_
     assert model.converged_
 
 
@@ -43,7 +43,7 @@ def test_twenty_of_five_hundred_columns_from_many_rows(low_memory: bool) -> None
     assert np.sqrt(model.noise_variance_) == pytest.approx(2.0, rel=0.02)
 
 
-def test_the_flat_entry_price_keeps_a_third_of_the_null_columns() -> None:
+def test_the_flat_entry_penalty_keeps_a_third_of_the_null_columns() -> None:
     """Why explicit columns are charged: plain evidence admits a null column when z^2 > 1."""
     X, y, true = design(2000, 200, 5, 1.0, 3)
     free = SparseBayesRegressor(LinearBasis(), min_gain=0.0).fit(X, y)

@@ -17,7 +17,7 @@ from relvec.kernels import ThinPlateSpline
 from relvec.moments import LazyMoments, Part, RestrictedMoments, moments_of
 from relvec.solvers import OrthonormalSolver, SequentialSolver
 from relvec.solvers.gaussian.state import State
-from relvec.solvers.gaussian.unions import alone, leftover, replaced
+from relvec.solvers.gaussian.unions import alone, replaced, residual_problem
 from tests.helpers_priors import posed
 
 
@@ -144,12 +144,12 @@ def test_a_union_of_columns_and_kernels_is_not_below_the_kernels():
 
 
 def test_a_saturated_part_does_not_take_over():
-    # without a price an orthonormal part explains the noise; the union must not start there
+    # without a penalty an orthonormal part explains the noise; the union must not start there
     X, y = steps_and_waves()
     model = SparseBayesRegressor(
         WaveletBasis("haar", level=6) + LinearBasis(), prior="flat", fit_intercept=False
     ).fit(X, y)
-    assert not model.saturated_
+    assert not model.reached_max_active_
     assert len(model.coef_) < 32
 
 
@@ -176,7 +176,7 @@ def test_what_the_others_leave_is_the_residual_of_their_contribution():
     part = problem.moments.parts[1]
     assert (state.active < 64).any()
     assert (state.active >= 64).any()
-    rest = leftover(problem, part, state)
+    rest = residual_problem(problem, part, state)
     columns = dictionary.columns(state.active)
     weights = np.linalg.solve(columns.T @ columns + np.diag(np.exp(state.theta)), columns.T @ y)
     haar = state.active < 64
@@ -192,7 +192,7 @@ def test_nothing_is_left_over_by_nobody():
     _, y = steps_and_waves()
     problem = problem_of(union(), y)
     only_cosines = State(np.array([66, 70]), np.zeros(2))
-    assert leftover(problem, problem.moments.parts[1], only_cosines) is None
+    assert residual_problem(problem, problem.moments.parts[1], only_cosines) is None
 
 
 def test_atoms_of_a_part_are_replaced():

@@ -31,9 +31,9 @@ PRICES = [
 ]
 
 
-def problem_of(Phi, t, weight=None, offset=None, has_intercept=True, **prices):
+def problem_of(Phi, t, weight=None, offset=None, has_intercept=True, **penalties):
     labels = Bernoulli().bind(t, weight, offset)
-    return LatentProblem(DenseDictionary(Phi), labels, has_intercept, **with_prior(prices))
+    return LatentProblem(DenseDictionary(Phi), labels, has_intercept, **with_prior(penalties))
 
 
 def check(problem, solution, *, converged=True):
@@ -68,15 +68,15 @@ def test_noisy_classes(seed, exact):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("prices", PRICES)
-def test_prices_make_models_smaller(prices, exact):
+@pytest.mark.parametrize("penalties", PRICES)
+def test_penalties_make_models_smaller(penalties, exact):
     Phi, t = kernel_problem(120, 1, width=0.7)
     free = LaplaceSolver(exact=exact).solve(problem_of(Phi, t))
-    problem = problem_of(Phi, t, **prices)
+    problem = problem_of(Phi, t, **penalties)
     solution = LaplaceSolver(exact=exact).solve(problem)
     check(problem, solution)
     assert len(solution.state.active) <= len(free.state.active)
-    # the free model is among those the price was paid for
+    # the free model is among those the penalty was paid for
     paid = problem.evaluate(free.state.active, free.state.log_precision, Phi[:, free.state.active])
     assert solution.state.objective >= paid.objective - 1e-3
     if exact:
@@ -168,11 +168,11 @@ def test_rows_without_weight_have_no_influence():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
-@pytest.mark.parametrize("prices", PRICES[:3])
-def test_scale_of_columns_does_not_matter(factor, prices):
+@pytest.mark.parametrize("penalties", PRICES[:3])
+def test_scale_of_columns_does_not_matter(factor, penalties):
     Phi, t = kernel_problem(80, 8)
-    expected = LaplaceSolver().solve(problem_of(Phi, t, **prices))
-    problem = problem_of(factor * Phi, t, **prices)
+    expected = LaplaceSolver().solve(problem_of(Phi, t, **penalties))
+    problem = problem_of(factor * Phi, t, **penalties)
     found = LaplaceSolver().solve(problem)
     check(problem, found)
     assert found.state.objective == pytest.approx(expected.state.objective, abs=1e-3)
@@ -218,9 +218,9 @@ def test_no_atoms_at_all():
     assert not len(solution.state.active)
 
 
-@pytest.mark.parametrize("prices", PRICES[:3])
+@pytest.mark.parametrize("penalties", PRICES[:3])
 @pytest.mark.parametrize("form", ["plain", "weights and offsets", "no intercept"])
-def test_derivative_in_the_variance_of_an_absent_atom(prices, form):
+def test_derivative_in_the_variance_of_an_absent_atom(penalties, form):
     Phi, t = kernel_problem(50, 12)
     rng = np.random.default_rng(2)
     data = {
@@ -231,7 +231,7 @@ def test_derivative_in_the_variance_of_an_absent_atom(prices, form):
         },
         "no intercept": {"has_intercept": False},
     }[form]
-    problem = problem_of(Phi, t, min_gain=0.0, **data, **prices)
+    problem = problem_of(Phi, t, min_gain=0.0, **data, **penalties)
     active, log_precision = np.array([3, 20, 41]), np.array([-1.0, 0.5, 1.5])
     state = problem.evaluate(active, log_precision, Phi[:, active])
     walk = Walk(problem, 1e-3, None, (active, log_precision))
@@ -277,11 +277,11 @@ def test_warm_start_continues():
     assert again.n_iter <= first.n_iter
 
 
-@pytest.mark.parametrize("prices", PRICES[:2])
+@pytest.mark.parametrize("penalties", PRICES[:2])
 @pytest.mark.parametrize("exact", [False, True])
-def test_monitor_sees_every_step_and_can_stop(prices, exact):
+def test_monitor_sees_every_step_and_can_stop(penalties, exact):
     Phi, t = kernel_problem(100, 14)
-    problem = problem_of(Phi, t, **prices)
+    problem = problem_of(Phi, t, **penalties)
     seen = []
 
     def watch(progress):

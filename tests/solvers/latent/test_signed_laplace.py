@@ -136,14 +136,14 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("prices", PRICES)
-def test_free_weights_are_found_as_without_signs(prices, exact):
+@pytest.mark.parametrize("penalties", PRICES)
+def test_free_weights_are_found_as_without_signs(penalties, exact):
     Phi, t = kernel_problem(90, 2)
     solver = LaplaceSolver(exact=exact)
     without = solver.solve(
-        LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **with_prior(dict(prices)))
+        LatentProblem(DenseDictionary(Phi), Bernoulli().bind(t), **with_prior(dict(penalties)))
     )
-    free = solver.solve(problem_of(Phi, t, np.zeros(90), **prices))
+    free = solver.solve(problem_of(Phi, t, np.zeros(90), **penalties))
     assert free.trace == without.trace
     assert free.certificate == without.certificate
     np.testing.assert_array_equal(free.state.active, without.state.active)
@@ -192,7 +192,7 @@ def evidence_by_hand(Phi, t, log_precision):
     return log_posterior(w) - 0.5 * volume, w[:-1]
 
 
-def best_by_hand(Phi, t, signs, largest_latent, price, seed):
+def best_by_hand(Phi, t, signs, largest_latent, penalty, seed):
     """Largest objective of all subsets, each from two starts; only right signs count."""
     rng = np.random.default_rng(seed)
     spread = 2.0 * np.log(Phi.std(axis=0))
@@ -212,7 +212,7 @@ def best_by_hand(Phi, t, signs, largest_latent, price, seed):
                 start = spread[chosen] + rng.uniform(-3.0, 2.0, size=k)
                 bounds = [(x, x + 20.0) for x in least]
                 minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 30})
-            best = max(best, max(found) - price * k)
+            best = max(best, max(found) - penalty * k)
     return best
 
 
@@ -236,7 +236,7 @@ def test_near_the_best_of_all_subsets(kind):
     short, short_at_fixed_curvature = [], []
     for seed in range(6):
         Phi, t, signs = small_problem(kind, seed)
-        best = best_by_hand(Phi, t, signs, largest_latent=10.0, price=1e-3, seed=seed)
+        best = best_by_hand(Phi, t, signs, largest_latent=10.0, penalty=1e-3, seed=seed)
         problem = problem_of(Phi, t, signs, largest_latent=10.0)
         answers = [LaplaceSolver(exact=exact).solve(problem) for exact in (False, True)]
         for answer in answers:
@@ -256,9 +256,9 @@ def test_near_the_best_of_all_subsets(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("prices", PRICES)
+@pytest.mark.parametrize("penalties", PRICES)
 @pytest.mark.parametrize("signs", ["labels", "random", "positive", "opposite", "some"])
-def test_kernels(signs, prices, exact):
+def test_kernels(signs, penalties, exact):
     Phi, t = kernel_problem(80, 4, width=0.7)
     rng = np.random.default_rng(0)
     each = {
@@ -268,12 +268,12 @@ def test_kernels(signs, prices, exact):
         "opposite": 1.0 - 2.0 * t,
         "some": np.where(rng.random(80) < 0.5, 0.0, 2.0 * t - 1.0),
     }
-    problem = problem_of(Phi, t, each[signs], **prices)
+    problem = problem_of(Phi, t, each[signs], **penalties)
     solution = LaplaceSolver(exact=exact).solve(problem)
     check(problem, solution)
     if exact:
         assert solution.certificate.gradient < 1e-2
-    if not prices:  # with them gains at fixed curvature promise too much, signs or not
+    if not penalties:  # with them gains at fixed curvature promise too much, signs or not
         assert solution.certificate.best_gain < 0.05
         assert solution.certificate.gradient < 0.05
 

@@ -65,11 +65,11 @@ def test_noisy_classes(seed, shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("prices", PRICES)
-def test_prices(prices, shared):
+@pytest.mark.parametrize("penalties", PRICES)
+def test_penalties(penalties, shared):
     Phi, t = class_problem(90, 1, width=0.7)
     free = LaplaceSolver().solve(problem_of(Phi, t, shared=shared)).state
-    problem = problem_of(Phi, t, shared=shared, **prices)
+    problem = problem_of(Phi, t, shared=shared, **penalties)
     solution = LaplaceSolver().solve(problem)
     check(problem, solution)
     assert len(solution.state.active) <= len(free.active)
@@ -229,11 +229,11 @@ def test_common_precision_against_the_formula_of_one_weight():
     ratio = q * q / s
     np.testing.assert_allclose(gain, 0.5 * (ratio - 1 - np.log(ratio)), rtol=1e-4)
     np.testing.assert_allclose(log_precision, np.log(s / (ratio - 1)), atol=0.05)
-    # a price at the same curvature is as if the slope were smaller
+    # a penalty at the same curvature is as if the slope were smaller
     r = 0.5 * s
-    priced, _ = best_common_precision(s[:, None], q[:, None] ** 2, (s[:, None], r[:, None]))
+    penalised, _ = best_common_precision(s[:, None], q[:, None] ** 2, (s[:, None], r[:, None]))
     ratio = (q * q - 2 * r) / s
-    np.testing.assert_allclose(priced, 0.5 * (ratio - 1 - np.log(ratio)), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(penalised, 0.5 * (ratio - 1 - np.log(ratio)), rtol=1e-3, atol=1e-4)
 
 
 def test_monitor_can_stop_and_warm_start_continues():
@@ -298,10 +298,10 @@ def test_search_leaves_a_vague_start(shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("prices", PRICES[:3])
-def test_exact_derivatives_end_at_a_maximum(prices, shared):
+@pytest.mark.parametrize("penalties", PRICES[:3])
+def test_exact_derivatives_end_at_a_maximum(penalties, shared):
     Phi, t = class_problem(60, 11)
-    problem = problem_of(Phi, t, shared=shared, **prices)
+    problem = problem_of(Phi, t, shared=shared, **penalties)
     first = LaplaceSolver().solve(problem)
     solution = LaplaceSolver(exact=True).solve(problem)
     check(problem, solution)
@@ -311,10 +311,10 @@ def test_exact_derivatives_end_at_a_maximum(prices, shared):
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("prices", PRICES[:3])
-def test_derivative_in_the_variance_of_an_absent_unit(prices, shared):
+@pytest.mark.parametrize("penalties", PRICES[:3])
+def test_derivative_in_the_variance_of_an_absent_unit(penalties, shared):
     Phi, t = class_problem(40, 12)
-    problem = problem_of(Phi, t, shared=shared, min_gain=0.0, **prices)
+    problem = problem_of(Phi, t, shared=shared, min_gain=0.0, **penalties)
     units = np.array([3, 20])
     active, theta = problem.expanded(units), np.tile([0.5, -0.3], problem.tied)
     state = problem.evaluate(active, theta, columns_of(problem, active))

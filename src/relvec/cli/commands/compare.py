@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
-from relvec.cli.talk import Talk, run
 
 __all__ = ["compare"]
 
@@ -44,12 +44,12 @@ def compare(
     relvec compare houses.csv --target price
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.comparing import compare_command
         from relvec.cli.sources import find_source
 
         compare_command(
-            talk,
+            console,
             find_source(source, format=format, delimiter=delimiter, decimal_comma=decimal_comma),
             target=target,
             task=task,

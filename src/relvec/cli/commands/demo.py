@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, Quiet, Seed
-from relvec.cli.talk import Talk, run
 
 __all__ = ["demo"]
 
@@ -25,9 +25,9 @@ def demo(
     relvec demo --folder try-it
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.demonstrating import demo_command
 
-        demo_command(talk, folder, seed)
+        demo_command(console, folder, seed)
 
     run(work, quiet=quiet, debug=debug)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
-from relvec.cli.talk import Talk, run
 
 __all__ = ["denoise"]
 
@@ -44,11 +44,11 @@ def denoise(
     relvec denoise sensor.csv --column temperature --std -o clean.csv
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.cleaning import DenoiseRequest, denoise_command
 
         denoise_command(
-            talk,
+            console,
             DenoiseRequest(
                 source=source,
                 output=output,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, Json, Quiet
-from relvec.cli.talk import Talk, run
 
 __all__ = ["export"]
 
@@ -24,9 +24,9 @@ def export(
     relvec export houses.relvec -o houses.c
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.exporting import export_command
 
-        export_command(talk, model, output)
+        export_command(console, model, output)
 
     run(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
-from relvec.cli.talk import Talk, run
 
 __all__ = ["fit"]
 
@@ -60,11 +60,11 @@ def fit(
     relvec fit houses.csv --target price -o houses.relvec
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.fitting import FitRequest, fit_command
 
         fit_command(
-            talk,
+            console,
             FitRequest(
                 source=source,
                 target=target,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, Json, Quiet
-from relvec.cli.talk import Talk, run
 
 __all__ = ["inspect"]
 
@@ -26,9 +26,9 @@ def inspect(
     relvec inspect houses.relvec --vectors
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.inspecting import inspect_command
 
-        inspect_command(talk, model, with_vectors=vectors)
+        inspect_command(console, model, with_vectors=vectors)
 
     run(work, quiet=quiet, as_json=as_json, debug=debug)

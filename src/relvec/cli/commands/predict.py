@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
-from relvec.cli.talk import Talk, run
 
 __all__ = ["predict"]
 
@@ -45,11 +45,11 @@ def predict(
     relvec predict houses.relvec new.csv --interval 0.95 -o predicted.csv
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.predicting import PredictRequest, predict_command
 
         predict_command(
-            talk,
+            console,
             PredictRequest(
                 model=model,
                 source=source,

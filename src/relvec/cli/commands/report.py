@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
-from relvec.cli.talk import Talk, run
 
 __all__ = ["report"]
 
@@ -50,11 +50,11 @@ def report(
     relvec report houses.relvec houses.csv --test new.csv -o report.html
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.reporting import ReportRequest, report_command
 
         report_command(
-            talk,
+            console,
             ReportRequest(
                 model=model,
                 source=source,

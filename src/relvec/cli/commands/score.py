@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from relvec.cli.console import CommandConsole, run
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
-from relvec.cli.talk import Talk, run
 
 __all__ = ["score"]
 
@@ -32,11 +32,11 @@ def score(
     relvec score houses.relvec test.csv
     """
 
-    def work(talk: Talk) -> None:
+    def work(console: CommandConsole) -> None:
         from relvec.cli.scoring import score_command
         from relvec.cli.sources import find_source
 
         table = find_source(source, format=format, delimiter=delimiter, decimal_comma=decimal_comma)
-        score_command(talk, model, table, target)
+        score_command(console, model, table, target)
 
     run(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -27,7 +27,7 @@ class Schedule(NamedTuple):
     """How eagerly an ascent adds atoms and when it stops."""
 
     threshold: float = 1e-3
-    """Least gain of an atom worth adding in this ascent (its price is the other bound)."""
+    """Least gain of an atom worth adding in this ascent (its penalty is the other bound)."""
     pool_share: float = 0.1
     """Only atoms that gain at least this share of the best one join a batch."""
     batch_min: int = 1
@@ -47,7 +47,7 @@ class Entrants(NamedTuple):
     atoms: IndexArray
     gain: Vector
     net: Vector
-    """Gain less price."""
+    """Gain less penalty."""
     lam: Vector
     seen: Screen
 
@@ -88,7 +88,7 @@ def settle(problem: Problem, state: State) -> State:
     """Maximise over the precisions of the atoms of a state; none may enter."""
     moments, noise = problem.moments, problem.noise_variance
     gram, correlation = moments.gram(state.active), moments.correlation[state.active]
-    objective = objective_of(problem, noise).take(state.active)
+    objective = objective_of(problem, noise).subset(state.active)
     maximum = maximise(gram, correlation, state.theta, objective, max_iter=50, tol=1e-3)
     active, point = state.active[maximum.kept], maximum.point
     value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise)
@@ -117,7 +117,7 @@ class _Climb:
         problem, self.tuning = self.problem, self.schedule.tuning
         self.moments, self.cap = problem.moments, problem.active_cap
         self.objective = objective_of(problem, self.noise_variance)
-        self.price = np.maximum(problem.min_gain, self.schedule.threshold)
+        self.penalty = np.maximum(problem.min_gain, self.schedule.threshold)
         self.is_charged = bool((problem.min_gain > self.tuning.charged).any())
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
         self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
@@ -130,10 +130,10 @@ class _Climb:
             self.moments.gram(active),
             self.moments.correlation[active],
             self.theta,
-            self.objective.take(active),
+            self.objective.subset(active),
             max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
             tol=self.schedule.gradient_tol,
-            # only at the end have atoms to be worth their prices
+            # only at the end have atoms to be worth their penalties
             charge=self.problem.min_gain[active] if is_charged else None,
             brief=is_brief,
             tuning=self.tuning,
@@ -156,10 +156,10 @@ class _Climb:
         admissible = self.moments.usable & (seen.known.s > self.moments.resolution) & ~self.waiting
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
-        gain, lam = self.objective.prior.take(index).best(
-            seen.known.take(index), self.objective.n_effective, self.noise_variance
+        gain, lam = self.objective.prior.subset(index).best(
+            seen.known.subset(index), self.objective.n_effective, self.noise_variance
         )
-        return Entrants(index, gain, gain - self.price[index], lam, seen)
+        return Entrants(index, gain, gain - self.penalty[index], lam, seen)
 
     def enter(self, found: Entrants, room: int) -> None:
         """Take in a batch of atoms."""
@@ -186,9 +186,9 @@ class _Climb:
         if len(pool) == 1:
             new, theta = pool, np.clip(np.log(found.lam[order]), THETA_MIN, THETA_MAX)
         else:
-            price = np.maximum(self.price[pool], share)
+            penalty = np.maximum(self.penalty[pool], share)
             point = self.maximum.point
-            new, theta = pick(self.problem, self.active, point, found.seen, pool, price, size)
+            new, theta = pick(self.problem, self.active, point, found.seen, pool, penalty, size)
         tired = self.removals[new] >= self.tuning.reentries
         self.waiting[new[tired]] = True
         self.moments.fetch(new[~tired])
@@ -200,7 +200,7 @@ class _Climb:
         seen, chosen, size = found.seen, found.atoms, self.tuning.working_set
         if len(chosen) > size:
             promise = self.objective.prior.entry_ratio(
-                seen.known.take(chosen), self.objective.noise_at(self.maximum.point)
+                seen.known.subset(chosen), self.objective.noise_at(self.maximum.point)
             )
             chosen = chosen[np.argpartition(-promise, size - 1)[:size]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
@@ -210,7 +210,7 @@ class _Climb:
                 self.problem,
                 moments=subset_moments(self.moments, atoms),
                 min_gain=self.problem.min_gain[atoms],
-                prior=self.problem.prior.take(atoms),
+                prior=self.problem.prior.subset(atoms),
                 max_active=self.cap,
             ),
             State(np.searchsorted(atoms, self.active[order]), self.theta[order]),
@@ -277,7 +277,7 @@ class _Climb:
 
     def state(self, found: Entrants | None, *, is_full: bool) -> State:
         """Return the end state; nothing was `found` if a monitor ended the ascent."""
-        saturated = found is not None and (self.was_cut or is_full)
+        reached_max_active = found is not None and (self.was_cut or is_full)
         order = np.argsort(self.active)
         maximum, polish = self.maximum, self.schedule.polish
         certificate = Certificate(np.inf, np.inf)
@@ -292,7 +292,7 @@ class _Climb:
             noise_variance=self.objective.noise_at(maximum.point),
             n_rounds=self.n_rounds,
             converged=is_over and polish and not saturated and maximum.converged,
-            saturated=saturated,
+            reached_max_active=reached_max_active,
             polished=polish,
             stopped=found is None,
             certificate=certificate,

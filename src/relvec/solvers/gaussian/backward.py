@@ -56,7 +56,7 @@ def _penalties(problem: Problem, state: State, point: Point) -> float:
 def _losses(problem: Problem, state: State, point: Point) -> Vector:
     """What is lost with each atom, all precisions held, less the penalty of its entry."""
     active, covariance = state.active, point.covariance
-    n, _, prior, noise = objective_of(problem, problem.noise_variance).take(active)
+    n, _, prior, noise = objective_of(problem, problem.noise_variance).subset(active)
     mean = covariance @ problem.moments.correlation[active]
     shrunk = None
     if prior.is_penalised:

@@ -29,7 +29,7 @@ def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[Stat
     moments = problem.moments
     usable = np.flatnonzero(moments.usable & np.isfinite(problem.min_gain))
     gram, correlation = moments.gram(usable), moments.correlation[usable]
-    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance).take(usable)
+    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance).subset(usable)
     penalty = problem.min_gain[usable] + prior.penalty + 0.5 * np.log(max(n, 1.0))
 
     def fit(residual: Vector) -> Vector:

@@ -107,7 +107,7 @@ def _best_swap(
         n_tried += 1
         visited.add(key)
         end = climb(start)
-        if end.objective > state.objective + tuning.worthwhile and not end.saturated:
+        if end.objective > state.objective + tuning.worthwhile and not end.reached_max_active:
             return end
     return None
 
@@ -152,7 +152,7 @@ def _without(
         log|K'| = log|K| + log|S_BB| + sum log lam_B
     """
     n, _, prior, noise = objective_of(problem, problem.noise_variance)
-    moments, price = problem.moments, problem.min_gain
+    moments, penalty = problem.moments, problem.min_gain
     lam, rows, covariance, mean = point.lam, moments.rows(active), point.covariance, point.mean
     weights, density = covariance @ rows, point.density
     s_with = 1.0 - np.einsum("ij,ij->j", rows, weights)
@@ -175,7 +175,7 @@ def _without(
             fit = n * np.log(quadratic[number, 0] / point.quadratic)
         else:
             fit = (quadratic[number, 0] - point.quadratic) / noise
-        loss[number] = 0.5 * (fit + log_det) - price[active[out]].sum()
+        loss[number] = 0.5 * (fit + log_det) - penalty[active[out]].sum()
         if density is not None:
             loss[number] += density[out].sum()
         if prior.is_penalised:
@@ -192,6 +192,6 @@ def _without(
     known = Statistics(s, q, w if prior.is_penalised else None, quadratic)
     gain, best = prior.best(known, n, noise)
     usable = moments.usable & (s > moments.resolution)
-    gain = np.where(usable, gain - price, -np.inf)
+    gain = np.where(usable, gain - penalty, -np.inf)
     gain[:, active] = -np.inf
     return gain, best, loss

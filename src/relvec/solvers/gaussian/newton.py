@@ -47,10 +47,10 @@ class Objective(NamedTuple):
     noise_variance: float | None
     """Held noise; None when it is profiled out."""
 
-    def take(self, atoms: IndexArray) -> Objective:
+    def subset(self, atoms: IndexArray) -> Objective:
         """Return the objective of some of the atoms."""
         n_effective, target_ss, prior, noise = self
-        return Objective(n_effective, target_ss, prior.take(atoms), noise)
+        return Objective(n_effective, target_ss, prior.subset(atoms), noise)
 
     def noise_at(self, point: Point) -> float:
         """Return the noise variance: held, or the best at a point."""
@@ -312,7 +312,7 @@ def maximise(
     max_iter, tol
         Newton steps, and the largest gradient entry that counts as zero.
     charge : ndarray of shape (k,), optional
-        Price of each atom; those worth less are taken out as well.
+        Penalty of each atom; those worth less are taken out as well.
     brief : bool, default=False
         Return right after the last step, without looking for atoms to drop or at the gradient:
         for a caller who will be back soon.
@@ -325,7 +325,7 @@ def maximise(
         alive, many = _find_survivors(point, charge, bulk)
         if alive is not None:
             gram, correlation = point.gram[np.ix_(alive, alive)], point.correlation[alive]
-            objective = point.objective.take(np.flatnonzero(alive))
+            objective = point.objective.subset(np.flatnonzero(alive))
             smaller = evaluate_raised(gram, correlation, point.theta[alive], objective)
             if many and smaller.cost > point.cost:
                 bulk = len(kept)  # too many: one by one from now on

@@ -1,7 +1,7 @@
 """The noise level of an orthonormal problem, all precisions maximised out.
 
 What remains is a function of one variable. With ``a = z^2`` the squared coefficients, those above
-``T s`` kept (``T = 1 + 2 c``, more if atoms have a price), ``s`` the noise variance::
+``T s`` kept (``T = 1 + 2 c``, more if atoms have a penalty), ``s`` the noise variance::
 
     J(s) = -1/2 sum_out [log s + a / s] - 1/2 sum_kept [log(a - 2 c s) + 1 + 2 c] + constant
 
@@ -55,13 +55,13 @@ class Group:
     ----------
     squares : ndarray
         Squared coefficients that may be kept, ascending.
-    c, price : float
+    c, penalty : float
         Penalty on a degree of freedom, and of an atom.
     """
 
-    def __init__(self, squares: Vector, c: float, price: float = 0.0) -> None:
-        self.squares, self.c, self.price = squares, float(c), float(price)
-        self.threshold = entry_threshold(c, price)
+    def __init__(self, squares: Vector, c: float, penalty: float = 0.0) -> None:
+        self.squares, self.c, self.penalty = squares, float(c), float(penalty)
+        self.threshold = entry_threshold(c, penalty)
         self.breakpoints = squares / self.threshold
         self.sums = np.concatenate([[0.0], np.cumsum(squares)])
 
@@ -107,7 +107,7 @@ class Curve:
     Parameters
     ----------
     groups : sequence of Group
-        Coefficients that may be kept, all atoms of one price.
+        Coefficients that may be kept, all atoms of one penalty.
     inert : Inert
         Everything that cannot be kept.
     """
@@ -134,7 +134,7 @@ class Curve:
             count, ss, n_kept = count + first, ss + float(group.sums[first]), n_kept + len(kept)
             active += float(np.log(kept - 2.0 * group.c * s).sum())
             active += len(kept) * (1.0 + 2.0 * group.c)
-        return -0.5 * (count * math.log(s) + ss / s + active) - self.groups[0].price * n_kept
+        return -0.5 * (count * math.log(s) + ss / s + active) - self.groups[0].penalty * n_kept
 
     def slope(self, s: float) -> float:
         """Derivative of ``J`` in ``log s``."""
@@ -238,7 +238,7 @@ def profile_objective(noise_variance: float, squares: Vector, c: float) -> float
     squares : ndarray
         Squared coefficients of the data.
     c : float
-        Price of one degree of freedom.
+        Penalty of one degree of freedom.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def profile_noise(
     z : ndarray
         Coefficients of the data, of any shape.
     c : float
-        Price of one degree of freedom.
+        Penalty of one degree of freedom.
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision.
     exact_limit : int, default=2**20
@@ -318,7 +318,7 @@ def _refuse_collapse(c: float, noise_rate: float) -> None:
             f"With c={c:g} the noise level cannot be estimated from the evidence: an orthonormal "
             "dictionary can explain everything, and the estimate falls to zero for any data. Give "
             "the noise variance (the median absolute deviation of the finest wavelet coefficients "
-            'estimates it), or a higher price such as the "bic" prior.'
+            'estimates it), or a higher penalty such as the "bic" prior.'
         )
 
 
@@ -340,7 +340,7 @@ def iterate_noise(
     z : ndarray
         Coefficients of the data, of any shape.
     c : float
-        Price of one degree of freedom.
+        Penalty of one degree of freedom.
     start : float
         Noise variance to start from.
     noise_shape, noise_rate : float, default=0.0

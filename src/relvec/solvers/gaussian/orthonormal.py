@@ -45,14 +45,14 @@ def find_obstacle(problem: Problem) -> str | None:
     if problem.prior.has_density:
         return (
             "The closed form has no Laplace prior, nor any density of the precisions, under which "
-            'the noise has no profile in closed form. Use solver="sequential", or a price on '
+            'the noise has no profile in closed form. Use solver="sequential", or a penalty on '
             'degrees of freedom such as prior="bic".'
         )
-    prices = problem.min_gain[problem.moments.usable]
-    if len(prices) and not (prices == prices[0]).all():
+    penalties = problem.min_gain[problem.moments.usable]
+    if len(penalties) and not (penalties == penalties[0]).all():
         return (
             "The closed form needs the same min_gain for every atom; got values from "
-            f'{prices.min():g} to {prices.max():g}. Give one number, or use solver="sequential".'
+            f'{penalties.min():g} to {penalties.max():g}. Give one number, or use solver="sequential".'
         )
     return None
 
@@ -61,11 +61,11 @@ class OrthonormalSolver(BaseEstimator):
     """Solve problems with orthonormal atoms exactly: no iteration over atoms, no local maxima.
 
     An atom is kept when its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
-    price), and shrunk by the evidence. A free noise is put at the best of all local maxima of the
+    penalty), and shrunk by the evidence. A free noise is put at the best of all local maxima of the
     evidence in the noise. `SequentialSolver` does the same whenever it can; this solver says so
     when it cannot.
 
-    A flat prior without prices explains any data completely once the noise is free. As in the
+    A flat prior without penalties explains any data completely once the noise is free. As in the
     other solvers the number of atoms is then capped at half the sample size, and the solution is
     marked as saturated; a maximum that respects the cap is preferred to a higher one that does
     not.
@@ -95,7 +95,7 @@ class OrthonormalSolver(BaseEstimator):
         Parameters
         ----------
         problem : Problem
-            One whose moments are orthonormal, with the same price for every atom.
+            One whose moments are orthonormal, with the same penalty for every atom.
         warm_start : WarmStart, optional
             Not needed: the answer is the global maximum.
         monitor : callable, optional
@@ -119,7 +119,7 @@ class _End(NamedTuple):
     noise: float
     objective: float
     n_active: int
-    saturated: bool
+    reached_max_active: bool
 
 
 class _Answer:
@@ -130,10 +130,10 @@ class _Answer:
         moments, noise = problem.moments, problem.prior.noise
         usable = np.flatnonzero(moments.usable)
         squares = moments.correlation[usable] ** 2
-        self.price = float(problem.min_gain[usable[0]])
+        self.penalty = float(problem.min_gain[usable[0]])
         self.penalty = np.broadcast_to(problem.prior.penalty, moments.correlation.shape)
         kinds, kind = np.unique(self.penalty[usable], return_inverse=True)
-        thresholds = np.array([entry_threshold(c, self.price) for c in kinds.tolist()])
+        thresholds = np.array([entry_threshold(c, self.penalty) for c in kinds.tolist()])
         # As elsewhere, one sample explains nothing.
         cap = min(problem.active_cap, len(usable)) if moments.n_effective >= 2 else 0
         # Ascending; of equal coefficients those of the first atoms are kept.
@@ -147,7 +147,7 @@ class _Answer:
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
             [
-                Group(squares[first:][kind[first:] == number], c, self.price)
+                Group(squares[first:][kind[first:] == number], c, self.penalty)
                 for number, c in enumerate(kinds.tolist())
             ],
             Inert(
@@ -159,14 +159,14 @@ class _Answer:
     def _end(self, noise: float) -> _End:
         n_active = self.curve.n_kept(noise)
         constant = 0.5 * self.problem.moments.n_effective * math.log(2.0 * math.pi)
-        saturated = n_active == self.curve.size and self.excluded > noise
-        return _End(noise, self.curve.objective(noise) - constant, n_active, saturated)
+        reached_max_active = n_active == self.curve.size and self.excluded > noise
+        return _End(noise, self.curve.objective(noise) - constant, n_active, reached_max_active)
 
     def solution(self) -> Solution:
         """Return the best maximum in the noise, one that the cap does not touch if possible."""
         held = self.problem.noise_variance
         ends = [self._end(s) for s in (self.curve.maxima() if held is None else [held])]
-        ends.sort(key=lambda end: (not end.saturated, end.objective), reverse=True)
+        ends.sort(key=lambda end: (not end.reached_max_active, end.objective), reverse=True)
         best = ends[0]
         active = np.sort(self.atoms[len(self.atoms) - best.n_active :])
         squares = self.problem.moments.correlation[active] ** 2
@@ -178,9 +178,9 @@ class _Answer:
             noise_variance=best.noise,
             objective=best.objective,
             n_iter=1,
-            converged=not best.saturated and certificate.best_gain <= 1e-3,
+            converged=not best.reached_max_active and certificate.best_gain <= 1e-3,
             certificate=certificate,
-            saturated=best.saturated,
+            reached_max_active=best.reached_max_active,
             trace=(best.objective,),
             candidates=tuple(
                 Candidate(f"noise variance {end.noise:.3g}", end.objective, end.n_active)
@@ -205,10 +205,10 @@ class _Answer:
             self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
         )
-        entry, _ = problem.prior.take(np.flatnonzero(outside)).best(
+        entry, _ = problem.prior.subset(np.flatnonzero(outside)).best(
             known, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
         )
         return Certificate(
             float(np.abs(gradient).max(initial=0.0)),
-            max(float(entry.max(initial=-np.inf)) - self.price, 0.0),
+            max(float(entry.max(initial=-np.inf)) - self.penalty, 0.0),
         )

@@ -136,7 +136,7 @@ class RateLearner:
         max_solves: int = 60,
     ) -> None:
         self.solver = solver
-        self.charges_min_gain = getattr(solver, "charges_min_gain", True)
+        self.uses_min_gain = getattr(solver, "uses_min_gain", True)
         self.tol = tol
         self.max_solves = max_solves
 
@@ -187,7 +187,7 @@ class RateLearner:
         is_free = problem.noise_variance is None
         if not is_free or np.count_nonzero(moments.usable) <= 2.0 * moments.n_effective:
             flat = self.solver.solve(problem, warm_start=warm_start, monitor=relay)
-            if not (is_free and flat.saturated) or relay.told_to_stop:
+            if not (is_free and flat.reached_max_active) or relay.told_to_stop:
                 return flat
             relay.n_iter += flat.n_iter
         penalty = np.maximum(problem.min_gain, math.log(moments.n_atoms))
@@ -198,7 +198,7 @@ class RateLearner:
         if not len(solution.active):
             return solution
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = statistics(problem, fit).take(solution.active)
+        known = statistics(problem, fit).subset(solution.active)
         quality = known.q**2 / solution.noise_variance
         expected = expected_variances(known.s, quality, solution.laplace_rate)
         return replace(solution, log_lam=-np.log(expected))

@@ -70,7 +70,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     gamma = np.where(share < 0.5, 1.0 - share, np.einsum("ij,ij->i", covariance, gram))
     gamma = np.clip(gamma, 0.0, 1.0)
     shrunk = np.zeros(len(lam))
-    prior = problem.prior.take(active)
+    prior = problem.prior.subset(active)
     if prior.is_penalised:
         others = covariance**2 @ (prior.penalty * lam)
         others -= prior.penalty * share * covariance.diagonal()
@@ -93,13 +93,13 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 def best_noise(problem: Problem, fit: Fit) -> float:
     """Noise variance that maximises the objective for fixed ``lam``, in closed form."""
-    count, ss = problem.prior.take(fit.active).noise_counts(fit.lam)
+    count, ss = problem.prior.subset(fit.active).noise_counts(fit.lam)
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
 
 def assess(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
-    prior = problem.prior.take(fit.active)
+    prior = problem.prior.subset(fit.active)
     added = 0.0
     if prior.has_density:
         added += float(prior.log_density(np.log(fit.lam), noise).sum())
@@ -114,7 +114,7 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     """Differentiate the objective in the log precisions; zero where a bound holds them."""
     determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
-    slope += problem.prior.take(fit.active).slopes(np.log(fit.lam), noise)[0]
+    slope += problem.prior.subset(fit.active).slopes(np.log(fit.lam), noise)[0]
     outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
     return np.where(outward, 0.0, slope)
 
@@ -144,10 +144,10 @@ def worth(
     Or held, as the problem says or at `noise_variance`.
     """
     held = problem.noise_variance if noise_variance is None else noise_variance
-    active, prior = fit.active, problem.prior.take(fit.active)
+    active, prior = fit.active, problem.prior.subset(fit.active)
     without = np.maximum(np.asarray(known.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
     value = removal_loss(
-        known.take(active)._replace(quadratic=without),
+        known.subset(active)._replace(quadratic=without),
         fit.lam,
         max(fit.quadratic + 2 * prior.noise.rate, 1e-300),
         problem.moments.n_effective + 2 * prior.noise.shape,
@@ -213,7 +213,7 @@ def trivial(problem: Problem) -> Solution | None:
 
 
 def conclude(
-    problem: Problem, fit: Fit, trace: Sequence[float], *, converged: bool, saturated: bool
+    problem: Problem, fit: Fit, trace: Sequence[float], *, converged: bool, reached_max_active: bool
 ) -> Solution:
     """Put the noise at its best and certify the end state.
 
@@ -228,12 +228,12 @@ def conclude(
         noise_variance=state.noise,
         objective=state.objective,
         n_iter=len(trace),
-        converged=converged and not saturated,
+        converged=converged and not reached_max_active,
         certificate=Certificate(
             gradient=float(np.abs(gradient(problem, fit, state.noise)).max(initial=0.0)),
             best_gain=float(gain.max(initial=0.0)),
         ),
-        saturated=saturated,
+        reached_max_active=reached_max_active,
         trace=tuple(trace),
         laplace_rate=problem.prior.rate,
     )

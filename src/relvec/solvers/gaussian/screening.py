@@ -45,12 +45,12 @@ def pick(
     point: Point,
     seen: Screen,
     pool: IndexArray,
-    price: Vector,
+    penalty: Vector,
     size: int,
 ) -> tuple[IndexArray, Vector]:
     """Greedy selection inside the pool with exact rank-one updates of all statistics."""
     n, _, _, noise = point.objective
-    prior = problem.prior.take(pool)
+    prior = problem.prior.subset(pool)
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
     solved, cross2 = seen.solved[:, pool], None
@@ -76,8 +76,8 @@ def pick(
         )
         gain, lam = prior.best(known, n, noise)
         gain = np.where(admissible, gain, -np.inf)
-        best = int(np.argmax(gain - price))
-        if not gain[best] > price[best]:
+        best = int(np.argmax(gain - penalty))
+        if not gain[best] > penalty[best]:
             break
         theta = min(max(float(np.log(lam[best])), THETA_MIN), THETA_MAX)
         free[best] = False

@@ -18,7 +18,7 @@ from relvec.solvers.gaussian.orthonormal import OrthonormalSolver, find_obstacle
 from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.gaussian.state import EMPTY, State, empty_state
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
-from relvec.solvers.gaussian.unions import alone, leftover, replaced
+from relvec.solvers.gaussian.unions import alone, replaced, residual_problem
 
 EFFORTS = ("fast", "balanced", "thorough")
 
@@ -216,7 +216,7 @@ class _Search:
 
     def rearrange(self, states: list[State], count: int) -> list[State]:
         """Shift, swap and merge atoms of the best of several end states."""
-        # Without a price on degrees of freedom many atoms are near ties, not worth the time.
+        # Without a penalty on degrees of freedom many atoms are near ties, not worth the time.
         limit = self.tuning.max_atoms if self.problem.prior.is_penalised else self.tuning.few_atoms
         label = "atoms moved"
         again = partial(self.climb, label, schedule=self.polish, is_end=False)
@@ -306,7 +306,7 @@ class _Search:
             if self.effort == "fast" and not part.is_orthonormal:
                 continue
             state = self._solve(alone(self.problem, part), self.effort)
-            if not state.saturated and len(state.active):
+            if not state.reached_max_active and len(state.active):
                 found.append(state)
                 ends.append(self.climb(f"part {number} by itself", state, self.polish))
         if self.effort != "fast" and len(found) > 1:
@@ -335,7 +335,7 @@ class _Search:
         for _ in range(n_rounds):
             before = best.objective
             for part in self.problem.moments.parts:
-                rest = leftover(self.problem, part, best)
+                rest = residual_problem(self.problem, part, best)
                 if rest is None:
                     continue
                 start = replaced(best, part, self._solve(rest, effort))
@@ -349,7 +349,7 @@ class _Search:
         solver = copy(self.solver).set_params(effort=effort)
         answer = solver.solve(problem, monitor=self.relay)
         self.relay.n_iter += answer.n_iter
-        state = State(answer.active, answer.log_lam, saturated=answer.saturated)
+        state = State(answer.active, answer.log_lam, reached_max_active=answer.reached_max_active)
         if self.relay.told_to_stop:
             raise _Stopped(state)
         return state
@@ -442,4 +442,4 @@ def _continued(parent: State, child: State) -> State:
 
 def _rank(state: State) -> tuple[bool, float]:
     """Order end states: one that ran into the cap has an arbitrary noise level and comes last."""
-    return (not state.saturated, state.objective)
+    return (not state.reached_max_active, state.objective)

@@ -40,7 +40,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
     `LinAlgError` is raised.
     """
     objective = objective_of(problem, problem.noise_variance)
-    moments, price = problem.moments, problem.min_gain
+    moments, penalty = problem.moments, problem.min_gain
     sets = _candidates(moments, state.active, tuning)
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
     if not len(sets):
@@ -52,13 +52,13 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
         block[np.ix_(here, here)][None],
         correlation[here][None],
         state.theta[None],
-        objective.take(state.active[None]),
+        objective.subset(state.active[None]),
         tuning.stiffening,
     )
     if not np.isfinite(present[0]):
         return Shifts(sets[:0], theta[:0], np.empty(0))
     gram = block[local[:, :, None], local[:, None, :]]
-    objectives = objective.take(sets)
+    objectives = objective.subset(sets)
     best = np.full(len(sets), np.inf)
     trial = theta
     inverse = np.linalg.inv(curvature)
@@ -76,7 +76,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
         )
         trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
     value = state.objective - 0.5 * (best - present[0])
-    value += price[state.active].sum() - price[sets].sum(axis=1)
+    value += penalty[state.active].sum() - penalty[sets].sum(axis=1)
     order = np.argsort(-value, kind="stable")
     return Shifts(sets[order], theta[order], value[order])
 

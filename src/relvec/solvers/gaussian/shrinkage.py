@@ -1,6 +1,6 @@
 """What the evidence does to one coefficient of an orthonormal dictionary.
 
-With ``z`` a coefficient of the data, ``u = z^2 / sigma^2`` and ``c`` the price of a degree of
+With ``z`` a coefficient of the data, ``u = z^2 / sigma^2`` and ``c`` the penalty of a degree of
 freedom, the objective as a function of the shrinkage ``kappa = 1 / (1 + alpha sigma^2)`` is::
 
     l(kappa) = 1/2 [ log(1 - kappa) + (u - 2 c) kappa ]
@@ -32,7 +32,7 @@ def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
     squares_over_noise : array-like
         ``u``, squared coefficients divided by the variance of the noise.
     c : float
-        Price of one degree of freedom.
+        Penalty of one degree of freedom.
 
     Returns
     -------
@@ -50,14 +50,14 @@ def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
     return 1.0 - 1.0 / np.maximum(v, 1.0)
 
 
-def entry_threshold(c: float, price: float = 0.0) -> float:
+def entry_threshold(c: float, penalty: float = 0.0) -> float:
     """Return the ``u`` above which a coefficient is kept.
 
     Parameters
     ----------
     c : float
-        Price of one degree of freedom.
-    price : float, default=0.0
+        Penalty of one degree of freedom.
+    penalty : float, default=0.0
         What the coefficient must gain besides (``min_gain``).
 
     Examples
@@ -66,11 +66,11 @@ def entry_threshold(c: float, price: float = 0.0) -> float:
     >>> entry_threshold(c=1.0)
     3.0
     """
-    # w - log(1 + w) = 2 price is convex in w = v - 1, so Newton's method from the right of the
+    # w - log(1 + w) = 2 penalty is convex in w = v - 1, so Newton's method from the right of the
     # root decreases to it.
-    w = 2.0 * price + 2.0 * math.sqrt(price)
+    w = 2.0 * penalty + 2.0 * math.sqrt(penalty)
     while w > 0.0:
-        step = (w - math.log1p(w) - 2.0 * price) * (1.0 + w) / w
+        step = (w - math.log1p(w) - 2.0 * penalty) * (1.0 + w) / w
         if step <= 1e-15 * w:
             break
         w -= step
@@ -87,7 +87,7 @@ def shrink(z: Vector, noise_variance: float, c: float) -> tuple[Vector, int]:
     noise_variance : float
         Variance of the noise in each.
     c : float
-        Price of one degree of freedom: 0 gives the non-negative garrote.
+        Penalty of one degree of freedom: 0 gives the non-negative garrote.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     if len(usable) > tuning.ridge_atoms:
         usable = usable[np.linspace(0, len(usable) - 1, tuning.ridge_atoms).astype(np.intp)]
     n, target_ss, _, _ = objective_of(problem, None)
-    prior = problem.prior.take(usable)
+    prior = problem.prior.subset(usable)
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     projections = (vectors.T @ moments.correlation[usable]) ** 2
@@ -76,7 +76,7 @@ def dense_start(
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
     for _ in range(tuning.sweeps):
-        present = objective.take(active)
+        present = objective.subset(active)
         update = _sorted_out(evaluate_raised(gram, correlation, theta, present), present)
         kept = update < np.log(tuning.prune_lam)
         if not kept.any():

@@ -19,11 +19,11 @@ class State(NamedTuple):
     active: IndexArray
     theta: Vector
     objective: float = -np.inf
-    """Penalised log evidence less the prices of the active atoms."""
+    """Penalised log evidence less the penalties of the active atoms."""
     noise_variance: float = np.nan
     n_rounds: int = 0
     converged: bool = False
-    saturated: bool = False
+    reached_max_active: bool = False
     polished: bool = False
     """Whether the ascent went on until nothing moved."""
     stopped: bool = False
@@ -50,7 +50,7 @@ class State(NamedTuple):
             n_iter=n_iter,
             converged=self.converged,
             certificate=self.certificate,
-            saturated=self.saturated,
+            reached_max_active=self.reached_max_active,
             trace=self.trace if trace is None else trace,
             candidates=candidates,
             laplace_rate=problem.prior.rate,
@@ -84,7 +84,7 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
 def point_of(problem: Problem, state: State) -> Point | None:
     """Evaluate the objective of a state; None where that is numerically not defined."""
     moments, active = problem.moments, state.active
-    objective = objective_of(problem, problem.noise_variance).take(active)
+    objective = objective_of(problem, problem.noise_variance).subset(active)
     return evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
 
 
@@ -96,7 +96,7 @@ def value_of(
     prior: float,
     noise_variance: float | None,
 ) -> float:
-    """What is maximised: log evidence, what the prior adds, less the prices of the atoms.
+    """What is maximised: log evidence, what the prior adds, less the penalties of the atoms.
 
     The density of the noise is folded into ``N`` and ``R``, as in `objective_of`.
     """

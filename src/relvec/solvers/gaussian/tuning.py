@@ -33,7 +33,7 @@ class SearchTuning:
     bulk_removal: int = 12
     """With more removable atoms than this, the clearest half goes at once."""
     charged: float = 0.02
-    """Prices above this are taken seriously: atoms worth less are removed at the end."""
+    """Penalties above this are taken seriously: atoms worth less are removed at the end."""
     max_batch: int = 400
     """Atoms that come in at once at most: their Gram rows fit in the cache."""
     copy_tolerance: float = 1e-12

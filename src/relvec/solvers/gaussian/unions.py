@@ -29,7 +29,7 @@ def is_in(part: Part, state: State) -> np.ndarray:
     return (state.active >= part.atoms.start) & (state.active < part.atoms.stop)
 
 
-def leftover(problem: Problem, part: Part, state: State) -> Problem | None:
+def residual_problem(problem: Problem, part: Part, state: State) -> Problem | None:
     """Return the problem of explaining by one part what the others leave of the target.
 
     None where the others explain nothing, or all of it to rounding.

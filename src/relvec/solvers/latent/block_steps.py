@@ -34,7 +34,7 @@ class Proposal(NamedTuple):
     log_precision: Vector
     """Where to put them."""
     gain: float
-    """Of the model, or of the best atom: log evidence net of prices; zero if nothing gains."""
+    """Of the model, or of the best atom: log evidence net of penalties; zero if nothing gains."""
 
 
 def propose(
@@ -55,7 +55,7 @@ def propose(
     statistics = SufficientStatistics(len(working))
     statistics.update(atoms, response.target, response.curvature)
     moments = statistics.moments(centre=latent.has_intercept)
-    prior, min_gain = latent.regression_prior.take(working), latent.min_gain[working]
+    prior, min_gain = latent.regression_prior.subset(working), latent.min_gain[working]
     problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
     mine = np.isin(state.active, working + first)
     inside = np.searchsorted(working, state.active[mine] - first)
@@ -96,7 +96,7 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
             problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
         )
         theta = state.log_precision[mine] - 2.0 * np.log(moments.column_norm[active])
-        objective = Objective(moments.n_effective, moments.target_ss, prior.take(active), 1.0)
+        objective = Objective(moments.n_effective, moments.target_ss, prior.subset(active), 1.0)
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
         if point is None:  # beyond rounding: nothing can be said of other atoms
             found.append(Proposal(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
@@ -107,13 +107,13 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
         if problem.signs is not None:
             admissible &= ~has_wrong_sign(problem.signs, seen.q)
         index = np.flatnonzero(admissible)
-        known, norm = seen.take(index), moments.column_norm[index]
+        known, norm = seen.subset(index), moments.column_norm[index]
         if charged is not None:
             bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
             square = np.square(known.q)[:, None]
             gain, log_unit = best_common_precision(known.s[:, None], square, bound)
         else:
-            gain, lam = prior.take(index).best(known, moments.n_effective, 1.0)
+            gain, lam = prior.subset(index).best(known, moments.n_effective, 1.0)
             log_unit = np.log(np.maximum(lam, 1e-300))
         net = gain - np.maximum(problem.min_gain[index], threshold)
         order = np.argsort(-net, kind="stable")[:most]

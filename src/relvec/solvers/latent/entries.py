@@ -20,7 +20,7 @@ def promising_units(
 ) -> tuple[IndexArray, Vector, Vector]:
     """Find absent units, where to put them, and what they gain, best first.
 
-    That is less their prices or, if it is more, less the `threshold`.
+    That is less their penalties or, if it is more, less the `threshold`.
 
     Gains are those at fixed curvature or, if `exact`, what the derivative at zero variance says.
     That is ``(theta - s) / 2``, and exact: the mode moves along the effect of the atom, and with
@@ -38,7 +38,7 @@ def promising_units(
         theta = theta - q * products[:, n_blocks:]
         if charged is not None:
             theta, charged = theta - 2.0 * charged[1], None
-    # without the price, a unit gains only if its slope is larger than by chance
+    # without the penalty, a unit gains only if its slope is larger than by chance
     allowed = admissible & (theta > s)
     if problem.signs is not None:
         allowed[:, 0] &= ~has_wrong_sign(problem.signs, q[:, 0])
@@ -79,7 +79,7 @@ def enter_jointly(walk: Walk, threshold: float) -> bool:
     active = walk.state.active[: len(walk.state.active) // problem.tied]
     most = min(max(3 * len(active), 12 + tuning.tried), np.count_nonzero(net > 0.0))
     units, log_precision = units[:most], log_precision[:most]
-    # Two copies share a weight in any proportion: a second one adds nothing but its price.
+    # Two copies share a weight in any proportion: a second one adds nothing but its penalty.
     atoms = _of_length_one(walk, units)
     is_copy = np.abs(atoms.T @ _of_length_one(walk, active)) > 1.0 - DEFAULT.copy_tolerance
     new = ~np.any(is_copy & np.equal.outer(units // n_atoms, active // n_atoms), axis=1)

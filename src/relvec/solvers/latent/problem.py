@@ -19,7 +19,7 @@ from relvec.laplace.hessian import Hessian, Penalty
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
-from relvec.solvers.base import Certificate, Monitor, checked_prices
+from relvec.solvers.base import Certificate, Monitor, checked_penalties
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
@@ -110,7 +110,7 @@ class LatentProblem:
     always is."""
     shared: bool = False
     """Whether an atom is in all latent functions with one precision, and pays once, or has
-    a precision and a price in each."""
+    a precision and a penalty in each."""
 
     n_blocks: int = field(init=False)
     """Number of latent functions that atoms may enter."""
@@ -122,7 +122,7 @@ class LatentProblem:
     """The penalty alone, as regressions at fixed curvature know it."""
 
     def __post_init__(self) -> None:
-        """Check that the parts are bound and fit each other, price every atom, and count."""
+        """Check that the parts are bound and fit each other, penalty every atom, and count."""
         if not isinstance(self.dictionary, Dictionary):
             raise TypeError(
                 f"dictionary must be a Dictionary; got {type(self.dictionary).__name__}. Of an "
@@ -136,7 +136,7 @@ class LatentProblem:
                 f"the dictionary has {n_rows} rows, the likelihood {len(self.likelihood.target)} "
                 "targets; both need the same number."
             )
-        prices = checked_prices(self.min_gain, self.prior, n_atoms)
+        penalties = checked_penalties(self.min_gain, self.prior, n_atoms)
         if self.prior.learnt or (self.prior.has_density and self.prior.is_removable):
             raise ValueError(
                 f"a {type(self.prior).__name__}, a prior with a density of its own, is for "
@@ -147,7 +147,7 @@ class LatentProblem:
             check_positive("largest_latent", self.largest_latent, also="or None")
         n_blocks = self.likelihood.recipe.n_latent
         completed = {
-            "min_gain": prices,
+            "min_gain": penalties,
             "signs": None if self.signs is None else check_signs(self.signs, n_atoms, n_blocks),
             "n_blocks": n_blocks,
             "counts_at_reference": self.prior.is_penalised and self.is_prior,
@@ -196,8 +196,8 @@ class LatentProblem:
             has_intercept=self.has_intercept,
             sizes=sizes,
         )
-        prices = float(self.min_gain[active % self.dictionary.shape[1]].sum())
-        objective = mode.log_evidence - prices / self.tied
+        penalties = float(self.min_gain[active % self.dictionary.shape[1]].sum())
+        objective = mode.log_evidence - penalties / self.tied
         if self.prior.is_penalised:
             degrees = self.charged(mode).degrees_of_atoms
             objective -= float((self.penalty_of(active) * degrees).sum())
@@ -275,7 +275,7 @@ class LatentProblem:
         return result
 
     def removal_loss(self, state: LatentState) -> Vector:
-        """Twice the evidence lost at fixed curvature with each unit, prices left out."""
+        """Twice the evidence lost at fixed curvature with each unit, penalties left out."""
         mode, k = state.mode, len(state.active) // self.tied
         if self.tied == 1:
             variance = mode.hessian.covariance.diagonal()[:k]

@@ -60,7 +60,7 @@ def ascend_signed(
                 problem,
                 moments=subset_moments(moments, allowed),
                 min_gain=problem.min_gain[allowed],
-                prior=problem.prior.take(allowed),
+                prior=problem.prior.subset(allowed),
             )
         end = ascend(
             inside, State(np.searchsorted(allowed, active), theta), schedule, noise_variance=1.0

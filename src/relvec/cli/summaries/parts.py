@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from relvec.cli.talk import visible
+from relvec.cli.console import visible
 
 __all__ = ["bars", "figure", "legend", "pairs", "percent", "size", "table", "with_error"]
 

@@ -16,7 +16,7 @@ from relvec.bases import KernelAtoms, KernelBasis, LinearBasis, PrecomputedBasis
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.union import UnionAtoms
 from relvec.kernels import LEARNT_BY_DEFAULT, KernelLike, resolve_kernel
-from relvec.learning import LearntScales
+from relvec.learning import LearntLengthScales
 
 __all__ = [
     "ScaledBasis",
@@ -29,12 +29,12 @@ __all__ = [
 ]
 
 EXPOSED = {
-    "scale_kind_": "kind",
+    "model_kind_": "kind",
     "input_scale_": "scale",
     "feature_relevance_": "relevance",
     "feature_gain_": "gain",
-    "scale_path_": "path",
-    "scale_path_objective_": "path_objective",
+    "feature_relevance_path_": "path",
+    "feature_relevance_path_objective_": "path_objective",
 }
 """Attributes of estimators, and what they are of the learnt scales."""
 
@@ -51,11 +51,11 @@ def expose_scales(
     estimator: Any, scaled: ScaledBasis | None, relevance_std: Vector | None = None
 ) -> None:
     """Set the attributes of what was learnt in this fit, and forget those of earlier fits."""
-    for name in ("learnt_scales_", "feature_relevance_std_", *EXPOSED):
+    for name in ("learnt_length_scales_", "feature_relevance_std_", *EXPOSED):
         estimator.__dict__.pop(name, None)
     if scaled is None:
         return
-    estimator.learnt_scales_ = learnt = scaled.learnt
+    estimator.learnt_length_scales_ = learnt = scaled.learnt
     for name, value in EXPOSED.items():
         # parameters of a kernel say nothing of single inputs
         if learnt.has_inputs or value == "kind":
@@ -101,7 +101,7 @@ class ScaledBasis(NamedTuple):
     """Which of the bases of a sum it is."""
     kernel: Kernel
     """The kernel of the scaled inputs."""
-    learnt: LearntScales
+    learnt: LearntLengthScales
 
     @property
     def basis(self) -> Basis:
@@ -130,7 +130,7 @@ def other_columns(
     bound = [other.bind(X, sample_weight=sample_weight) for other in others]
 
     def columns(rows: IndexArray) -> Matrix:
-        return np.hstack([np.asarray(each.atoms.at(X[rows])) for each in bound])
+        return np.hstack([np.asarray(each.atoms.evaluate(X[rows])) for each in bound])
 
     return columns
 
@@ -147,19 +147,19 @@ def find_kernel(basis: Basis, kind: str) -> tuple[int, Kernel]:
         )
         raise ValueError(
             f"scales can be learnt for one KernelBasis; got {given}. Without learning them, use "
-            "scales=None of RVMRegressor, RVMClassifier, or a sum with one KernelBasis."
+            "length_scales=None of RVMRegressor, RVMClassifier, or a sum with one KernelBasis."
         )
     part = bases[places[0]]
     if not isinstance(part.kernel, str) and not isinstance(part.kernel, Kernel):
         raise ValueError(
             "scales can be learnt for kernels by name and for kernel objects, not for "
-            f"{part.kernel!r}. Without learning them, use scales=None of RVMRegressor and "
+            f"{part.kernel!r}. Without learning them, use length_scales=None of RVMRegressor and "
             "RVMClassifier."
         )
     if kind == "kernel" and isinstance(part.kernel, str):
         raise ValueError(
-            'scales="kernel" learns the parameters of a kernel object such as RBF() + Matern(); '
-            f'got the name {part.kernel!r}, for which there is scales="ard".'
+            'length_scales="kernel" learns the parameters of a kernel object such as RBF() + Matern(); '
+            f'got the name {part.kernel!r}, for which there is length_scales="ard".'
         )
     # the width is in the scales
     return places[0], resolve_kernel(part.kernel, 1.0, part.degree, part.coef0)

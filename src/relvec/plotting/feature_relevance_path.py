@@ -15,10 +15,10 @@ from relvec.plotting._checks import check_line, check_table
 from relvec.plotting._rows import spread_apart
 from relvec.plotting._style import FAINT, INK, STYLE, line_style
 
-__all__ = ["ScalePathDisplay"]
+__all__ = ["FeatureRelevancePathDisplay"]
 
 
-class ScalePathDisplay:
+class FeatureRelevancePathDisplay:
     """Picture of the scale of every input while it is learnt.
 
     A line is the inverse squared length scale of an input, on a logarithmic axis; it ends with a
@@ -57,9 +57,9 @@ class ScalePathDisplay:
 
     Examples
     --------
-    >>> from relvec.plotting import ScalePathDisplay
+    >>> from relvec.plotting import FeatureRelevancePathDisplay
     >>> scales = [[1.0, 1.0, 1.0], [2.0, 0.3, 0.1], [3.0, 0.2, 0.0]]
-    >>> display = ScalePathDisplay(scales, feature_names=["age", "sex", "bmi"]).plot()
+    >>> display = FeatureRelevancePathDisplay(scales, feature_names=["age", "sex", "bmi"]).plot()
     >>> list(display.lines_), display.crosses_.get_xydata().tolist()
     ([0, 1], [[1.0, 0.1]])
     """
@@ -98,7 +98,7 @@ class ScalePathDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted, with `scale_path_`, and `scale_path_objective_` if it knows that; or a
+            Fitted, with `feature_relevance_path_`, and `feature_relevance_path_objective_` if it knows that; or a
             pipeline that ends in one.
         feature_names : sequence of str, optional
             Names of the inputs; by default those it was fitted with.
@@ -109,12 +109,14 @@ class ScalePathDisplay:
 
         Returns
         -------
-        display : ScalePathDisplay
+        display : FeatureRelevancePathDisplay
         """
-        scales = attribute_of(estimator, "scale_path_", cls.__name__, "the scales after each step")
+        scales = attribute_of(
+            estimator, "feature_relevance_path_", cls.__name__, "the scales after each step"
+        )
         display = cls(
             scales,
-            getattr(predictor(estimator), "scale_path_objective_", None),
+            getattr(predictor(estimator), "feature_relevance_path_objective_", None),
             feature_names=names_of(estimator, np.atleast_1d(scales).shape[-1], feature_names),
         )
         return display.plot(ax, n_labels=n_labels, objective=objective)
@@ -133,7 +135,7 @@ class ScalePathDisplay:
 
         Returns
         -------
-        display : ScalePathDisplay
+        display : FeatureRelevancePathDisplay
         """
         n_labels = check_integer("n_labels", n_labels, minimum=0)
         two = check_bool("objective", objective) and self.objective is not None

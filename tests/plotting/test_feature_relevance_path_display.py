@@ -16,7 +16,7 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgba
 from matplotlib.text import Text
 
-from relvec.plotting import ScalePathDisplay
+from relvec.plotting import FeatureRelevancePathDisplay
 from relvec.plotting._rows import spread_apart
 
 SCALES = np.array(
@@ -29,15 +29,15 @@ X = np.zeros((5, 4))
 class Model(BaseEstimator):
     """Knows what it is told."""
 
-    def __init__(self, scales=SCALES, objective=None):
+    def __init__(self, length_scales=SCALES, objective=None):
         self.scales = scales
         self.objective = objective
 
     def fit(self, X, y=None):
         self.feature_names_in_ = np.array(["age", "sex", "bmi", "map"], dtype=object)
-        self.scale_path_ = self.scales
+        self.feature_relevance_path_ = self.scales
         if self.objective is not None:
-            self.scale_path_objective_ = self.objective
+            self.feature_relevance_path_objective_ = self.objective
         return self
 
 
@@ -46,7 +46,7 @@ def texts(display):
 
 
 def test_lines_are_the_scales_and_end_with_a_cross():
-    display = ScalePathDisplay.from_estimator(Model().fit(X))
+    display = FeatureRelevancePathDisplay.from_estimator(Model().fit(X))
     assert list(display.lines_) == [0, 1]  # the largest first
     for each, line in display.lines_.items():
         np.testing.assert_array_equal(line.get_xdata(), np.arange(4))
@@ -62,13 +62,15 @@ def test_lines_are_the_scales_and_end_with_a_cross():
 
 @pytest.mark.slow
 def test_the_objective_is_below():
-    display = ScalePathDisplay.from_estimator(Model(objective=OBJECTIVE).fit(X))
+    display = FeatureRelevancePathDisplay.from_estimator(Model(objective=OBJECTIVE).fit(X))
     (line,) = display.objective_ax_.lines
     np.testing.assert_array_equal(line.get_ydata(), OBJECTIVE)
     assert display.objective_ax_.get_position().y1 < display.ax_.get_position().y0
     assert display.objective_ax_.get_position().height < 0.4 * display.ax_.get_position().height
     assert display.objective_ax_.get_xlabel() == "iteration"
-    display = ScalePathDisplay.from_estimator(Model(objective=OBJECTIVE).fit(X), objective=False)
+    display = FeatureRelevancePathDisplay.from_estimator(
+        Model(objective=OBJECTIVE).fit(X), objective=False
+    )
     assert display.objective_ax_ is None
     assert len(display.figure_.axes) == 1
 
@@ -78,14 +80,14 @@ def test_the_largest_have_names_the_others_are_grey():
     rng = np.random.default_rng(0)
     scales = np.exp(np.cumsum(rng.normal(size=(30, 50)), axis=0))
     scales[20:, :10] = 0.0
-    display = ScalePathDisplay(scales).plot()
+    display = FeatureRelevancePathDisplay(scales).plot()
     assert list(display.lines_) == np.argsort(-scales[-1])[:10].tolist()
     assert texts(display) == [f"x{each}" for each in np.argsort(-scales[-1])[:10]]
     assert len(display.others_.get_paths()) == 40
     for label, line in zip(display.labels_, display.lines_.values(), strict=True):
         assert to_rgba(label.get_color()) == to_rgba(line.get_color())
-    assert len(ScalePathDisplay(scales).plot(n_labels=3).labels_) == 3
-    display = ScalePathDisplay(scales).plot(n_labels=0)
+    assert len(FeatureRelevancePathDisplay(scales).plot(n_labels=3).labels_) == 3
+    display = FeatureRelevancePathDisplay(scales).plot(n_labels=0)
     assert display.labels_ == []
     assert len(display.others_.get_paths()) == 50
 
@@ -97,7 +99,7 @@ def test_labels_do_not_overlap(size, n_features):
     rng = np.random.default_rng(1)
     scales = np.exp(rng.normal(scale=0.01, size=(10, n_features)))
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
-    display = ScalePathDisplay(scales).plot(axes)
+    display = FeatureRelevancePathDisplay(scales).plot(axes)
     figure.canvas.draw()
     # of the text alone: the box of an annotation holds its line too
     boxes = sorted(
@@ -125,13 +127,13 @@ def test_labels_move_as_little_as_possible():
 
 def test_inputs_may_come_back():
     scales = np.array([[1.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
-    display = ScalePathDisplay(scales).plot()
+    display = FeatureRelevancePathDisplay(scales).plot()
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), [1.0, np.nan, 2.0, 2.0])
     np.testing.assert_array_equal(display.crosses_.get_xydata(), [[1.0, 1.0]])
 
 
 def test_tiny_scales_do_not_squeeze_the_picture():
-    display = ScalePathDisplay([[1.0, 1.0], [2.0, 1e-200], [3.0, 0.0]]).plot()
+    display = FeatureRelevancePathDisplay([[1.0, 1.0], [2.0, 1e-200], [3.0, 0.0]]).plot()
     low, high = display.ax_.get_ylim()
     assert low > 1e-9
     assert high < 30.0
@@ -141,7 +143,7 @@ def test_tiny_scales_do_not_squeeze_the_picture():
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", [np.ones((1, 3)), np.zeros((4, 3)), np.ones((6, 1))])
 def test_little_to_draw(scales):
-    display = ScalePathDisplay(scales, np.zeros(len(scales))).plot()
+    display = FeatureRelevancePathDisplay(scales, np.zeros(len(scales))).plot()
     assert display.crosses_ is None
     n_kept, n_inputs = np.count_nonzero(scales[-1]), scales.shape[1]
     noun = "input" if n_inputs == 1 else "inputs"
@@ -150,7 +152,7 @@ def test_little_to_draw(scales):
 
 
 def test_names_that_are_the_same_are_two_lines():
-    display = ScalePathDisplay(SCALES, feature_names=["a", "a", "b", "c"]).plot()
+    display = FeatureRelevancePathDisplay(SCALES, feature_names=["a", "a", "b", "c"]).plot()
     assert texts(display) == ["a", "a"]
     assert len(display.lines_) == 2
 
@@ -158,28 +160,32 @@ def test_names_that_are_the_same_are_two_lines():
 @pytest.mark.slow
 def test_given_axes_are_used():
     figure, axes = pyplot.subplots(2)
-    display = ScalePathDisplay(SCALES, OBJECTIVE).plot(axes)
+    display = FeatureRelevancePathDisplay(SCALES, OBJECTIVE).plot(axes)
     assert [display.ax_, display.objective_ax_] == list(axes)
     assert display.figure_ is figure
     with pytest.raises(ValueError, match="ax must hold 2 matplotlib axes, for the scales and the"):
-        ScalePathDisplay(SCALES, OBJECTIVE).plot(axes[0])
-    assert ScalePathDisplay(SCALES, OBJECTIVE).plot(axes[0], objective=False).ax_ is axes[0]
+        FeatureRelevancePathDisplay(SCALES, OBJECTIVE).plot(axes[0])
+    assert (
+        FeatureRelevancePathDisplay(SCALES, OBJECTIVE).plot(axes[0], objective=False).ax_ is axes[0]
+    )
     part = pyplot.figure().subfigures(1, 2)[0]
-    assert ScalePathDisplay(SCALES).plot(part.subplots()).figure_ is part
+    assert FeatureRelevancePathDisplay(SCALES).plot(part.subplots()).figure_ is part
 
 
 def test_bad_data():
     with pytest.raises(
         ValueError, match="scales must be a table of numbers with a row for each step"
     ):
-        ScalePathDisplay([1.0, 2.0])
+        FeatureRelevancePathDisplay([1.0, 2.0])
     with pytest.raises(ValueError, match="scales must be finite and not negative"):
-        ScalePathDisplay([[1.0, -2.0]])
+        FeatureRelevancePathDisplay([[1.0, -2.0]])
     with pytest.raises(ValueError, match="objective must hold 4 values, one for each step; got 2"):
-        ScalePathDisplay(SCALES, OBJECTIVE[:2])
+        FeatureRelevancePathDisplay(SCALES, OBJECTIVE[:2])
     with pytest.raises(ValueError, match="n_labels must be an integer of at least 0"):
-        ScalePathDisplay(SCALES).plot(n_labels=-1)
+        FeatureRelevancePathDisplay(SCALES).plot(n_labels=-1)
     with pytest.raises(NotFittedError):
-        ScalePathDisplay.from_estimator(Model())
-    with pytest.raises(TypeError, match="keeps the scales after each step in scale_path_; Linear"):
-        ScalePathDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]))
+        FeatureRelevancePathDisplay.from_estimator(Model())
+    with pytest.raises(
+        TypeError, match="keeps the scales after each step in feature_relevance_path_; Linear"
+    ):
+        FeatureRelevancePathDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]))

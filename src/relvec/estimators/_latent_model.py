@@ -18,11 +18,11 @@ from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers import LatentProblem, LatentSolution
 
-__all__ = ["FittedMachine", "finish_machine"]
+__all__ = ["FittedLatentModel", "finish_latent_model"]
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMachine:
+class FittedLatentModel:
     """Everything needed to answer questions about the latent functions of one model."""
 
     likelihood: Likelihood
@@ -50,18 +50,18 @@ class FittedMachine:
     novelty: Novelty | None = None
     widens: bool = True
     """Whether what is not known far from the data widens the logits that predictions are averaged
-    over, as in release 0.1; otherwise `Panel` says what becomes of predictions there."""
+    over, as in release 0.1; otherwise `ClassModel` says what becomes of predictions there."""
     nearest: PairPosterior | None = None
     """Of several latent functions, the Gaussian nearest to the posterior, over which predictions
     are averaged."""
 
     def mean(self, X: Any) -> Matrix:
         """Posterior mean of the latent functions, of the shape (n_rows,) if there is one."""
-        return self.posterior.predict(self.atoms.at(X)) + self._offset
+        return self.posterior.predict(self.atoms.evaluate(X)) + self._offset
 
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
-        atoms = self.atoms.at(X)
+        atoms = self.atoms.evaluate(X)
         more = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
             mean, covariance = self.posterior.moments(atoms)
@@ -72,7 +72,7 @@ class FittedMachine:
 
     def predict(self, X: Any, *, block_entries: int = 1_000_000) -> Prediction:
         """Distribution of new targets, averaged over the latent functions."""
-        atoms = self.atoms.at(X)
+        atoms = self.atoms.evaluate(X)
         posterior = self.posterior if self.nearest is None else self.nearest
         more = np.zeros(len(atoms))
         if self.widens and self.novelty is not None and self.given is None:
@@ -95,7 +95,7 @@ class FittedMachine:
         return 0.0 if self.given is None else self.given
 
 
-def finish_machine(
+def finish_latent_model(
     problem: LatentProblem,
     solution: LatentSolution,
     bound: BoundBasis,
@@ -104,7 +104,7 @@ def finish_machine(
     shift: Vector,
     given: Vector | None,
     error_bars: str,
-) -> FittedMachine:
+) -> FittedLatentModel:
     """Keep what predictions need of a solution.
 
     The solver may have seen the atoms shifted, by `shift`. The intercepts `given` are the part of
@@ -147,10 +147,10 @@ def finish_machine(
     if kernel is not None and len(active):
         latent = (mode.latent - likelihood.given).reshape(-1, problem.n_blocks)
         novelty = fit_label_novelty(kernel, X, likelihood.weight, latent)
-    return FittedMachine(
+    return FittedLatentModel(
         likelihood=likelihood.recipe,
         active=active,
-        atoms=bound.atoms.take(active),
+        atoms=bound.atoms.subset(active),
         posterior=posterior,
         coef=np.atleast_2d(posterior.coef),
         weight_precision=precision,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from relvec.cli.console import visible
 from relvec.cli.errors import listed
 from relvec.cli.limits import LIMITS
 from relvec.cli.models import MODELS, words_for
-from relvec.cli.screens.parts import (
+from relvec.cli.summaries.parts import (
     bars,
     figure,
     legend,
@@ -17,7 +18,6 @@ from relvec.cli.screens.parts import (
     table,
     with_error,
 )
-from relvec.cli.talk import visible
 
 __all__ = ["CV_COLUMNS", "MEANINGS", "cv_tables", "fit_screen", "relevance_parts"]
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from relvec.cli.errors import CommandError
 from relvec.cli.limits import GIVEN, LIMITS, Limits
 
-__all__ = ["Advance", "Talk", "plain", "run", "screen_width", "visible"]
+__all__ = ["Advance", "CommandConsole", "plain", "run", "screen_width", "visible"]
 
 PLAINER = str.maketrans({"█": "#", "←": "<", "±": "+-", "–": "-", "─": "-", "²": "2", "×": "x"})
 """Signs of screens, and what stands for them where they are not known."""
@@ -29,7 +29,7 @@ class Advance(Protocol):
         """Move on."""
 
 
-class Talk:
+class CommandConsole:
     """The voice of one run of a command.
 
     Parameters
@@ -195,15 +195,19 @@ def plain(value: Any) -> Any:
 
 
 def run(
-    work: Callable[[Talk], None], *, quiet: bool = False, as_json: bool = False, debug: bool = False
+    work: Callable[[CommandConsole], None],
+    *,
+    quiet: bool = False,
+    as_json: bool = False,
+    debug: bool = False,
 ) -> None:
     """Do the work of a command; failures become one sentence and an exit code."""
     import typer
 
-    talk = Talk(quiet=quiet, as_json=as_json, limits=GIVEN.get())
+    console = CommandConsole(quiet=quiet, as_json=as_json, limits=GIVEN.get())
     try:
-        with _warnings_in_words(talk):
-            work(talk)
+        with _warnings_in_words(console):
+            work(console)
         if sys.stdout is not None:
             sys.stdout.flush()
     except typer.Exit:
@@ -236,7 +240,7 @@ def _fail(error: Exception, *, as_json: bool) -> int:
 
 
 @contextmanager
-def _warnings_in_words(talk: Talk) -> Iterator[None]:
+def _warnings_in_words(console: CommandConsole) -> Iterator[None]:
     """Warnings of the library are sentences too: say each of them once, without its address."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -245,9 +249,9 @@ def _warnings_in_words(talk: Talk) -> Iterator[None]:
 
         def show(message: Any, *where: Any, **more: Any) -> None:
             sentence = " ".join(str(message).split())
-            for parameter, option in talk.options.items():
+            for parameter, option in console.options.items():
                 sentence = sentence.replace(parameter, option)
-            talk.note(f"Note: {sentence}")
+            console.note(f"Note: {sentence}")
 
         warnings.showwarning = show
         yield

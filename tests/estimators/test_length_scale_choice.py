@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from relvec import RVMRegressor
+from relvec.estimators._length_scale_choice import choose_scales
 from relvec.estimators._plan import Data, PlanTuning
-from relvec.estimators._scale_choice import choose_scales
 
 
-def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, price=0.5, n_varying=5):
+def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, penalty=0.5, n_varying=5):
     scales = SimpleNamespace(
         group=group,
         width=width,
         is_shared=kind == "isotropic",
         n_scales=n_scales,
-        price=price,
+        penalty=penalty,
         spread=np.ones(n_varying),
     )
     return SimpleNamespace(learnt=scales, basis=group)
@@ -89,8 +89,8 @@ def test_every_scale_costs_a_nat(more, expected):
 
 
 @pytest.mark.parametrize(("more", "expected"), [(5.9, "wide"), (6.1, "own")])
-def test_or_the_price_of_an_input(more, expected):
-    both = [proposal("wide"), proposal("own", kind="ard", n_scales=2, price=3.5)]
+def test_or_the_penalty_of_an_input(more, expected):
+    both = [proposal("wide"), proposal("own", kind="ard", n_scales=2, penalty=3.5)]
     assert FakePlan(both, {"wide": 0.0, "own": more}).choose() == expected
 
 

@@ -19,8 +19,8 @@ from relvec import (
     SparseBayesRegressor,
 )
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.estimators._scales import EXPOSED
-from relvec.learning import ScaleLearner
+from relvec.estimators._length_scales import EXPOSED
+from relvec.learning import LengthScaleLearner
 
 # checks of weights repeat rows, which is told
 pytestmark = pytest.mark.filterwarnings("ignore:Rows are repeated:UserWarning")
@@ -38,17 +38,20 @@ UNITS = np.array([1e-6, 1e6, 1e2, 1e-3])
 
 def test_scales_help():
     learnt = RVMRegressor().fit(X, Y)
-    plain = RVMRegressor(scales=None).fit(X, Y)
+    plain = RVMRegressor(length_scales=None).fit(X, Y)
     error, before = (np.mean((m.predict(TEST) - TRUTH) ** 2) for m in (learnt, plain))
     assert error < 0.5 * before
-    assert learnt.scale_kind_ == "ard"
+    assert learnt.model_kind_ == "ard"
     np.testing.assert_array_equal(np.flatnonzero(learnt.feature_relevance_ > 1e-3), [0, 2])
     np.testing.assert_allclose(
         learnt.feature_relevance_, learnt.input_scale_ * X.var(axis=0), rtol=1e-9
     )
     assert learnt.feature_gain_.shape == (P,)
-    assert learnt.scale_path_.shape == (len(learnt.scale_path_objective_), P)
-    assert learnt.learnt_scales_.kind == "ard"
+    assert learnt.feature_relevance_path_.shape == (
+        len(learnt.feature_relevance_path_objective_),
+        P,
+    )
+    assert learnt.learnt_length_scales_.kind == "ard"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -65,8 +68,8 @@ def test_fast_oscillations_are_found(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", ["auto", "ard", "isotropic"])
 def test_units_of_columns_do_not_matter(scales):
-    model = RVMRegressor(scales=scales).fit(X, Y)
-    other = RVMRegressor(scales=scales).fit((X + 2.0) * UNITS, Y)
+    model = RVMRegressor(length_scales=scales).fit(X, Y)
+    other = RVMRegressor(length_scales=scales).fit((X + 2.0) * UNITS, Y)
     mean, std = model.predict(TEST, return_std=True)
     mean_there, std_there = other.predict((TEST + 2.0) * UNITS, return_std=True)
     np.testing.assert_allclose(mean_there, mean, atol=1e-4)
@@ -88,12 +91,12 @@ def test_units_of_columns_do_not_matter_to_classifiers():
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", ["ard", "isotropic"])
 def test_constant_columns_change_nothing(scales):
-    model = RVMRegressor(scales=scales).fit(X, Y)
+    model = RVMRegressor(length_scales=scales).fit(X, Y)
 
     def padded(A):
         return np.column_stack([np.full(len(A), 5.0), A, np.zeros(len(A))])
 
-    other = RVMRegressor(scales=scales).fit(padded(X), Y)
+    other = RVMRegressor(length_scales=scales).fit(padded(X), Y)
     np.testing.assert_allclose(other.predict(padded(TEST)), model.predict(TEST), atol=1e-5)
     assert other.feature_relevance_[0] == other.feature_relevance_[-1] == 0.0
 
@@ -110,37 +113,47 @@ def test_collinear_columns_do_no_harm():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rbf", "matern32", "matern52", "laplacian", RBF(2.0)])
-@pytest.mark.parametrize("refine", [0, 3])
-def test_kernels(kernel, refine):
-    model = RVMRegressor(kernel, scales=ScaleLearner("ard", refine=refine)).fit(X, Y)
+@pytest.mark.parametrize("n_refinements", [0, 3])
+def test_kernels(kernel, n_refinements):
+    model = RVMRegressor(
+        kernel, length_scales=LengthScaleLearner("ard", n_refinements=n_refinements)
+    ).fit(X, Y)
     assert model.score(TEST, TRUTH) > 0.8
     assert {0, 2} <= set(np.flatnonzero(model.feature_relevance_))
 
 
 def test_parameters_of_kernel_objects():
     kernel = ConstantKernel(1.0, "fixed") * Matern([1.0] * P, nu=2.5)
-    model = RVMRegressor(kernel, scales="kernel").fit(X, Y)
+    model = RVMRegressor(kernel, length_scales="kernel").fit(X, Y)
     length = model.atoms_.kernel.k2.length_scale
     assert max(length[[0, 2]]) < min(length[[1, 3]])
-    assert model.scale_kind_ == "kernel"
+    assert model.model_kind_ == "kernel"
     np.testing.assert_array_equal(kernel.k2.length_scale, [1.0] * P)
-    with pytest.raises(ValueError, match="got the name 'rbf', for which there is scales=\"ard\""):
-        RVMRegressor(scales="kernel").fit(X, Y)
+    with pytest.raises(
+        ValueError, match="got the name 'rbf', for which there is length_scales=\"ard\""
+    ):
+        RVMRegressor(length_scales="kernel").fit(X, Y)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])
 @pytest.mark.parametrize(
     "options",
-    [{"gamma": 0.5}, {"gamma": "auto"}, {"kernel": RBF(1.0)}, {"kernel": "poly"}, {"scales": None}],
+    [
+        {"gamma": 0.5},
+        {"gamma": "auto"},
+        {"kernel": RBF(1.0)},
+        {"kernel": "poly"},
+        {"length_scales": None},
+    ],
     ids=str,
 )
 def test_a_width_that_was_given_is_taken(estimator, options):
     target = LABELS if estimator is RVMClassifier else Y
-    model, plain = estimator(**options), estimator(**{**options, "scales": None})
+    model, plain = estimator(**options), estimator(**{**options, "length_scales": None})
     model.fit(X, target)
     plain.fit(X, target)
-    assert not any(hasattr(model, name) for name in ("learnt_scales_", *EXPOSED))
+    assert not any(hasattr(model, name) for name in ("learnt_length_scales_", *EXPOSED))
     np.testing.assert_array_equal(model.predict(TEST), plain.predict(TEST))
 
 
@@ -149,38 +162,40 @@ def test_a_width_that_was_given_is_taken(estimator, options):
 def test_other_estimators_learn_when_asked(estimator):
     target = LABELS if estimator is SparseBayesClassifier else Y
     assert not hasattr(estimator().fit(X, target), "input_scale_")
-    assert hasattr(estimator(scales="ard").fit(X, target), "input_scale_")
+    assert hasattr(estimator(length_scales="ard").fit(X, target), "input_scale_")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [RVMRegressor(scales="ard"), RVMClassifier(scales="ard")], ids=["targets", "labels"]
+    "model",
+    [RVMRegressor(length_scales="ard"), RVMClassifier(length_scales="ard")],
+    ids=["targets", "labels"],
 )
 def test_refit_without_scales_forgets_them(model):
     target = LABELS if isinstance(model, RVMClassifier) else Y
     model.fit(X, target)
-    assert all(hasattr(model, name) for name in ("learnt_scales_", *EXPOSED))
-    model.set_params(scales=None).fit(X, target)
-    assert not any(hasattr(model, name) for name in ("learnt_scales_", *EXPOSED))
+    assert all(hasattr(model, name) for name in ("learnt_length_scales_", *EXPOSED))
+    model.set_params(length_scales=None).fit(X, target)
+    assert not any(hasattr(model, name) for name in ("learnt_length_scales_", *EXPOSED))
 
 
 def test_what_cannot_be_scaled_is_refused():
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     with pytest.raises(ValueError, match='got kernel="precomputed"'):
-        RVMRegressor("precomputed", scales="ard").fit(K, Y)
+        RVMRegressor("precomputed", length_scales="ard").fit(K, Y)
     RVMRegressor("precomputed", noise_variance=0.01).fit(K, Y)  # "auto" leaves it
     with pytest.raises(ValueError, match="for kernels by name and for kernel objects, not for"):
-        RVMRegressor(lambda A, B: A @ B.T, scales="ard").fit(X, Y)
+        RVMRegressor(lambda A, B: A @ B.T, length_scales="ard").fit(X, Y)
     RVMRegressor(lambda A, B: A @ B.T).fit(X, Y)
     with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 0"):
-        SparseBayesRegressor(LinearBasis(), scales="ard").fit(X, Y)
+        SparseBayesRegressor(LinearBasis(), length_scales="ard").fit(X, Y)
     two = KernelBasis() + KernelBasis("laplacian")
     with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 2"):
-        SparseBayesRegressor(two, scales="ard").fit(X, Y)
+        SparseBayesRegressor(two, length_scales="ard").fit(X, Y)
     with pytest.raises(ValueError, match="kernels that are covariances"):
-        RVMRegressor("sigmoid", scales="ard").fit(X, Y)
+        RVMRegressor("sigmoid", length_scales="ard").fit(X, Y)
     with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
-        RVMRegressor(scales="ard").fit(csr_array(X), Y)
+        RVMRegressor(length_scales="ard").fit(csr_array(X), Y)
 
 
 @pytest.mark.parametrize(
@@ -188,21 +203,21 @@ def test_what_cannot_be_scaled_is_refused():
     [
         ("arc", ValueError, "scales"),
         (True, TypeError, "scales must be one of"),
-        (3.0, TypeError, "None or a ScaleLearner"),
-        (ScaleLearner("none"), ValueError, "kind"),
-        (ScaleLearner(width=-1.0), ValueError, "width"),
+        (3.0, TypeError, "None or a LengthScaleLearner"),
+        (LengthScaleLearner("none"), ValueError, "kind"),
+        (LengthScaleLearner(width=-1.0), ValueError, "width"),
     ],
 )
 @pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])
 def test_misspelt_scales(estimator, scales, error, message):
     with pytest.raises(error, match=message):
-        estimator(scales=scales).fit(X, LABELS if estimator is RVMClassifier else Y)
+        estimator(length_scales=scales).fit(X, LABELS if estimator is RVMClassifier else Y)
 
 
 @pytest.mark.slow
 def test_several_outputs_share_scales():
     both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
-    model = RVMRegressor(scales="ard").fit(X, both)
+    model = RVMRegressor(length_scales="ard").fit(X, both)
     assert {0, 2, 3} <= set(np.flatnonzero(model.feature_relevance_))
     assert model.input_scale_.shape == (P,)
     mean, std = model.predict(TEST, return_std=True)
@@ -213,24 +228,28 @@ def test_several_outputs_share_scales():
 
 @pytest.mark.slow
 def test_an_output_that_says_nothing_does_not_stop_the_refinement():
-    scales = ScaleLearner("ard", refine=3)
-    alone = RVMRegressor(scales=scales).fit(X, Y)
+    scales = LengthScaleLearner("ard", n_refinements=3)
+    alone = RVMRegressor(length_scales=scales).fit(X, Y)
     for other in (np.ones(N), np.random.default_rng(0).normal(size=N)):
-        model = RVMRegressor(scales=scales).fit(X, np.column_stack([Y, other]))
-        assert np.isnan(model.scale_path_objective_).any()  # a step of the sparse evidence
+        model = RVMRegressor(length_scales=scales).fit(X, np.column_stack([Y, other]))
+        assert np.isnan(
+            model.feature_relevance_path_objective_
+        ).any()  # a step of the sparse evidence
         assert np.mean((model.predict(TEST)[:, 0] - TRUTH) ** 2) < 0.05
-    assert np.isnan(alone.scale_path_objective_).any()
+    assert np.isnan(alone.feature_relevance_path_objective_).any()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
-        RVMRegressor(scales="ard", error_bars="plain"),
+        RVMRegressor(length_scales="ard", error_bars="plain"),
         RVMRegressor(error_bars="plain"),
-        RVMRegressor(scales=ScaleLearner("ard", refine=3), error_bars="plain"),
+        RVMRegressor(length_scales=LengthScaleLearner("ard", n_refinements=3), error_bars="plain"),
         RVMClassifier(error_bars="plain"),
-        SparseBayesRegressor(KernelBasis() + LinearBasis(), scales="ard", error_bars="plain"),
+        SparseBayesRegressor(
+            KernelBasis() + LinearBasis(), length_scales="ard", error_bars="plain"
+        ),
     ],
     ids=["ard", "auto", "refined", "labels", "sum"],
 )
@@ -243,7 +262,7 @@ def test_weights_are_copies(model):
     target = LABELS if labels else Y
     weighted = clone(model).fit(X, target, sample_weight=counts)
     copies = clone(model).fit(X[rows], target[rows])
-    rtol = 1e-2 if getattr(model.scales, "refine", 0) else 1e-9
+    rtol = 1e-2 if getattr(model.length_scales, "n_refinements", 0) else 1e-9
     np.testing.assert_allclose(weighted.input_scale_, copies.input_scale_, rtol=rtol, atol=1e-12)
     ask = "predict_proba" if labels else "predict"
     np.testing.assert_allclose(
@@ -254,12 +273,12 @@ def test_weights_are_copies(model):
 @pytest.mark.slow
 def test_sums_of_bases_keep_their_lines():
     target = np.sin(2.0 * X[:, 0]) + 3.0 * X[:, 1] + 0.05 * np.random.default_rng(3).normal(size=N)
-    model = SparseBayesRegressor(LinearBasis() + KernelBasis(), scales="ard").fit(X, target)
+    model = SparseBayesRegressor(LinearBasis() + KernelBasis(), length_scales="ard").fit(X, target)
     assert any(name == "x1" for name in model.atom_names())
     assert model.feature_relevance_[0] == model.feature_relevance_.max()
     assert model.feature_relevance_[1] < 0.1 * model.feature_relevance_[0]
     refined = SparseBayesRegressor(
-        LinearBasis() + KernelBasis(), scales=ScaleLearner("ard", refine=3)
+        LinearBasis() + KernelBasis(), length_scales=LengthScaleLearner("ard", n_refinements=3)
     ).fit(X, target)
     wanted = np.sin(2.0 * TEST[:, 0]) + 3.0 * TEST[:, 1]
     for each in (model, refined):
@@ -268,17 +287,21 @@ def test_sums_of_bases_keep_their_lines():
 
 @pytest.mark.slow
 def test_refinement_raises_the_objective():
-    rough = RVMRegressor(scales="ard").fit(X, Y)
-    fine = RVMRegressor(scales=ScaleLearner("ard", refine=3)).fit(X, Y)
+    rough = RVMRegressor(length_scales="ard").fit(X, Y)
+    fine = RVMRegressor(length_scales=LengthScaleLearner("ard", n_refinements=3)).fit(X, Y)
     assert fine.objective_ > rough.objective_
-    assert len(fine.scale_path_) > len(rough.scale_path_)
+    assert len(fine.feature_relevance_path_) > len(rough.feature_relevance_path_)
 
 
 def test_many_rows_decide_on_a_choice_of_them():
     rng = np.random.default_rng(5)
     inputs = rng.normal(size=(1200, 2))
     truth = np.sin(1.5 * inputs[:, 0])
-    few = {"centers": 40, "random_state": 0, "scales": ScaleLearner("auto", max_rows=60)}
+    few = {
+        "centers": 40,
+        "random_state": 0,
+        "length_scales": LengthScaleLearner("auto", max_rows=60),
+    }
     model = RVMRegressor(effort="fast", **few).fit(inputs, truth + 0.1 * rng.normal(size=1200))
     assert model.score(inputs, truth) > 0.98
     labels = RVMClassifier(**few).fit(inputs, truth + 0.3 * rng.normal(size=1200) > 0.0)
@@ -289,25 +312,27 @@ def test_many_rows_decide_on_a_choice_of_them():
 
 @pytest.mark.slow
 def test_can_be_pickled_cloned_and_searched():
-    model = RVMRegressor(scales=ScaleLearner("ard", max_rows=40)).fit(X, Y)
+    model = RVMRegressor(length_scales=LengthScaleLearner("ard", max_rows=40)).fit(X, Y)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict(TEST), model.predict(TEST))
     np.testing.assert_array_equal(clone(model).fit(X, Y).predict(TEST), model.predict(TEST))
     search = GridSearchCV(
-        RVMRegressor(scales=ScaleLearner("ard", max_rows=30)), {"scales__width": [0.5, 1.0]}, cv=2
+        RVMRegressor(length_scales=LengthScaleLearner("ard", max_rows=30)),
+        {"scales__width": [0.5, 1.0]},
+        cv=2,
     ).fit(X, Y)
     assert search.best_params_["scales__width"] in (0.5, 1.0)
 
 
 def test_scales_are_not_changed_by_fit():
-    learner = ScaleLearner("ard", max_rows=50)
+    learner = LengthScaleLearner("ard", max_rows=50)
     before = dict(vars(learner))
-    RVMRegressor(scales=learner).fit(X, Y)
+    RVMRegressor(length_scales=learner).fit(X, Y)
     assert vars(learner) == before
 
 
 def test_warm_start_goes_with_scales():
-    model = RVMRegressor(scales="ard", warm_start=True).fit(X, Y)
+    model = RVMRegressor(length_scales="ard", warm_start=True).fit(X, Y)
     first = model.objective_
     model.fit(X, Y)
     assert model.objective_ == pytest.approx(first, abs=1e-3)
@@ -315,7 +340,9 @@ def test_warm_start_goes_with_scales():
 
 @pytest.mark.slow
 def test_regressors_that_select_inherit_the_refinement():
-    same = RVMRegressor(scales=ScaleLearner("auto", refine=3), prior="ric").fit(X, Y)
+    same = RVMRegressor(length_scales=LengthScaleLearner("auto", n_refinements=3), prior="ric").fit(
+        X, Y
+    )
     model = DRVMRegressor().fit(X, Y)
     np.testing.assert_allclose(model.input_scale_, same.input_scale_)
     np.testing.assert_allclose(model.predict(TEST), same.predict(TEST))
@@ -340,8 +367,8 @@ def test_the_choice_of_rows_does_not_depend_on_columns_or_units():
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(700, 5))
     target = np.sin(2.0 * inputs[:, 0]) + inputs[:, 1] + 0.3 * rng.normal(size=700)
-    model = RVMRegressor(scales="ard", centers=50, random_state=0).fit(inputs, target)
-    other = RVMRegressor(scales="ard", centers=50, random_state=0).fit(
+    model = RVMRegressor(length_scales="ard", centers=50, random_state=0).fit(inputs, target)
+    other = RVMRegressor(length_scales="ard", centers=50, random_state=0).fit(
         inputs[:, ::-1] * 3.0, target
     )
     np.testing.assert_allclose(

@@ -18,7 +18,7 @@ import numpy as np
 from relvec._linalg import inverse_from_cholesky, robust_cholesky
 from relvec._typing import Matrix, Vector
 from relvec.kernels import scale_jacobian
-from relvec.learning.learnt import LearntScales
+from relvec.learning.learnt import LearntLengthScales
 from relvec.posterior import Posterior
 
 __all__ = ["ScaleUncertainty", "integrated_information", "measure_scales"]
@@ -44,19 +44,19 @@ class ScaleUncertainty:
 
     def directions(self, X: Matrix) -> Matrix:
         """Change of the function along each change of the scales."""
-        unit = (self.atoms.at(X) - self.posterior.column_mean) / self.posterior.column_norm
+        unit = (self.atoms.evaluate(X) - self.posterior.column_mean) / self.posterior.column_norm
         slopes = _slopes(self.atoms, self.posterior, X, self.changes)
         return slopes - self.middle - unit @ self.response
 
 
 def measure_scales(
-    learnt: LearntScales, X: Matrix, fits: Sequence[Any], weights: Sequence[Vector | None]
+    learnt: LearntLengthScales, X: Matrix, fits: Sequence[Any], weights: Sequence[Vector | None]
 ) -> tuple[Vector, list[ScaleUncertainty | None]]:
     """Return the standard deviations of relevances, and what they leave open of each function.
 
     Parameters
     ----------
-    learnt : LearntScales
+    learnt : LearntLengthScales
         The scales; if all inputs share a width, it is what is uncertain.
     X : ndarray of shape (n_samples, n_features)
         Training inputs.
@@ -108,7 +108,7 @@ def _follow(
     if posterior.has_intercept:
         middle = (weight / weight.sum()) @ slopes
     root = np.sqrt(weight)[:, None]
-    unit = (atoms.at(X) - posterior.column_mean) / posterior.column_norm * root
+    unit = (atoms.evaluate(X) - posterior.column_mean) / posterior.column_norm * root
     covariance = inverse_from_cholesky(posterior.factor)
     information, response = integrated_information((slopes - middle) * root, unit, covariance)
     follow = ScaleUncertainty(atoms, posterior, changes, middle, response)

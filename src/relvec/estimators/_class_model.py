@@ -1,4 +1,4 @@
-"""How several classes are told apart: by one machine, by one for each class, or jointly."""
+"""How several classes are told apart: by one model, by one for each class, or jointly."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from scipy.special import log_expit, logsumexp
 from relvec._typing import Matrix, Vector
 from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
-from relvec.estimators._machine import FittedMachine
+from relvec.estimators._latent_model import FittedLatentModel
 from relvec.likelihoods import BernoulliPrediction
 
-__all__ = ["FALLBACK_POWER", "Panel", "PanelAverage"]
+__all__ = ["FALLBACK_POWER", "ClassModel", "ClassModelAverage"]
 
 FALLBACK_POWER = 8
 """Of ``rho``. With 2 and 4 the log loss on ionosphere rises by .016 and .006, with 8 by .001 (spec
 14, section 3)."""
 
 
-class Panel:
+class ClassModel:
     """A fitted classifier without its labels: classes are numbered from zero.
 
-    It has one machine for two classes, one for every class, asked whether it is this one or
-    another, or one of all classes jointly. Attributes are those of its machines put together:
+    It has one model for two classes, one for every class, asked whether it is this one or
+    another, or one of all classes jointly. Attributes are those of its models put together:
     atoms used by any of them, one row of `coef` and `weight_precision` for each logit, evidences
     added up. An intercept that was not fitted is the logit of the class shares, or zero.
 
@@ -47,55 +47,55 @@ class Panel:
 
     def __init__(
         self,
-        machines: list[FittedMachine],
+        models: list[FittedLatentModel],
         bound: BoundBasis,
         *,
         intercept_is_fitted: bool,
         shares: Vector | None = None,
     ) -> None:
-        self.machines, self.intercept_is_fitted = machines, intercept_is_fitted
+        self.models, self.intercept_is_fitted = models, intercept_is_fitted
         self.shares = shares
-        self.is_joint = machines[0].likelihood.n_latent > 1
-        self.active = np.unique(np.concatenate([*map(attrgetter("active"), machines)]))
-        self.atoms = bound.atoms.take(self.active)
-        self.intercept = np.concatenate([*map(attrgetter("intercept"), machines)])
+        self.is_joint = models[0].likelihood.n_latent > 1
+        self.active = np.unique(np.concatenate([*map(attrgetter("active"), models)]))
+        self.atoms = bound.atoms.subset(self.active)
+        self.intercept = np.concatenate([*map(attrgetter("intercept"), models)])
         self.coef = np.zeros((len(self.intercept), len(self.active)))
         self.weight_precision = np.full(self.coef.shape, np.inf)
         first = 0
-        for machine in machines:
-            rows = slice(first, first + len(machine.coef))
-            where = np.searchsorted(self.active, machine.active)
-            self.coef[rows, where] = machine.coef
-            self.weight_precision[rows, where] = machine.weight_precision
+        for model in models:
+            rows = slice(first, first + len(model.coef))
+            where = np.searchsorted(self.active, model.active)
+            self.coef[rows, where] = model.coef
+            self.weight_precision[rows, where] = model.weight_precision
             first = rows.stop
-        self.log_evidence = sum(map(attrgetter("log_evidence"), machines))
-        self.objective = sum(map(attrgetter("objective"), machines))
-        self.n_iter = max(map(attrgetter("n_iter"), machines))
-        self.converged = all(map(attrgetter("converged"), machines))
-        self.certificate = np.max([*map(attrgetter("certificate"), machines)], axis=0).tolist()
-        # machines are fitted one after the other
-        self.trace = np.array(machines[0].trace)
-        for machine in machines[1:]:
+        self.log_evidence = sum(map(attrgetter("log_evidence"), models))
+        self.objective = sum(map(attrgetter("objective"), models))
+        self.n_iter = max(map(attrgetter("n_iter"), models))
+        self.converged = all(map(attrgetter("converged"), models))
+        self.certificate = np.max([*map(attrgetter("certificate"), models)], axis=0).tolist()
+        # models are fitted one after the other
+        self.trace = np.array(models[0].trace)
+        for model in models[1:]:
             before, rise = (
-                self.trace + machine.trace[0],
-                np.subtract(machine.trace, machine.trace[0]),
+                self.trace + model.trace[0],
+                np.subtract(model.trace, model.trace[0]),
             )
             self.trace = np.append(before, before[-1] + rise[1:])
 
     def logit(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and standard deviation of every logit."""
-        means, variances = zip(*[machine.latent(X) for machine in self.machines], strict=True)
+        means, variances = zip(*[model.latent(X) for model in self.models], strict=True)
         if len(means) == 1:
             return means[0], np.sqrt(variances[0])
         return np.column_stack(means), np.sqrt(np.column_stack(variances))
 
     @property
     def novelty(self) -> Novelty | None:
-        """What tells inputs beyond the training inputs; the same for all machines with atoms."""
-        known = [machine.novelty for machine in self.machines]
+        """What tells inputs beyond the training inputs; the same for all models with atoms."""
+        known = [model.novelty for model in self.models]
         return next((each for each in known if each is not None), None)
 
-    def shrunk(self, shrinkage: float) -> Panel:
+    def shrunk(self, shrinkage: float) -> ClassModel:
         """Return the same with probabilities that are nearer to the shares of the classes."""
         other = copy(self)
         other.shrinkage = shrinkage
@@ -108,24 +108,24 @@ class Panel:
             kept *= 1.0 - self.novelty.share(X) ** FALLBACK_POWER
         return 1.0 - kept
 
-    def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
+    def log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
         """Logarithm of the probability of each class, shape (n, n_classes)."""
-        log = self._log_probability(X, moderated=moderated)
-        if self.shares is None or not moderated:
+        log = self._log_probability(X, marginalise=marginalise)
+        if self.shares is None or not marginalise:
             return log
         g = self.fallback(X)[:, None]
         with np.errstate(divide="ignore"):
             mixed: Matrix = np.logaddexp(log + np.log1p(-g), np.log(g) + np.log(self.shares))
         return mixed
 
-    def _log_probability(self, X: Any, *, moderated: bool) -> Matrix:
-        if self.is_joint and moderated:
-            probability = self.machines[0].predict(X).mean
+    def _log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
+        if self.is_joint and marginalise:
+            probability = self.models[0].predict(X).mean
             return np.log(np.maximum(probability, np.finfo(np.float64).tiny))
         if self.is_joint:
-            each = self.machines[0].mean(X)
+            each = self.models[0].mean(X)
         else:
-            odds = [machine_log_odds(machine, X, moderated) for machine in self.machines]
+            odds = [model_log_odds(model, X, marginalise) for model in self.models]
             if len(odds) == 1:
                 return np.column_stack([log_expit(-odds[0]), log_expit(odds[0])])
             each = log_expit(np.column_stack(odds))
@@ -133,49 +133,49 @@ class Panel:
         return scaled
 
 
-def machine_log_odds(machine: FittedMachine, X: Any, moderated: bool) -> Vector:
-    """Log odds of a class against the other or the rest, by one machine."""
-    if not moderated:
-        return machine.mean(X)
-    prediction = machine.predict(X)
+def model_log_odds(model: FittedLatentModel, X: Any, marginalise: bool) -> Vector:
+    """Log odds of a class against the other or the rest, by one model."""
+    if not marginalise:
+        return model.mean(X)
+    prediction = model.predict(X)
     assert isinstance(prediction, BernoulliPrediction)
     return prediction.log_odds
 
 
 @dataclass(frozen=True, eq=False)
-class PanelAverage:
+class ClassModelAverage:
     """Panels whose probabilities are averaged.
 
     The first is the best by itself. It stands for all of them where weights are not averaged over.
     """
 
-    panels: tuple[Panel, ...]
+    models: tuple[ClassModel, ...]
     weights: Vector
     """Adding up to one."""
 
-    def log_probability(self, X: Any, *, moderated: bool) -> Matrix:
+    def log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
         """Logarithm of the probability of each class, shape (n, n_classes)."""
-        if not moderated or len(self.panels) == 1:
-            return self.panels[0].log_probability(X, moderated=moderated)
-        each = [panel.log_probability(X, moderated=True) for panel in self.panels]
+        if not marginalise or len(self.models) == 1:
+            return self.models[0].log_probability(X, marginalise=marginalise)
+        each = [class_model.log_probability(X, marginalise=True) for class_model in self.models]
         result: Matrix = logsumexp(np.array(each), axis=0, b=self.weights[:, None, None])
         return result
 
-    def probability(self, X: Any, *, moderated: bool) -> Matrix:
+    def probability(self, X: Any, *, marginalise: bool) -> Matrix:
         """Probability of each class."""
-        return np.exp(self.log_probability(X, moderated=moderated))
+        return np.exp(self.log_probability(X, marginalise=marginalise))
 
-    def log_odds(self, X: Any, *, moderated: bool) -> Vector | Matrix:
+    def log_odds(self, X: Any, *, marginalise: bool) -> Vector | Matrix:
         """What decisions are made by: of class 1 for two classes, else one column per class.
 
         Of a class against the rest or, in a joint model, its log probability.
         """
-        panel = self.panels[0]
-        if not panel.is_joint and not moderated:
-            each = [machine_log_odds(machine, X, moderated=False) for machine in panel.machines]
+        class_model = self.models[0]
+        if not class_model.is_joint and not marginalise:
+            each = [model_log_odds(model, X, marginalise=False) for model in class_model.models]
             return each[0] if len(each) == 1 else np.column_stack(each)
-        log = self.log_probability(X, moderated=moderated)
-        if panel.is_joint:
+        log = self.log_probability(X, marginalise=marginalise)
+        if class_model.is_joint:
             return log
         if log.shape[1] == 2:
             return log[:, 1] - log[:, 0]
@@ -184,7 +184,7 @@ class PanelAverage:
 
     def extrapolation(self, X: Any) -> Vector | None:
         """How far inputs are beyond the training inputs; None if that is not known."""
-        known = [panel.novelty for panel in self.panels]
+        known = [class_model.novelty for class_model in self.models]
         parts = [each.extrapolation(X) for each in known if each is not None]
         if len(parts) < len(known):
             return None

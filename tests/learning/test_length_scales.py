@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from relvec.kernels import Laplacian, ScaledInputs, Sigmoid
-from relvec.learning import LearntScales, ScaleLearner
+from relvec.learning import LearntLengthScales, LengthScaleLearner
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.process import Process
 from relvec.learning.rows import choose_rows
@@ -27,17 +27,17 @@ UNITS = np.array([1e-6, 1e6, 1e3, 1e-2])
 
 
 def learn(X=X, T=T, kernel=KERNEL, kind="ard", weight=None, are_labels=False, **options):
-    return ScaleLearner(kind, **options).learn(kernel, X, T, weight, are_labels=are_labels)
+    return LengthScaleLearner(kind, **options).learn(kernel, X, T, weight, are_labels=are_labels)
 
 
 def test_finds_what_matters():
     [learnt] = learn()
     np.testing.assert_array_equal(np.flatnonzero(learnt.relevance), [0, 2])
-    assert isinstance(learnt, LearntScales)
+    assert isinstance(learnt, LearntLengthScales)
     assert learnt.kind == "ard"
     assert learnt.n_scales == 2
     assert learnt.gain[0] > 10.0 < learnt.gain[2]
-    assert (learnt.gain[[1, 3]] < learnt.price + 1e-9).all()
+    assert (learnt.gain[[1, 3]] < learnt.penalty + 1e-9).all()
     np.testing.assert_allclose(learnt.spread, X.std(axis=0))
     np.testing.assert_allclose(learnt.relevance, learnt.scale * X.var(axis=0))
     assert learnt.kernel == ScaledInputs(KERNEL, learnt.scale)
@@ -98,7 +98,7 @@ def test_constant_columns_change_nothing(constant, kind):
     [other] = learn(np.column_stack([X[:, :2], np.full(N, constant), X[:, 2:]]), kind=kind)
     assert other.relevance[2] == other.scale[2] == other.spread[2] == 0.0
     np.testing.assert_allclose(np.delete(other.relevance, 2), one.relevance, rtol=1e-6)
-    assert other.price == one.price
+    assert other.penalty == one.penalty
 
 
 def test_duplicated_columns_share_or_leave():
@@ -259,8 +259,8 @@ def test_inputs_out_of_range_are_refused(factor):
         ({"width": -1.0}, ValueError, "width"),
         ({"min_gain": "none"}, ValueError, "min_gain"),
         ({"min_gain": -1.0}, ValueError, "min_gain"),
-        ({"refine": -1}, ValueError, "refine"),
-        ({"refine": 1.5}, (TypeError, ValueError), "refine"),
+        ({"n_refinements": -1}, ValueError, "n_refinements"),
+        ({"n_refinements": 1.5}, (TypeError, ValueError), "n_refinements"),
         ({"max_rows": 1}, ValueError, "max_rows"),
         ({"max_rows": "all"}, ValueError, "max_rows"),
         ({"max_iter": 0}, ValueError, "max_iter"),
@@ -276,11 +276,11 @@ def test_min_gain_decides():
     [dear] = learn(min_gain=1e6)
     assert len(np.flatnonzero(dear.scale)) == 1
     assert len(np.flatnonzero(free.scale)) >= 2
-    assert dear.price == 1e6
+    assert dear.penalty == 1e6
 
 
 def test_is_deterministic_and_can_be_cloned():
-    learner = ScaleLearner("ard", max_rows=30)
+    learner = LengthScaleLearner("ard", max_rows=30)
     first = learner.learn(KERNEL, X, T)[0]
     second = clone(learner).learn(KERNEL, X, T)[0]
     np.testing.assert_array_equal(first.scale, second.scale)
@@ -362,6 +362,8 @@ def test_several_targets_share_their_scales():
 def test_explicit_columns_take_what_is_theirs():
     """A line beside the kernels leaves nothing for the kernel of its input."""
     target = 3.0 * X[:, [1]] + np.sin(3.0 * X[:, [0]])
-    [learnt] = ScaleLearner("ard").learn(KERNEL, X, target, None, lambda rows: X[rows][:, [1]])
+    [learnt] = LengthScaleLearner("ard").learn(
+        KERNEL, X, target, None, lambda rows: X[rows][:, [1]]
+    )
     np.testing.assert_array_equal(np.flatnonzero(learnt.scale), [0])
-    assert 1 in np.flatnonzero(ScaleLearner("ard").learn(KERNEL, X, target)[0].scale)
+    assert 1 in np.flatnonzero(LengthScaleLearner("ard").learn(KERNEL, X, target)[0].scale)

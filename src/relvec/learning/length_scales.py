@@ -23,19 +23,19 @@ from relvec.kernels import Warped
 from relvec.kernels.resolve import is_made_of
 from relvec.learning.kernel_parameters import at_bounds, learn_parameters
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.learnt import LearntScales, by_relevance, merged, nothing_learnt
+from relvec.learning.learnt import LearntLengthScales, by_relevance, merged, nothing_learnt
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
 from relvec.learning.rows import input_moments, learning_rows
-from relvec.learning.tuning import ScaleTuning
+from relvec.learning.tuning import LengthScaleTuning
 
-__all__ = ["KINDS", "ScaleLearner", "entry_price"]
+__all__ = ["KINDS", "LengthScaleLearner", "entry_penalty"]
 
 KINDS = ("auto", "isotropic", "ard", "kernel")
 
 
 @dataclass(eq=False, repr=False)
-class ScaleLearner(BaseEstimator):
+class LengthScaleLearner(BaseEstimator):
     """Scales of inputs that maximise the evidence of a Gaussian process.
 
     Parameters
@@ -51,7 +51,7 @@ class ScaleLearner(BaseEstimator):
     min_gain : float or "auto", default="auto"
         Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
         do not matter one or two stay, however many there are.
-    refine : int, default=0
+    n_refinements : int, default=0
         How often, in regression of one target, to go on with a few steps of the evidence of the
         sparse model itself in its precisions and scales, and to fit it again. Three times make it
         sparser.
@@ -62,18 +62,18 @@ class ScaleLearner(BaseEstimator):
         Steps of the last climb.
     random_state : int, RandomState instance or None, default=0
         Chooses the rows if there are more.
-    tuning : ScaleTuning, optional
+    tuning : LengthScaleTuning, optional
         Constants of the search.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.learning import ScaleLearner
+    >>> from relvec.learning import LengthScaleLearner
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(60, 3))
     >>> y = np.sin(2 * X[:, 1]) + 0.1 * rng.normal(size=60)
-    >>> [learnt] = ScaleLearner().learn(RBF(0.5**0.5), X, y[:, None])
+    >>> [learnt] = LengthScaleLearner().learn(RBF(0.5**0.5), X, y[:, None])
     >>> learnt.relevance.round(1)
     array([0. , 0.9, 0. ])
     """
@@ -82,16 +82,16 @@ class ScaleLearner(BaseEstimator):
     _: KW_ONLY
     width: float | str = "auto"
     min_gain: float | str = "auto"
-    refine: int = 0
+    n_refinements: int = 0
     max_rows: int | str = "auto"
     max_iter: int = 60
     random_state: Any = 0
-    tuning: ScaleTuning | None = None
+    tuning: LengthScaleTuning | None = None
 
     def check(self) -> None:
         """Find misspelt options before any work is done."""
         check_choice("kind", self.kind, KINDS)
-        check_integer("refine", self.refine, minimum=0)
+        check_integer("n_refinements", self.n_refinements, minimum=0)
         check_integer("max_iter", self.max_iter, minimum=1)
         for name in ("width", "min_gain", "max_rows"):
             value = getattr(self, name)
@@ -111,7 +111,7 @@ class ScaleLearner(BaseEstimator):
         explicit: Callable[[IndexArray], Matrix] | None = None,
         *,
         are_labels: bool = False,
-    ) -> tuple[LearntScales, ...]:
+    ) -> tuple[LearntLengthScales, ...]:
         """Learn the scales of the inputs of a kernel.
 
         Parameters
@@ -131,7 +131,7 @@ class ScaleLearner(BaseEstimator):
 
         Returns
         -------
-        proposals : tuple of LearntScales
+        proposals : tuple of LearntLengthScales
             One or several, between which the evidence of a sparse model should decide.
         """
         self.check()
@@ -152,7 +152,7 @@ class ScaleLearner(BaseEstimator):
             raise ValueError(
                 f"scales={self.kind!r} moves and stretches inputs, of which {kernel!r} takes a "
                 "function. Take that of the columns of X instead (FunctionTransformer), or use "
-                'scales="kernel" or None.'
+                'length_scales="kernel" or None.'
             )
         inputs = X[rows]
         centre, spread = input_moments(inputs, weight)
@@ -166,7 +166,7 @@ class ScaleLearner(BaseEstimator):
 
     # ------------------------------------------------------------------ stages
 
-    def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntScales:
+    def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntLengthScales:
         """Learn the free parameters of a kernel object, inputs in their own units."""
         ones = np.ones(len(spread))
         nothing = replace(nothing_learnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
@@ -182,7 +182,7 @@ class ScaleLearner(BaseEstimator):
         null = search.valued(fit._replace(log_signal=search.tuning.no_signal)).log_evidence
         if fit.log_evidence - null < _needed(process, len(fit.theta)):
             return nothing
-        return LearntScales(
+        return LearntLengthScales(
             kernel=kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel,
             scale=ones,
             relevance=spread**2,
@@ -198,7 +198,7 @@ class ScaleLearner(BaseEstimator):
 
     def _learn_scales(
         self, kernel: Kernel, process: Process, spread: Vector
-    ) -> tuple[LearntScales, ...]:
+    ) -> tuple[LearntLengthScales, ...]:
         """Learn a width for all inputs and, if they may be chosen, a scale for each."""
         n_inputs = int(np.count_nonzero(spread))
         if process.is_empty or not n_inputs:
@@ -210,15 +210,15 @@ class ScaleLearner(BaseEstimator):
                 f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
                 'one on these inputs. Use "rbf", "matern52" or another that is.'
             )
-        price = entry_price(self.min_gain, n_inputs, search.tuning.expected_nulls)
+        penalty = entry_penalty(self.min_gain, n_inputs, search.tuning.expected_nulls)
         shared = self._shared(search, n_inputs)
         null = search.valued(shared[0]._replace(log_signal=search.tuning.no_signal)).log_evidence
         fits = {"isotropic": shared}
         if self.kind != "isotropic" and n_inputs > 1:
-            chosen = {"ard": [self._ard(search, price, shared[0])]}
+            chosen = {"ard": [self._ard(search, penalty, shared[0])]}
             fits = chosen if self.kind == "ard" else fits | chosen
-        proposals = self._proposals(search, fits, null, spread, price)
-        return tuple(proposals) or (nothing_learnt(kernel, spread, price),)
+        proposals = self._proposals(search, fits, null, spread, penalty)
+        return tuple(proposals) or (nothing_learnt(kernel, spread, penalty),)
 
     def _proposals(
         self,
@@ -226,11 +226,11 @@ class ScaleLearner(BaseEstimator):
         fits: dict[str, list[ProcessFit]],
         null: float,
         spread: Vector,
-        price: float,
-    ) -> list[LearntScales]:
+        penalty: float,
+    ) -> list[LearntLengthScales]:
         """Return what was found, each with the widths that come into question."""
         widths = search.process.widths if isinstance(self.width, str) else (float(self.width),)
-        proposals: list[LearntScales] = []
+        proposals: list[LearntLengthScales] = []
         number = 0
         for kind, of_kind in fits.items():
             for fit in of_kind:
@@ -241,10 +241,10 @@ class ScaleLearner(BaseEstimator):
                 gain, (path, objectives) = search.gains(fit), search.history(fit)
                 for width in widths:
                     proposals.append(
-                        LearntScales(
+                        LearntLengthScales(
                             **by_relevance(search.kernel, width * fit.scale, spread),
                             gain=gain,
-                            price=price,
+                            penalty=penalty,
                             log_evidence=fit.log_evidence,
                             kind=kind,
                             group=group,
@@ -266,7 +266,7 @@ class ScaleLearner(BaseEstimator):
             fits.append(search.climb(search.best_start(group), self.max_iter, "common"))
         return fits
 
-    def _ard(self, search: ProcessSearch, price: float, isotropic: ProcessFit) -> ProcessFit:
+    def _ard(self, search: ProcessSearch, penalty: float, isotropic: ProcessFit) -> ProcessFit:
         """Choose inputs from all of them and from those that matter by themselves.
 
         Climb from several widths, then take inputs out and in until nothing changes.
@@ -287,13 +287,13 @@ class ScaleLearner(BaseEstimator):
             fit = search.climb(fit if fit.objective >= other.objective else other, self.max_iter)
             for _ in range(tuning.rounds):
                 before = fit.inputs
-                fit = search.prune(fit, price)
+                fit = search.prune(fit, penalty)
                 allowed = search.varies.copy()
                 allowed[np.setdiff1d(before, fit.inputs)] = False  # they had their chance
-                fit = search.enter(fit, price, allowed)
+                fit = search.enter(fit, penalty, allowed)
                 if np.array_equal(before, fit.inputs):
                     break
-            worth = fit.objective - price * len(fit.inputs)
+            worth = fit.objective - penalty * len(fit.inputs)
             if worth > highest:
                 best, highest = fit, worth
         return search.climb(best, self.max_iter)
@@ -308,11 +308,11 @@ def _needed(process: Process, n_parameters: int) -> float:
     return max(1.0, 0.5 * math.log(process.n_contrasts)) * (1.0 + n_parameters)
 
 
-def entry_price(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:
+def entry_penalty(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:
     """Log evidence that an input must bring.
 
     What an input that does not matter gains is half the square of a normal deviate, if that is
-    positive. The price is the quantile of which `expected_nulls` of `n_inputs` are beyond.
+    positive. The penalty is the quantile of which `expected_nulls` of `n_inputs` are beyond.
     """
     if not isinstance(min_gain, str):
         return float(min_gain)

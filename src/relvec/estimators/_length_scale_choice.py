@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import IndexArray
-from relvec.estimators._scales import ScaledBasis
-from relvec.learning import ScaleTuning
+from relvec.estimators._length_scales import ScaledBasis
+from relvec.learning import LengthScaleTuning
 
 __all__ = ["choose_scales"]
 
@@ -33,7 +33,7 @@ def choose_scales(
         All rows; choices of them respect the shares of their groups.
     """
     several = proposals[0].learnt.group != proposals[-1].learnt.group
-    is_wide = np.count_nonzero(proposals[0].learnt.spread) > ScaleTuning.many_inputs
+    is_wide = np.count_nonzero(proposals[0].learnt.spread) > LengthScaleTuning.many_inputs
     given = data
     if several and is_wide:
         data = plan.grouped(data)
@@ -47,11 +47,11 @@ def choose_scales(
     if several and is_wide:
         best, held_out = _best_predicting(plan.quickened(), proposals, data, order)
         return best, plan.fit_scaled(best, given), held_out
-    compared, fits, net = data.at(np.sort(order)) if is_part else data, [], []
+    compared, fits, net = data.subset(np.sort(order)) if is_part else data, [], []
     for proposal in proposals:
         fit, scales = plan.fit(proposal.basis, compared), proposal.learnt
         # a nat for each scale, or the penalty of an input if that is more
-        each = 1.0 if scales.is_shared else max(1.0, scales.price)
+        each = 1.0 if scales.is_shared else max(1.0, scales.penalty)
         fits.append(fit)
         net.append(fit.objective - each * scales.n_scales)
     best = proposals[int(np.argmax(net))]
@@ -69,12 +69,12 @@ def _best_predicting(
     held_out: dict[tuple[str, float], list[Any]] = {_label(each): [] for each in proposals}
     for fold in range(plan.tuning.folds):
         test = order[fold :: plan.tuning.folds]
-        train = data.at(np.sort(np.setdiff1d(order, test)))
+        train = data.subset(np.sort(np.setdiff1d(order, test)))
         found = {}
         learnt = plan.learn(train)
         for proposal in [*learnt, *plan.simple_proposals(learnt[0])]:
             fit = plan.finish(plan.fit_scaled(proposal, train), train)
-            found[_label(proposal)] = plan.predict_held_out(fit, data.at(test))
+            found[_label(proposal)] = plan.predict_held_out(fit, data.subset(test))
         worst = min(found.values(), key=lambda each: plan.score([each]))
         for label, predictions in held_out.items():
             predictions.append(found.get(label, worst))
