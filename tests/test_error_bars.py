@@ -309,6 +309,26 @@ def test_integer_weights_are_repetitions_for_novelty(dimension: int, noise: floa
     assert (one.offset > 0) == (noise == 8.0)
 
 
+def test_pivots_of_one_kernel_are_chosen_once() -> None:
+    X, kernel, other = inputs(60, width=3.0), RBF(1.5), RBF(0.5)
+    t, covers = smooth(X), {}
+    posterior, atoms = model(X, t, RBF(1.5), X[:10])
+    sizes = []
+    for each in (kernel, other):
+        first = fit_novelty(each, X, atoms, t, None, posterior, 0.7, covers=covers)
+        again = fit_novelty(each, X, atoms, t, None, posterior, 0.9, covers=covers)
+        alone = fit_novelty(each, X, atoms, t, None, posterior, 0.9)
+        assert first is not None
+        assert again is not None
+        assert alone is not None
+        assert again.pivots is first.pivots
+        sizes.append(len(again.pivots))
+        np.testing.assert_array_equal(again.pivots, alone.pivots)
+        assert (again.known, again.offset) == (alone.known, alone.offset)
+        np.testing.assert_array_equal(again.share(3.0 * X), alone.share(3.0 * X))
+    assert sizes[0] < sizes[1]
+
+
 @pytest.mark.parametrize("kernel", [indefinite, lambda X, Z: -RBF(1.0)(X, Z)])
 def test_novelty_needs_a_covariance(kernel: KernelLike) -> None:
     X = inputs(40)

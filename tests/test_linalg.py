@@ -12,11 +12,14 @@ from relvec._linalg import (
     gram_of_rows,
     inverse_from_cholesky,
     log_det_cholesky,
+    lower_inverse,
     shifted_cholesky,
     solve_cholesky,
     solve_lower,
     solve_lower_rows,
     solve_upper_rows,
+    tridiagonal,
+    tridiagonal_terms,
 )
 from relvec._typing import Matrix
 
@@ -48,6 +51,9 @@ def test_shifted_cholesky_adds_to_the_diagonal_and_leaves_its_arguments_alone(si
     assert factor is not None
     np.testing.assert_allclose(factor @ factor.T, matrix + np.diag(shift), rtol=1e-12)
     np.testing.assert_array_equal(np.triu(factor, 1), 0.0)
+    by_one = shifted_cholesky(np.asfortranarray(matrix), 2.0)
+    assert by_one is not None
+    np.testing.assert_allclose(by_one @ by_one.T, matrix + 2.0 * np.eye(size), rtol=1e-12)
     np.testing.assert_array_equal(matrix, before)
 
 
@@ -99,6 +105,36 @@ def test_inverse_and_determinant(size: int) -> None:
     np.testing.assert_array_equal(inverse, inverse.T)
     assert log_det_cholesky(factor) == pytest.approx(np.linalg.slogdet(matrix)[1], rel=1e-12)
     np.testing.assert_array_equal(factor, before)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_half_an_inverse_has_the_sums_of_the_whole(size: int) -> None:
+    matrix, other = positive_definite(size), positive_definite(size + 1)[:size, :size]
+    factor = cholesky(matrix)
+    assert factor is not None
+    half = lower_inverse(factor, 3.0)
+    np.testing.assert_array_equal(np.triu(half, 1), 0.0)
+    expected = 1.5 * float((np.linalg.inv(matrix) * other).sum())
+    assert float((half * other).sum()) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 3, 40])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_tridiagonal_matrices_have_the_terms_of_what_they_were(size: int, order: str) -> None:
+    matrix = np.array(positive_definite(size), order=order)
+    vector = np.random.default_rng(0).standard_normal(size)
+    expected = []
+    for shift in (0.0, 0.7):
+        shifted = matrix + shift * np.eye(size)
+        by_solve = float(vector @ np.linalg.solve(shifted, vector))
+        expected.append((shift, by_solve, float(np.linalg.slogdet(shifted)[1])))
+    diagonal, beside, turned = tridiagonal(matrix, vector)
+    assert diagonal.shape == turned.shape == (size,)
+    assert beside.shape == (size - 1,)
+    for shift, quadratic, log_det in expected:
+        found = tridiagonal_terms(diagonal + shift, beside, turned)
+        assert found == pytest.approx((quadratic, log_det), rel=1e-8)
+    assert tridiagonal_terms(diagonal - 1e6, beside, turned) is None
 
 
 def test_of_nothing() -> None:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._linalg import shifted_cholesky, solve_lower
+from relvec._linalg import inverse_diagonal_from_cholesky, shifted_cholesky, solve_lower
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block, kernel_dictionary
@@ -45,6 +45,8 @@ class PivotTuning:
     max_pivots: int = 128
     max_values: int = 1024
     """More pivots, or numbers in them, would make a fitted model grow with the training set."""
+    few_rows: int = 500
+    """Up to this many training inputs the whole kernel matrix takes less time than its columns."""
     max_rows: int = 4000
     """Training inputs looked at when pivots are chosen, to save time."""
 
@@ -90,16 +92,27 @@ def choose_pivots(
     limit = min(tuning.max_pivots, max(32, tuning.max_values // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = kernel_dictionary(kernel, X, X)
+    # few rows are evaluated at once: a call for each pivot would take longer
+    whole = None
+    if len(X) <= tuning.few_rows:
+        whole = values.columns(np.arange(len(X))) / np.multiply.outer(root, root)
+
+    def correlation(pivot: int) -> Vector:
+        if whole is not None:
+            return whole[:, pivot].copy()
+        return np.asarray(values.columns(np.array([pivot]))[:, 0] / (root * root[pivot]))
+
     # in the units of the kernel, where it knows them
     seen = kernel.scaled(X) if isinstance(kernel, ScaledInputs) else X
     distance = np.zeros(len(X))  # objects that are not numbers have no middle
     if seen.dtype != object:
         distance = np.linalg.norm(seen - np.average(seen, axis=0, weights=sample_weight), axis=1)
     rows: list[int] = []
-    while len(rows) < limit and residual.max() >= tolerance:
+    while len(rows) < limit and (largest := float(residual.max())) >= tolerance:
         far, done = distance if rows else -distance, len(rows)
-        pivot = int(np.argmax(np.where(residual > residual.max() - tuning.tied, far, -np.inf)))
-        column = values.columns(np.array([pivot]))[:, 0] / (root * root[pivot])
+        tied = np.flatnonzero(residual > largest - tuning.tied)
+        pivot = int(tied[np.argmax(far[tied])])
+        column = correlation(pivot)
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
         columns[done] = column
@@ -142,6 +155,12 @@ class Novelty:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the factor out: it is quickly recomputed and would dominate the file."""
         return {key: value for key, value in self.__dict__.items() if key != "_factor"}
+
+    def changed(self, **changes: Any) -> Novelty:
+        """Return a copy with other numbers; what the pivots are known by stays."""
+        other = replace(self, **changes)
+        other.__dict__["_factor"] = self._factor
+        return other
 
     @cached_property
     def _factor(self) -> Matrix:
@@ -210,7 +229,7 @@ class Novelty:
         )
 
 
-def _beyond(unexplained: Vector, limit: float) -> Vector:
+def _beyond(unexplained: Vector, limit: float | Matrix) -> Vector:
     """Return what of shares of the variance lies beyond a limit, from zero there to one."""
     return np.maximum(unexplained - limit, 0.0) / (1.0 - limit)
 
@@ -265,6 +284,47 @@ def fit_label_novelty(
     return Novelty(kernel, inputs[pivots.rows], float(spread), known, known)
 
 
+class Cover(NamedTuple):
+    """Training inputs and the pivots that stand for them, whatever the targets."""
+
+    inputs: Matrix
+    rows: IndexArray
+    weight: Vector
+    novelty: Novelty
+    """Of amplitude one."""
+    unexplained: Vector
+    """Share of the variance that the pivots leave unexplained at each input."""
+    most: float
+    """The largest of them."""
+
+
+Covers = dict[tuple[int, float], tuple[KernelLike, Cover | None]]
+"""By kernel and tolerance, of the same inputs; kernels are kept so that no other has their id."""
+
+
+def _cover(
+    kernel: KernelLike,
+    X: Matrix,
+    sample_weight: Vector | None,
+    tolerance: float,
+    tuning: PivotTuning,
+) -> Cover | None:
+    """Choose pivots from the training inputs; None where `kernel` is not a covariance."""
+    inputs, rows, weight = _looked_at(X, sample_weight, tuning.max_rows)
+    pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
+    if pivots is None:
+        return None
+    novelty = Novelty(kernel, inputs[pivots.rows], 1.0)
+    # Pivots are known, but how novel they were is what new inputs of the kind are: in many
+    # dimensions every row is unlike all others, and nothing can be told by that.
+    apart = 1.0 / inverse_diagonal_from_cholesky(novelty._factor)
+    n_different = len(inputs if inputs.dtype == object else np.unique(inputs, axis=0))
+    typical = float(apart.sum()) / n_different
+    known = min(max(pivots.unexplained + tuning.tied, typical), 1.0 - tuning.tied)
+    novelty = novelty.changed(known=known)
+    return Cover(inputs, rows, weight, novelty, novelty.unexplained(inputs), pivots.unexplained)
+
+
 def fit_novelty(
     kernel: KernelLike,
     X: Matrix,
@@ -275,44 +335,37 @@ def fit_novelty(
     amplitude: float,
     *,
     falls_back: bool = False,
+    covers: Covers | None = None,
     tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
     """Choose pivots from the training inputs, and how much of what they leave unexplained counts.
 
     Returns None where `kernel` is not a covariance. Without `target` all of these inputs count as
-    known. Predictions that fall back do so to the mean of the targets.
+    known. Predictions that fall back do so to the mean of the targets. What pivots are chosen is
+    kept in `covers`, for other fits to the same inputs.
     """
-    inputs, rows, weight = _looked_at(X, sample_weight, tuning.max_rows)
     noise_share = posterior.noise_variance / amplitude
     tolerance = min(max(noise_share, tuning.finest_tolerance), tuning.tolerance)
-    pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
-    if pivots is None:
+    covers, key = {} if covers is None else covers, (id(kernel), tolerance)
+    if key not in covers:
+        covers[key] = kernel, _cover(kernel, X, sample_weight, tolerance, tuning)
+    cover = covers[key][1]
+    if cover is None:
         return None
-    novelty = Novelty(kernel, inputs[pivots.rows], amplitude)
-    # Pivots are known, but how novel they were is what new inputs of the kind are: in many
-    # dimensions every row is unlike all others, and nothing can be told by that.
-    apart = 1.0 / np.square(solve_lower(novelty._factor, np.eye(len(pivots.rows)))).sum(axis=0)
-    n_different = len(inputs if inputs.dtype == object else np.unique(inputs, axis=0))
-    typical = float(apart.sum()) / n_different
-    known = min(max(pivots.unexplained + tuning.tied, typical), 1.0 - tuning.tied)
+    inputs, rows, weight, novelty, unexplained, most = cover
     centre = posterior.target_mean if falls_back else None
-    novelty = replace(novelty, known=known, centre=centre)
+    novelty = novelty.changed(amplitude=amplitude, centre=centre)
     if target is None:
-        return replace(novelty, offset=min(known, 0.99))
+        return novelty.changed(offset=min(novelty.known, 0.99))
     # Pivots never cover the training inputs wholly, in many dimensions not even nearly, so that
     # these look novel themselves. How much of that is real is what best predicts the training
     # targets, each from the others.
-    unexplained = novelty.unexplained(inputs)
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
     mean, variance = posterior.leave_one_out(atoms.evaluate(inputs), target[rows])
-    squared = (target[rows] - mean) ** 2
-
-    def score(offset: float) -> float:
-        total = variance + amplitude * _beyond(unexplained, offset)
-        return -float(weight @ (np.log(total) + squared / total))
-
-    offsets = np.linspace(0.0, min(pivots.unexplained, 0.99), 21)
-    return replace(novelty, offset=float(max(offsets, key=score)))
+    offsets = np.linspace(0.0, min(most, 0.99), 21)
+    total = variance + amplitude * _beyond(unexplained, offsets[:, None])
+    score = -(np.log(total) + (target[rows] - mean) ** 2 / total) @ weight
+    return novelty.changed(offset=float(offsets[np.argmax(score)]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -250,9 +250,9 @@ def gradient_and_hessian(
     weight = n_effective / quadratic if noise_variance is None else 1.0 / noise_variance
     residual_share = lam * covariance.diagonal()
     data = lam * mean * mean
-    gradient = weight * data + residual_share - 1.0
     diagonal = weight * data + residual_share
-    curvature = np.multiply.outer(mean, (2.0 * weight) * mean)
+    gradient = diagonal - 1.0
+    curvature = mean[:, None] * ((2.0 * weight) * mean)
     curvature += covariance
     if shrunk is not None:
         by_penalty = 2.0 * lam * shrunk.diagonal()
@@ -267,6 +267,6 @@ def gradient_and_hessian(
     curvature *= lam
     if noise_variance is None:
         scaled = (math.sqrt(n_effective) / quadratic) * data
-        curvature -= np.multiply.outer(scaled, scaled)
-    curvature.flat[:: size + 1] += diagonal
+        curvature -= scaled[:, None] * scaled
+    curvature.ravel()[:: size + 1] += diagonal
     return gradient, curvature

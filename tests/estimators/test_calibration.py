@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 
 from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.estimators import _calibrate
+from relvec.estimators import _calibrate, _plan
 from relvec.estimators._held_out import HeldOut, distinct_rows, folds_of
-from relvec.estimators._plan import Data, PlanTuning
+from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
 from relvec.io import load, save
 from relvec.learning import LengthScaleLearner
 from relvec.moments import SufficientStatistics
@@ -323,6 +323,46 @@ def test_one_input_may_have_narrow_kernels():
     assert measured.learnt_length_scales_.width == 1.0
     assert (measured.feature_relevance_std_ > 0.0).all()
     assert measured.outputs_[0].scale_uncertainty is not None
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
+    """With the same result: only the width of the novelty in the folds knows of a fit to all."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.uniform(-10.0, 10.0, size=(80, 1)), 0.1 * rng.normal(size=80)
+    y += np.sinc(x[:, 0] / np.pi)
+    sizes = []
+    fit = RegressionPlan.fit
+    monkeypatch.setattr(
+        RegressionPlan, "fit", lambda *args: sizes.append(len(args[2].targets)) or fit(*args)
+    )
+    model = RVMRegressor().fit(x, y)
+    assert sizes.count(80) == 1
+    assert sizes[-1] == 80
+    monkeypatch.setattr(_plan, "compared_first", lambda *args: None)
+    other = RVMRegressor().fit(x, y)
+    assert model.learnt_length_scales_.width == other.learnt_length_scales_.width
+    assert model.calibration_ == pytest.approx(other.calibration_, rel=1e-2)
+    new = np.linspace(-15.0, 15.0, 50)[:, None]
+    for one, two in zip(
+        model.predict(new, return_std=True), other.predict(new, return_std=True), strict=True
+    ):
+        np.testing.assert_allclose(one, two, rtol=1e-2, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RVMRegressor(error_bars="plain"),
+        RVMRegressor(length_scales=LengthScaleLearner("auto", n_refinements=1)),
+        SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="isotropic"),
+    ],
+)
+def test_where_that_takes_a_fit_to_all_rows_there_is_one(model):
+    x = np.linspace(-3.0, 3.0, 40)[:, None]
+    data = Data(x, np.sin(2.0 * x), None, np.zeros(40, dtype=np.intp))
+    plan = model._resolve()
+    assert _calibrate.compared_first(plan, plan.learn(data)[0], data) is None
 
 
 def test_copies_of_rows_are_warned_of():

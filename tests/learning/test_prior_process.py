@@ -43,6 +43,13 @@ def test_the_evidence_is_that_of_dense_algebra():
     assert variance == pytest.approx(best * log_evidence(best)[1] * profile.unit**2, rel=0.03)
 
 
+def test_what_is_no_covariance_has_no_evidence_but_where_noise_hides_that():
+    X, y = problem(30, 2)
+    value, variance = _Profile(X, y, np.ones(30)).at(lambda X, Z: -RBF(1.0)(X, Z))
+    assert np.isfinite(value)
+    assert variance >= 0.0
+
+
 @pytest.mark.parametrize("n_inputs", [2, 6, 300])
 def test_scales_with_the_floor_are_within_a_confidence_region(n_inputs):
     """Also where a floor under hundreds of inputs outweighs the scales of two at once."""

@@ -9,26 +9,86 @@ part only; a scale counts as the degrees of freedom that it takes to choose it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray
+from relvec.bases import KernelBasis
+from relvec.error_bars import Covers
 from relvec.estimators._held_out import HeldOut, folds_of
 from relvec.estimators._length_scales import ScaledBasis
-from relvec.estimators._output import RegressionFit, widened
+from relvec.estimators._output import FittedOutput, RegressionFit, widened
+from relvec.kernels.definition import decays
+from relvec.learning.prior_process import PriorProcess, fit_prior_process
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, RegressionPlan
 
-__all__ = ["calibrated"]
+__all__ = ["Compared", "calibrated", "compared_first"]
+
+Known = tuple[str, PriorProcess | None] | None
+"""How error bars widen away from the data, and the process that stands for the unknown there; None
+if they do not."""
+
+
+class Compared(NamedTuple):
+    """The best of a proposal and its rivals, and how it predicts rows that were held out."""
+
+    scaled: ScaledBasis | None
+    held_out: HeldOut
+    processes: Sequence[PriorProcess | None]
+    """What stands for the unknown away from the data, for each output."""
+
+
+class Fold(NamedTuple):
+    """Rows that are held out, and all others."""
+
+    train: Data
+    test: Data
+    covers: Covers
+    """What models of one kernel away from the data have in common there."""
+
+    @classmethod
+    def of(cls, data: Data, test: IndexArray) -> Fold:
+        """Hold out some rows."""
+        train = np.setdiff1d(np.arange(len(data.targets)), test)
+        return cls(data.subset(train), data.subset(test), {})
+
+
+def compared_first(plan: RegressionPlan, scaled: ScaledBasis, data: Data) -> Compared | None:
+    """Compare a proposal with its rivals before any of them is fitted to all rows.
+
+    Returns None if there are none, or if that takes a fit to all rows: of a kernel of which nothing
+    is known away from the data, or whose scales a fit refines.
+    """
+    assert plan.learner is not None
+    kernel, rivals = scaled.learnt.kernel, list(_rivals(plan, scaled))
+    is_usual = isinstance(plan.basis, KernelBasis) and plan.error_bars == "novelty"
+    if not (rivals and is_usual and not plan.learner.n_refinements and decays(kernel, data.X[:1])):
+        return None
+    distinct = plan.grouped(data)
+    if not _is_telling(plan, distinct):
+        return None
+    with fitting_threads(0.0):
+        processes = [
+            fit_prior_process(kernel, data.X, target, data.weight, scaled.learnt)
+            for target in data.targets.T
+        ]
+    known = [None if process is None else ("novelty", process) for process in processes]
+    return _compared(plan, scaled, rivals, distinct, known)._replace(processes=processes)
 
 
 def calibrated(
-    plan: RegressionPlan, fit: RegressionFit, data: Data, known: HeldOut | None
+    plan: RegressionPlan,
+    fit: RegressionFit,
+    data: Data,
+    known: HeldOut | None,
+    *,
+    are_scales_shared: bool = False,
 ) -> RegressionFit:
     """Return the fit, or one that predicts held-out rows better, with calibrated error bars.
 
@@ -41,7 +101,9 @@ def calibrated(
     data : Data
         What it was fitted to.
     known : HeldOut or None
-        Held-out predictions of such models, if the choice of scales made any.
+        Held-out predictions of such models, if there are any.
+    are_scales_shared : bool, default=False
+        Whether those models have the scales of the fit, rather than scales of their own.
     """
     if data.statistics is not None:  # there are no rows
         return fit
@@ -49,15 +111,15 @@ def calibrated(
     n_rows = len(distinct.targets)
     if data.weight is None:
         fit = replace(fit, n_copies=len(data.targets) / n_rows)
-    unspent = 1.0
     if known is None:
-        rivals = list(_rivals(plan, fit))
-        if not (rivals or plan.is_calibrated) or not _is_telling(plan, fit, n_rows):
+        rivals = [] if fit.scaled is None else list(_rivals(plan, fit.scaled))
+        if not (rivals or plan.is_calibrated) or not _is_telling(plan, distinct):
             return fit
         fit, known = _best(plan, fit, data, distinct, rivals)
-        unspent = _unspent(fit, n_rows)
+        are_scales_shared = True
     if not plan.is_calibrated:
         return fit
+    unspent = _unspent(fit, n_rows) if are_scales_shared else 1.0
     outputs = []
     for output, factor in zip(fit.outputs, known.calibration(unspent), strict=True):
         # noise is never more than all that varies
@@ -67,26 +129,24 @@ def calibrated(
     return replace(fit, outputs=tuple(outputs))
 
 
-def _is_telling(plan: RegressionPlan, fit: RegressionFit, n_rows: int) -> bool:
+def _is_telling(plan: RegressionPlan, distinct: Data) -> bool:
     """Whether there are enough rows that vary, of a basis that can do without some of them."""
-    varies = any(output.posterior.target_variance > 0.0 for output in fit.outputs)
+    n_rows, varies = len(distinct.targets), bool(np.ptp(distinct.targets, axis=0).any())
     return varies and n_rows >= plan.tuning.fewest_rows and not plan.basis.needs_all_rows
 
 
-def _rivals(plan: RegressionPlan, fit: RegressionFit) -> Iterator[ScaledBasis]:
-    """Proposals that held-out rows compare with the fit."""
-    if fit.scaled is None:
-        return
+def _rivals(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[ScaledBasis]:
+    """Proposals that held-out rows compare with one."""
     assert plan.learner is not None
-    learnt = fit.scaled.learnt
-    null, *others = plan.simple_proposals(fit.scaled)
+    learnt = scaled.learnt
+    null, *others = plan.simple_proposals(scaled)
     if learnt.kind == "none":
         yield null
     is_single = np.count_nonzero(learnt.spread) == 1
     if is_single and learnt.is_known and isinstance(plan.learner.width, str):
         narrow = plan.tuning.narrow_width
         moved = learnt.moved(learnt.relevance * (narrow / learnt.width))
-        yield fit.scaled._replace(learnt=replace(moved, width=narrow))
+        yield scaled._replace(learnt=replace(moved, width=narrow))
     yield from others
 
 
@@ -97,20 +157,47 @@ def _best(
     distinct: Data,
     rivals: list[ScaledBasis],
 ) -> tuple[RegressionFit, HeldOut]:
-    """Compare the fit with its rivals on the same held-out rows.
+    """Compare a fit with its rivals; return the best, fitted, and its held-out predictions."""
+    known = [_known(output, plan.error_bars) for output in fit.outputs]
+    best, held_out, _ = _compared(plan, fit.scaled, rivals, distinct, known)
+    if best is not fit.scaled:
+        assert best is not None
+        chosen = plan.finish_scales(best, plan.fit_scaled(best, data), data)
+        fit = replace(plan.finish(chosen, data), n_copies=fit.n_copies)
+    return fit, held_out
+
+
+def _known(output: FittedOutput, error_bars: str) -> Known:
+    """Return what widens the error bars of an output, for fits to some of the rows."""
+    if output.novelty is None:
+        return None if output.augmentation is None else (error_bars, None)
+    return error_bars, PriorProcess(output.novelty.kernel, output.novelty.amplitude)
+
+
+def _compared(
+    plan: RegressionPlan,
+    scaled: ScaledBasis | None,
+    rivals: list[ScaledBasis],
+    distinct: Data,
+    known: Sequence[Known],
+) -> Compared:
+    """Compare a proposal with its rivals on the same held-out rows.
 
     The null model stands unless inputs are shown to say something; others must be better by more
     than a standard error.
     """
-    tuning, best = plan.tuning, fit.scaled
+    tuning, best = plan.tuning, scaled
     if len(distinct.targets) > tuning.most_rows:
         some = np.random.RandomState(0).permutation(len(distinct.targets))[: tuning.most_rows]
         distinct = distinct.subset(np.sort(some))
-    folds = folds_of(len(distinct.targets), tuning.folds, tuning.enough_rows)
-    held = _predict_folds(plan, fit, best, distinct, folds)
-    density, first = held.among.log_density(calibrate=plan.is_calibrated), held
+    folds = [
+        Fold.of(distinct, test)
+        for test in folds_of(len(distinct.targets), tuning.folds, tuning.enough_rows)
+    ]
+    held = _predict_folds(plan, best, folds, known)
+    density = held.among.log_density(calibrate=plan.is_calibrated)
     for rival in rivals:
-        other = _predict_folds(plan, fit, rival, distinct, folds)
+        other = _predict_folds(plan, rival, folds, known)
         gains = other.among.log_density(calibrate=plan.is_calibrated) - density
         shown, weight, needed = gains, held.weight, 0.0
         if rival.learnt.kind != "null":
@@ -122,31 +209,26 @@ def _best(
         mean = float(np.average(shown, weights=weight))
         if mean > needed or (mean == needed == 0.0):
             best, held, density = rival, other, density + gains
-    if held is not first:
-        assert best is not None
-        chosen = plan.finish_scales(best, plan.fit_scaled(best, data), data)
-        fit = replace(plan.finish(chosen, data), n_copies=fit.n_copies)
-    return fit, held
+    return Compared(best, held, ())
 
 
 def _predict_folds(
     plan: RegressionPlan,
-    fit: RegressionFit,
     scaled: ScaledBasis | None,
-    data: Data,
-    folds: list[IndexArray],
+    folds: Sequence[Fold],
+    known: Sequence[Known],
 ) -> HeldOut:
     """Predict folds by fits to all other rows, all that was learnt from all rows held."""
     quick, parts = plan.quickened(), []
-    everywhere = np.arange(len(data.targets))
-    for test in folds:
-        train = data.subset(np.setdiff1d(everywhere, test))
-        here = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
-        here = replace(here, scaled=scaled)
-        numbers = range(len(fit.outputs))
+    for train, test, covers in folds:
+        fit = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
+        fit = replace(fit, scaled=scaled)
         with fitting_threads(0.0):
-            outputs = [widened(here, train, number, plan.error_bars, fit) for number in numbers]
-            parts.append(HeldOut.of(outputs, data.subset(test)))
+            outputs = [
+                widened(fit, train, number, *(each or ("plain", None)), covers)
+                for number, each in enumerate(known)
+            ]
+            parts.append(HeldOut.of(outputs, test))
     return HeldOut.joined(parts)
 
 

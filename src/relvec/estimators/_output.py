@@ -12,7 +12,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
-from relvec.error_bars import Augmentation, Novelty, fit_novelty
+from relvec.error_bars import Augmentation, Covers, Novelty, fit_novelty
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
@@ -199,7 +199,12 @@ def finish_output(
 
 
 def widened(
-    fit: RegressionFit, data: Data, number: int, error_bars: str, like: RegressionFit | None = None
+    fit: RegressionFit,
+    data: Data,
+    number: int,
+    error_bars: str,
+    process: PriorProcess | None = None,
+    covers: Covers | None = None,
 ) -> FittedOutput:
     """Return an output of a fit with what widens its error bars away from the training inputs.
 
@@ -213,27 +218,25 @@ def widened(
         Of the output.
     error_bars : {"novelty", "plain", "augmented"}
         How.
-    like : RegressionFit or None
-        A fit to more rows; the process that stands for the unknown away from the data is taken
-        from it, and else fitted to these.
+    process : PriorProcess or None
+        What stands for the unknown away from the data, if it was found already; else it is fitted
+        to these.
+    covers : dict, optional
+        What other fits to the same inputs have in common; see `relvec.error_bars.fit_novelty`.
     """
-    output, known = fit.outputs[number], None if like is None else like.outputs[number]
-    is_bare = known is not None and known.novelty is None and known.augmentation is None
+    output = fit.outputs[number]
     kernel, learnt, falls_back = _away_from(fit, data)
     # below this share of its variance the target holds no signal to be uncertain about
     posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
     has_signal = amplitude > 1e-12 * posterior.target_variance
-    if error_bars == "plain" or is_bare or kernel is None or not has_signal:
+    if error_bars == "plain" or kernel is None or not has_signal:
         return output
     target = data.targets[:, number] if data.statistics is None else None
     if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
         assert target is not None  # estimators see to it
         return _augmented(output, kernel, amplitude, data, target)
-    process = None
-    if known is not None and known.novelty is not None:
-        process = PriorProcess(known.novelty.kernel, known.novelty.amplitude)
-    elif target is not None:
+    if process is None and target is not None:
         process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
     if process is not None:
         kernel, amplitude = process.kernel, max(process.variance, amplitude)
@@ -246,6 +249,7 @@ def widened(
         posterior,
         amplitude,
         falls_back=falls_back,
+        covers=covers,
     )
     return replace(output, novelty=novelty)
 

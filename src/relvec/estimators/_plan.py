@@ -6,6 +6,7 @@ several scales and cross-validation use the same plan with other rows.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from relvec._linalg import fitting_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
-from relvec.estimators._calibrate import calibrated
+from relvec.estimators._calibrate import calibrated, compared_first
 from relvec.estimators._held_out import HeldOut, distinct_rows
 from relvec.estimators._length_scale_choice import choose_scales
 from relvec.estimators._length_scales import ScaledBasis, find_kernel, other_columns
@@ -30,6 +31,7 @@ from relvec.estimators._output import FittedOutput, RegressionFit, finish_output
 from relvec.estimators._refine import refine_scales
 from relvec.learning import LengthScaleLearner
 from relvec.learning.length_scale_uncertainty import measure_scales
+from relvec.learning.prior_process import PriorProcess
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import FlatPrior, Prior, resolve_prior
 from relvec.solvers import (
@@ -127,7 +129,11 @@ class Plan(ABC, Generic[AnyFit]):
         """Fit the basis as it is, or with the scales that are learnt for it."""
         if self.learner is None:
             return self.conclude(self.finish(self.fit(self.basis, data), data), data)
-        scaled, fit, held_out = choose_scales(self, self.learn(data), data)
+        return self.settle(self.learn(data), data)
+
+    def settle(self, proposals: list[ScaledBasis], data: Data) -> AnyFit:
+        """Fit the best of several proposals of scales."""
+        scaled, fit, held_out = choose_scales(self, proposals, data)
         fit = self.finish(self.finish_scales(scaled, fit, data), data)
         return self.conclude(fit, data, held_out)
 
@@ -257,11 +263,26 @@ class RegressionPlan(Plan[RegressionFit]):
                 )
         return RegressionFit(bound, tuple(outputs), tuple(problems), all_moments[0].n_fetched)
 
-    def finish(self, fit: RegressionFit, data: Data) -> RegressionFit:
-        """Widen the error bars away from the data."""
-        numbers = range(len(fit.outputs))
+    def settle(self, proposals: list[ScaledBasis], data: Data) -> RegressionFit:
+        """Fit the best of several proposals; of one and its rivals, held-out rows tell it first."""
+        first = compared_first(self, proposals[0], data) if len(proposals) == 1 else None
+        if first is None:
+            return super().settle(proposals, data)
+        scaled, held_out, processes = first
+        assert scaled is not None
+        fit = self.finish_scales(scaled, self.fit_scaled(scaled, data), data)
+        fit = self.finish(fit, data, processes)
+        return calibrated(self, fit, data, held_out, are_scales_shared=True)
+
+    def finish(
+        self, fit: RegressionFit, data: Data, processes: Sequence[PriorProcess | None] = ()
+    ) -> RegressionFit:
+        """Widen the error bars away from the data, by `processes` if they are known."""
+        each = itertools.zip_longest(range(len(fit.outputs)), processes)
         with fitting_threads(0.0):  # few rows and inputs stand for all
-            outputs = tuple(widened(fit, data, number, self.error_bars) for number in numbers)
+            outputs = tuple(
+                widened(fit, data, number, self.error_bars, known) for number, known in each
+            )
         return replace(fit, outputs=outputs)
 
     def moments(self, bound: BoundBasis, data: Data) -> Sequence[Moments]:

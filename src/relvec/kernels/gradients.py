@@ -154,7 +154,9 @@ def _slopes(
         return "", None
     rate = answer_of(kernel, "rate")
     if rate is not None:
-        return measure, E * (kernel_block(kernel, X, Z) if values is None else values) * -rate
+        slopes = E * (kernel_block(kernel, X, Z) if values is None else values)
+        slopes *= -rate
+        return measure, slopes
     slope = answer_of(kernel, "slope")
     return measure, None if slope is None else slope(X, Z, E)
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import chdtri
 
+from relvec._linalg import tridiagonal, tridiagonal_terms
 from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block
 from relvec.learning.learnt import LearntLengthScales
@@ -54,6 +56,8 @@ class PriorProcessTuning:
 
 
 _TUNING = PriorProcessTuning()
+_UNDEFINED = 1e30
+"""Minus the log evidence where there is none."""
 
 
 def fit_prior_process(
@@ -114,13 +118,17 @@ def fit_prior_process(
         n_free = min(max(n_raised, 1), tuning.most_free)
         return 0.5 * float(chdtri(n_free, 1.0 - tuning.confidence))
 
-    best, low = profile.evaluate(floored(-math.inf))[0], first
+    @cache
+    def evaluate(log_floor: float) -> tuple[float, float]:
+        return profile.evaluate(floored(log_floor))
+
+    best, low = at(-math.inf)[0], first
     # a floor under hundreds of inputs may outweigh the scales of a few at once
-    while (value := profile.evaluate(floored(low))[0]) < best - allowed_loss(low):
+    while (value := at(low)[0]) < best - allowed_loss(low):
         low, step = low - 2.0, 2.0
     best, log_floor = max(best, value), low + step
     while log_floor <= last:
-        value = profile.evaluate(floored(log_floor))[0]
+        value = at(log_floor)[0]
         best = max(best, value)
         if value >= best - allowed_loss(log_floor):
             low = log_floor
@@ -130,10 +138,9 @@ def fit_prior_process(
     high = low + step
     for _ in range(tuning.bisections):
         middle = 0.5 * (low + high)
-        is_allowed = profile.evaluate(floored(middle))[0] >= best - allowed_loss(middle)
+        is_allowed = at(middle)[0] >= best - allowed_loss(middle)
         low, high = (middle, high) if is_allowed else (low, middle)
-    chosen = floored(low)
-    return PriorProcess(chosen, profile.evaluate(chosen)[1])
+    return PriorProcess(floored(low), at(low)[1])
 
 
 class _Profile:
@@ -150,23 +157,27 @@ class _Profile:
     def evaluate(self, kernel: Any) -> tuple[float, float]:
         """Return the log evidence, and the variance of the signal."""
         values = kernel_block(kernel, self.X, self.X)
-        covariance = values * np.multiply.outer(self.root, self.root)
+        covariance = values * np.multiply.outer(self.root, self.root).T
         # an intercept of flat prior leaves what is orthogonal to the constant
         constant = self.root / np.linalg.norm(self.root)
         along = covariance @ constant
-        covariance -= np.multiply.outer(constant, along)
-        covariance -= np.multiply.outer(along - constant * (constant @ along), constant)
-        eigenvalues, vectors = np.linalg.eigh(covariance)
-        eigenvalues = np.maximum(eigenvalues, 0.0)
-        squared, n = np.square(self.target @ vectors), self.n_contrasts
+        covariance -= np.multiply.outer(along, constant).T
+        covariance -= np.multiply.outer(constant, along - constant * (constant @ along)).T
+        diagonal, beside, target = tridiagonal(covariance, self.target)
+        n = self.n_contrasts
+
+        def terms(log_signal: float) -> tuple[float, float] | None:
+            signal = math.exp(log_signal)
+            return tridiagonal_terms(1.0 + signal * diagonal, signal * beside, target)
 
         def loss(log_signal: float) -> float:
-            ratio = 1.0 + math.exp(log_signal) * eigenvalues
-            quadratic = float((squared / ratio).sum())
-            return 0.5 * (n * math.log(quadratic / n) + float(np.log(ratio).sum()))
+            found = terms(log_signal)
+            if found is None:  # not a covariance
+                return _UNDEFINED
+            return 0.5 * (n * math.log(found[0] / n) + found[1])
 
         end = minimize_scalar(loss, bounds=Process.signal_bounds, method="bounded")
-        signal = math.exp(end.x)
-        noise = float((squared / (1.0 + signal * eigenvalues)).sum()) / n
+        found = terms(end.x)
+        noise = 0.0 if found is None else found[0] / n
         typical = float(np.average(values.diagonal(), weights=self.root**2))
-        return -float(end.fun), signal * noise * typical * self.unit**2
+        return -float(end.fun), math.exp(end.x) * noise * typical * self.unit**2

@@ -21,7 +21,13 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from relvec._linalg import cholesky, inverse_from_cholesky, log_det_cholesky, solve_lower
+from relvec._linalg import (
+    cholesky,
+    log_det_cholesky,
+    lower_inverse,
+    solve_cholesky,
+    solve_lower,
+)
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.kernels import (
     kernel_block,
@@ -90,6 +96,7 @@ class Process:
         self.targets = _standardised(targets, self.weight) * root[:, None]
         self.is_empty = self.targets.shape[1] == 0 or self.n_contrasts < 2.0
         self.root = root if self.weighs_covariance else np.ones(len(X))
+        self.is_weighted = bool((self.root != 1.0).any())
         self.explicit: Matrix | None = None
         columns = _NONE if explicit is None else _standardised(explicit, self.weight)
         if columns.size:
@@ -134,12 +141,14 @@ class Process:
             kernel = kernel.clone_with_theta(theta)
         inputs = scaled_inputs(kernel, scale, self.X)
         values = kernel_block(kernel, inputs, inputs)
+        # symmetric matrices, all in Fortran order: passes over mixed orders take twice as long
         weighting: Matrix | float = math.exp(log_signal)
-        if self.weighs_covariance:
-            weighting = np.multiply.outer(self.root * weighting, self.root)
+        if self.weighs_covariance and self.is_weighted:
+            weighting = np.multiply.outer(self.root * weighting, self.root).T
         covariance = values * weighting
         covariance.flat[:: len(covariance) + 1] += self.noise
-        covariance += self.intercept_variance
+        if self.intercept_variance:
+            covariance += self.intercept_variance
         if self.explicit is not None:
             covariance += math.exp(log_explicit) * self.explicit
         found = self._evidence(covariance, slopes)
@@ -161,12 +170,17 @@ class Process:
         )
 
     def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
-        """Log evidence, and on request its derivative in the entries of the covariance."""
+        """Log evidence, and on request its derivative in the entries of the covariance.
+
+        The derivative is to be summed against symmetric matrices: the one of an entry below the
+        diagonal may stand for both of its kind. The covariance is overwritten.
+        """
         root, n, n_targets = self.root, self.n_contrasts, self.targets.shape[1]
-        factor = cholesky(np.asfortranarray(covariance))
+        factor = cholesky(np.asfortranarray(covariance), overwrite=True)
         if factor is None:
             return None
-        white = solve_lower(factor, np.column_stack([root, self.targets]))
+        both = np.asfortranarray(np.column_stack([root, self.targets]))
+        white = solve_lower(factor, both)
         total = float(white[:, 0] @ white[:, 0])
         along = white[:, 0] @ white[:, 1:]
         quadratic = np.einsum("ij,ij->j", white[:, 1:], white[:, 1:]) - along**2 / total
@@ -177,12 +191,11 @@ class Process:
         value = -0.5 * (fit + n_targets * log_det)
         if not slopes:
             return value, None
-        inverse = inverse_from_cholesky(factor)
-        ones = inverse @ root
-        inverse -= np.multiply.outer(ones / total, ones)
-        solved = inverse @ self.targets
-        E = (n / quadratic * solved) @ solved.T - n_targets * inverse
-        E *= 0.5
+        solved = solve_cholesky(factor, both)
+        solved[:, 1:] -= np.multiply.outer(solved[:, 0], along / total)
+        share = np.concatenate([[n_targets / total], n / quadratic])
+        E = (solved @ (0.5 * share * solved).T).T
+        E -= lower_inverse(factor, float(n_targets))
         return value, E
 
     def _scale_slopes(

@@ -276,7 +276,7 @@ class LazyMoments(Moments):
             return self._identity(index, index)
         slots = self._known.slot[index]
         if (slots >= 0).all():
-            return self._known.rows[np.ix_(slots, index)]
+            return self._known.rows[slots[:, None], index]
         return gram_of_rows(np.ascontiguousarray(self.unit(index)))
 
     def _identity(self, index: IndexArray, others: IndexArray) -> Matrix:

@@ -263,10 +263,10 @@ class _Climb:
         if len(active) < 2:
             return False
         self.moments.fetch(active)
-        alike = np.abs(np.triu(self.moments.gram(active), 1))
-        pairs = np.argwhere(alike > 1.0 - self.tuning.copy_tolerance)
-        if not len(pairs):
+        alike = np.abs(self.moments.gram(active)) > 1.0 - self.tuning.copy_tolerance
+        if np.count_nonzero(alike) == np.count_nonzero(alike.diagonal()):
             return False
+        pairs = np.argwhere(np.triu(alike, 1))
         variance, kept = np.exp(-self.theta), np.ones(len(active), dtype=bool)
         for first, second in pairs:
             if kept[first] and kept[second]:

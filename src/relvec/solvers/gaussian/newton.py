@@ -214,7 +214,7 @@ def _find_survivors(
             downdate_shrinkage(prior.penalty, shrunk, covariance, lam, a)
         mean -= a * (mean[worst] / root)
         mean[worst] = 0.0
-        covariance -= np.multiply.outer(a, a)
+        covariance -= a[:, None] * a
         variance = np.where(alive, covariance.diagonal(), 1.0)
     return alive, False
 
@@ -225,17 +225,18 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
     Every log precision is measured in units of its own curvature, so that one shift serves
     precisions of very different curvatures, and some shift always does.
     """
-    if not np.isfinite(hessian).all():
-        raise FloatingPointError("the curvature of the evidence is not finite")
     unit = 1.0 / np.sqrt(np.maximum(np.abs(hessian.diagonal()) + np.abs(gradient), 1e-8))
-    scaled = hessian * np.multiply.outer(unit, unit)
+    scaled = hessian * unit
+    scaled *= unit[:, None]
     shift = 0.0
     while True:
-        factor = shifted_cholesky(scaled.T, np.full(len(unit), shift))
+        factor = shifted_cholesky(scaled, shift)
         if factor is not None:
             pivots = factor.diagonal()
             if pivots.min() ** 2 > 1e-10 * pivots.max() ** 2:
                 break
+        if not shift and not np.isfinite(hessian).all():
+            raise FloatingPointError("the curvature of the evidence is not finite")
         shift = 3.0 * shift or 0.1
     step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
@@ -263,8 +264,8 @@ def _newton_step(
         covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
     )
     # A precision at its bound is stationary when the objective wants it further out.
-    held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
-    if held.any():
+    if len(theta) and (theta.min() <= THETA_MIN or theta.max() >= THETA_MAX):
+        held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
         gradient[held] = 0.0
         hessian[held] = hessian[:, held] = 0.0
         hessian[held, held] = 1.0
@@ -279,7 +280,7 @@ def _newton_step(
     if -slope < rounding:
         return None, steepest, True
     for _ in range(tuning.max_backtracks):
-        trial_theta = np.clip(theta + length * step, THETA_MIN, THETA_MAX)
+        trial_theta = np.minimum(np.maximum(theta + length * step, THETA_MIN), THETA_MAX)
         trial = evaluate(point.gram, point.correlation, trial_theta, point.objective)
         if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + rounding:
             return trial, steepest, False
@@ -324,9 +325,10 @@ def maximise(
     while True:
         alive, many = _find_survivors(point, charge, bulk)
         if alive is not None:
-            gram, correlation = point.gram[np.ix_(alive, alive)], point.correlation[alive]
-            objective = point.objective.subset(np.flatnonzero(alive))
-            smaller = evaluate_raised(gram, correlation, point.theta[alive], objective)
+            left = np.flatnonzero(alive)
+            gram, correlation = point.gram[left[:, None], left], point.correlation[left]
+            objective = point.objective.subset(left)
+            smaller = evaluate_raised(gram, correlation, point.theta[left], objective)
             if many and smaller.cost > point.cost:
                 bulk = len(kept)  # too many: one by one from now on
                 continue

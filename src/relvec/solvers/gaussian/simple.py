@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Vector
@@ -23,6 +20,8 @@ __all__ = ["NullSolver", "RidgeSolver"]
 
 LOG_LAM = (-34.0, 20.0)
 """Of the common precision in units of the noise: atoms are free below, and absent above."""
+GRID, TOLERANCE = 55, 1e-2
+"""Points of a grid of log precisions, and the width of the last one."""
 
 
 class NullSolver(BaseEstimator):
@@ -87,21 +86,23 @@ class RidgeSolver(BaseEstimator):
         if not len(active) or not moments.target_ss > 0.0 or moments.n_effective < 1.0:
             return NullSolver().solve(problem)
         values, vectors = np.linalg.eigh(moments.gram(active))
-        values, along = np.maximum(values, 0.0), moments.correlation[active] @ vectors
-        floor = NOISE_FLOOR * moments.target_ss
-
-        def terms(log_lam: float) -> tuple[float, float]:
-            shifted = values + math.exp(log_lam)
-            quadratic = moments.target_ss - float((along**2 / shifted).sum())
-            log_det = float(np.log(shifted).sum()) - len(values) * log_lam
-            return max(quadratic, floor), log_det
-
-        def loss(log_lam: float) -> float:
-            return -gaussian_objective(moments.n_effective, *terms(log_lam), problem.noise_variance)
-
-        end = minimize_scalar(loss, bounds=LOG_LAM, method="bounded", options={"xatol": 1e-3})
-        log_lam = np.full(len(active), float(end.x))
-        return _solution(problem, "ridge", active, log_lam, *terms(end.x))
+        values = np.maximum(values, 0.0)
+        squared = np.square(moments.correlation[active] @ vectors)
+        floor, n = NOISE_FLOOR * moments.target_ss, moments.n_effective
+        (low, high), noise = LOG_LAM, problem.noise_variance
+        while True:  # a grid, and a finer one between the neighbours of its best point
+            grid = np.linspace(low, high, GRID)
+            shifted = values + np.exp(grid)[:, None]
+            quadratic = np.maximum(moments.target_ss - (squared / shifted).sum(axis=1), floor)
+            log_det = np.log(shifted).sum(axis=1) - len(values) * grid
+            fit = n * np.log(quadratic) if noise is None else quadratic / noise
+            best = int(np.argmin(fit + log_det))
+            if high - low < TOLERANCE:
+                break
+            low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, GRID - 1)])
+        log_lam = np.full(len(active), grid[best])
+        terms = float(quadratic[best]), float(log_det[best])
+        return _solution(problem, "ridge", active, log_lam, *terms)
 
 
 def _solution(

@@ -84,8 +84,9 @@ def dense_start(
         change = float(np.abs(update - theta)[kept].max())
         theta = np.clip(update[kept], THETA_MIN, THETA_MAX)
         if not kept.all():
-            active, correlation = active[kept], correlation[kept]
-            gram = gram[np.ix_(kept, kept)]
+            left = np.flatnonzero(kept)
+            active, correlation = active[left], correlation[left]
+            gram = gram[left[:, None], left]
         if change < 1e-2:
             break
     return State(active, theta)
@@ -102,7 +103,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
         shrunk = prior.penalty * variance - others
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
-    gamma = np.clip(1.0 - point.lam * variance, 1e-15, 1.0)
+    gamma = np.minimum(np.maximum(1.0 - point.lam * variance, 1e-15), 1.0)
     noise = objective.noise_at(point)
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point(point.theta, noise)
