@@ -122,13 +122,13 @@ def fit_prior_process(
     def evaluate(log_floor: float) -> tuple[float, float]:
         return profile.evaluate(floored(log_floor))
 
-    best, low = at(-math.inf)[0], first
+    best, low = evaluate(-math.inf)[0], first
     # a floor under hundreds of inputs may outweigh the scales of a few at once
-    while (value := at(low)[0]) < best - allowed_loss(low):
+    while (value := evaluate(low)[0]) < best - allowed_loss(low):
         low, step = low - 2.0, 2.0
     best, log_floor = max(best, value), low + step
     while log_floor <= last:
-        value = at(log_floor)[0]
+        value = evaluate(log_floor)[0]
         best = max(best, value)
         if value >= best - allowed_loss(log_floor):
             low = log_floor
@@ -138,9 +138,9 @@ def fit_prior_process(
     high = low + step
     for _ in range(tuning.bisections):
         middle = 0.5 * (low + high)
-        is_allowed = at(middle)[0] >= best - allowed_loss(middle)
+        is_allowed = evaluate(middle)[0] >= best - allowed_loss(middle)
         low, high = (middle, high) if is_allowed else (low, middle)
-    return PriorProcess(floored(low), at(low)[1])
+    return PriorProcess(floored(low), evaluate(low)[1])
 
 
 class _Profile:
