@@ -131,10 +131,10 @@ class Novelty:
     ``rho = (r - offset)+ / (1 - offset)`` is the share that error bars count, and ``tau = (r -
     known)+ / (1 - known)``, which is zero at all training inputs, the share by which an input is
     beyond them. If predictions fall back to a `centre`, the mean ``s`` and variance ``v`` of the
-    sparse model become, with ``d = s - centre`` and ``pi = d^4 / (d^4 + 4 amplitude^2)``, which
-    says how implausible that is::
+    sparse model become, with ``d = s - centre``, ``pi = d^4 / (d^4 + 4 amplitude^2)``, which says
+    how implausible that is, and ``absurd = d^4 / (d^4 + 16^4 amplitude^2)``::
 
-        omega    = tau (1 - known^8) pi
+        omega    = tau (1 - known^8 (1 - absurd)) pi
         mean     = s - omega d
         variance = (1 - rho) (v + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
 
@@ -218,8 +218,10 @@ class Novelty:
         # how far away in units of the process; beyond 1e50 of them it does not matter how far
         ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
-        # where training inputs are as novel as any, novelty says nothing against a mean
-        telling = 1.0 - self.known**8
+        # where training inputs are as novel as any, novelty says nothing against a mean, unless
+        # that is so far from all targets that nothing else need be said
+        absurd = ratio**2 / (128.0**2 + ratio**2)
+        telling = 1.0 - self.known**8 * (1.0 - absurd)
         pull = telling * _beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
             1.0 - pull

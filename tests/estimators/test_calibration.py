@@ -384,3 +384,14 @@ def test_coverage_of_new_targets(model):
         low, high = model.predict_interval(X_new, 0.95).T
         coverage.append(np.mean((low <= y_new) & (y_new <= high)))
     assert 0.925 <= np.mean(coverage) <= 0.98
+
+
+def test_few_values_that_meet_again_are_no_copies():
+    """Booleans of three inputs and a target: few different rows of forty, all of them genuine."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) > 0.0
+    y = X[:, 0] ^ (rng.random(40) < 0.2)
+    RVMRegressor().fit(X, y)  # warnings are errors
+    with pytest.warns(UserWarning, match="Rows are repeated: each stands 4 times"):
+        # continuous targets do not meet by chance
+        RVMRegressor().fit(np.tile(X, (4, 1)), np.tile(y + 0.1 * rng.normal(size=40), 4))

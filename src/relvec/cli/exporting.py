@@ -35,12 +35,6 @@ def export_command(console: CommandConsole, path: str, output: str) -> None:
     model = copy.copy(stored.model)
     model.feature_names_in_ = np.array(heads, dtype=object)
     options: dict[str, Any] = {"name": _identifier(output)} if suffix == ".c" else {}
-    if getattr(model, "model_kind_", None) == "linear":
-        options["std"] = False
-        console.note(
-            "The model became linear in all columns: the program has its predictions, but not its "
-            "error bars."
-        )
     with replacing(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
     if rules:

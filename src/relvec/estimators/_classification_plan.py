@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from relvec._linalg import fitting_threads
 from relvec._typing import Vector
@@ -100,8 +99,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
 
     def fit(self, basis: Basis, data: Data) -> ClassificationFit:
         """Fit one model for two classes or for all, or one for each class against the rest."""
-        random_state = check_random_state(self.random_state)
-        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
+        bound = self.bound(basis, data)
         n_classes = max(2, data.targets.shape[1])
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
             dictionary = self._stored(bound.dictionary, data.X)

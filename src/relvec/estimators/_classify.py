@@ -18,7 +18,7 @@ from relvec.estimators._class_model import ClassModelAverage
 from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import read_weight, validate_inputs
+from relvec.estimators._inputs import read_weight, validate_inputs, warn_of_weights
 from relvec.estimators._length_scales import expose_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._plan import Data, monitor_of, resolve_shared
@@ -82,6 +82,7 @@ class BaseSparseBayesClassifier(
         check_classification_targets(y)
         y = np.asarray(y)
         weight = None if sample_weight is None else read_weight(sample_weight, X)
+        warn_of_weights(weight, stacklevel=4)
         options: Any = self
         if options.class_weight is not None:
             weight = _with_class_weights(options.class_weight, y, weight)

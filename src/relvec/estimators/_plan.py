@@ -24,6 +24,7 @@ from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._calibrate import calibrated, compared_first
 from relvec.estimators._held_out import HeldOut, distinct_rows
+from relvec.estimators._inputs import check_range
 from relvec.estimators._length_scale_choice import choose_scales
 from relvec.estimators._length_scales import ScaledBasis, find_kernel, other_columns
 from relvec.estimators._options import check_options
@@ -155,6 +156,16 @@ class Plan(ABC, Generic[AnyFit]):
             )
         return list(map(partial(ScaledBasis, self.basis, place, kernel), proposals))
 
+    def bound(self, basis: Basis, data: Data) -> BoundBasis:
+        """Return a basis bound to the rows, whose atoms are of a size that can be squared."""
+        random_state = check_random_state(self.random_state)
+        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
+        n_atoms = bound.dictionary.shape[1]
+        if n_atoms:
+            some = np.unique(np.linspace(0, n_atoms - 1, 8).astype(np.intp))
+            check_range("X", bound.dictionary.columns(some), of="The basis bound to X")
+        return bound
+
     @abstractmethod
     def fit(self, basis: Basis, data: Data) -> AnyFit:
         """Fit a basis to some rows."""
@@ -239,8 +250,7 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit every target on the shared dictionary."""
-        random_state = check_random_state(self.random_state)
-        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
+        bound = self.bound(basis, data)
         outputs, problems = [], []
         with fitting_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.moments(bound, data)

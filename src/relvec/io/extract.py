@@ -201,14 +201,6 @@ class _Units:
         return Table(inputs, shift, given, vectors)
 
 
-def _is_same_function(one: KernelProfile, other: KernelProfile) -> bool:
-    """Whether two kernels differ in scales and variance only."""
-    if (one.name, one.measure) != (other.name, other.measure):
-        return False
-    numbers = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0])
-    return np.array_equal(one.value(numbers, np), other.value(numbers, np))
-
-
 def _are_equal(one: Cover, other: Cover) -> bool:
     pairs = zip((*one.table, one.cholesky), (*other.table, other.cholesky), strict=True)
     return all(np.array_equal(left, right) for left, right in pairs)
@@ -235,7 +227,7 @@ class _Writer:
         self._end_table()
         before = self.profile
         self._start(atoms)
-        assert _is_same_function(before, self.profile)
+        assert self.profile.is_same_function(before)
 
     def _end_table(self) -> None:
         if not self.rows:
@@ -287,18 +279,19 @@ class _Writer:
         return len(self.covers) - 1
 
     def _cover(self, novelty: Novelty) -> Cover:
-        """Pivots, in units of a kernel that differs from that of the model in its scales only."""
+        """Pivots, in units of their kernel; covers differ in its scales only."""
         profile = read_kernel(novelty.kernel)
-        if not profile.is_stationary or not _is_same_function(profile, self.profile):
+        if not profile.is_stationary:
             raise ExportError(
-                f"error bars with the kernel {novelty.kernel!r} cannot be exported next to a model "
-                f"with the kernel {self.profile.name!r}; export without error bars (std=False), or "
-                'fit with error_bars="plain".'
+                f"error bars with the kernel {novelty.kernel!r}, in which not only differences of "
+                "inputs matter, cannot be exported; export without error bars (std=False), or fit "
+                'with error_bars="plain".'
             )
+        assert not self.covers or profile.is_same_function(self.covers[0].profile)
         inputs, factor = self.units.used(profile)
         at_zero = profile.value(np.zeros(1), np)[0]  # correlations are relative to it
         table = self.units.table(novelty.pivots[:, inputs], inputs, factor, profile)
-        return Cover(table, novelty._factor * at_zero)
+        return Cover(table, novelty._factor * at_zero, profile)
 
     def _single(
         self,

@@ -84,6 +84,13 @@ class KernelProfile:
         """Whether only differences of inputs matter."""
         return self.measure != "product"
 
+    def is_same_function(self, other: KernelProfile) -> bool:
+        """Whether two kernels differ in scales and variance only."""
+        if (self.name, self.measure) != (other.name, other.measure):
+            return False
+        numbers = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0])
+        return np.array_equal(self.value(numbers, np), other.value(numbers, np))
+
     def compare(self, left: Any, right: Any) -> Any:
         """Return the number for all rows of two arrays that were multiplied by the factor."""
         if self.measure == "product":

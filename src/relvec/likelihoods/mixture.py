@@ -79,9 +79,7 @@ class MixturePrediction:
     def cdf(self, target: ArrayLike) -> Vector:
         """Probability that a new target is no larger."""
         rows = np.asarray(target, float)[..., None]
-        # far below distributions of huge means SciPy's functions give up: nothing is there
-        each = np.nan_to_num(self.distribution(self._nodes).cdf(rows), nan=0.0)
-        result: Vector = each @ self._shares
+        result: Vector = self.distribution(self._nodes).cdf(rows) @ self._shares
         return result
 
     def quantile(self, level: float) -> Vector:
@@ -94,7 +92,7 @@ class MixturePrediction:
         is_whole, least = hasattr(each.dist, "pmf"), float(each.dist.a)
         if is_whole:
             low = low - 1.0
-        for _ in range(200):
+        for _ in range(1200):  # from any number to its neighbour
             middle = 0.5 * (low + high)
             if is_whole:
                 middle = np.floor(middle)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, ndtr, ndtri, xlog1py
 from scipy.stats import poisson
 
 from relvec._typing import ArrayLike, Matrix, Vector
@@ -89,6 +89,62 @@ class Poisson(Likelihood):
             )
         return BoundPoisson(self, *rows)
 
-    def distribution(self, f: Matrix) -> Any:
+    def distribution(self, f: Matrix) -> Counts:
         """Return the distribution of counts at log rates."""
-        return poisson(np.exp(np.minimum(f, 41.0)))  # more is beyond whole numbers
+        return Counts(np.exp(np.minimum(f, 350.0)))  # squares of more leave the range of numbers
+
+
+class Counts:
+    """Counts of events at given rates, of any size, with the methods of `scipy.stats.poisson`.
+
+    Those of SciPy give up, or lose all digits, from rates of about 1e12. Far below that the
+    expansion around a normal distribution (Edgeworth, Cornish and Fisher) is as good. Averages of
+    probabilities over latent values are right up to rates of 1e22, which say more of the latent
+    value than floating-point numbers can.
+    """
+
+    dist = poisson
+    HUGE = 1e8
+    """Rate from which the expansion is used: its error is about the inverse of that."""
+
+    def __init__(self, rate: Any) -> None:
+        self.rate = np.asarray(rate, dtype=np.float64)
+        self._is_huge = self.rate > self.HUGE
+        self._moderate = np.minimum(self.rate, self.HUGE)
+
+    def _joined(self, moderate: Any, huge: Any) -> Any:
+        return np.where(self._is_huge, huge, moderate)
+
+    def mean(self) -> Any:
+        """Rate."""
+        return self.rate
+
+    def var(self) -> Any:
+        """Rate, once more."""
+        return self.rate
+
+    def cdf(self, count: Any) -> Any:
+        """Probability of no more than so many."""
+        root = np.sqrt(self.rate)
+        z = np.clip((count - self.rate + 0.5) / root, -40.0, 40.0)
+        skew = np.exp(-0.5 * z**2) * (z**2 - 1.0) / (6.0 * root * math.sqrt(2.0 * math.pi))
+        return self._joined(poisson.cdf(count, self._moderate), np.clip(ndtr(z) - skew, 0.0, 1.0))
+
+    def ppf(self, level: float) -> Any:
+        """Smallest count with this probability of no more."""
+        z = float(ndtri(level))
+        huge = np.floor(self.rate + z * np.sqrt(self.rate) + (z**2 - 1.0) / 6.0 + 0.5)
+        return self._joined(poisson.ppf(level, self._moderate), huge)
+
+    def logpmf(self, count: Any) -> Any:
+        """Log probability; of huge rates by Stirling's formula, without its cancellations."""
+        away = np.maximum((count - self.rate) / self.rate, -1.0)
+        ratio = xlog1py(1.0 + away, away) - away
+        huge = -self.rate * ratio - 0.5 * np.log(2.0 * np.pi * np.maximum(count, 1.0))
+        return self._joined(poisson.logpmf(count, self._moderate), huge)
+
+    def rvs(self, size: Any, random_state: Any) -> Any:
+        """Draw counts."""
+        moderate = poisson.rvs(self._moderate, size=size, random_state=random_state)
+        normal = random_state.normal(size=size)
+        return self._joined(moderate, np.rint(self.rate + np.sqrt(self.rate) * normal))

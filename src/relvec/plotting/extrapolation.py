@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice, check_integer
 from relvec._compat import optional
@@ -32,6 +34,7 @@ from relvec.plotting._axes import (
     tone,
 )
 from relvec.plotting._checks import check_coverage, check_finite, check_line
+from relvec.plotting._class_rows import ClassRows
 from relvec.plotting._style import DATA, INK, MODEL, OTHER
 
 __all__ = ["ExtrapolationDisplay", "ExtrapolationMap"]
@@ -67,6 +70,8 @@ class ExtrapolationMap:
     mean: Vector | None = None
     std: Vector | None = None
     """Predictions on the grid, of one input."""
+    probability: np.ndarray | None = None
+    """Of each class on the grid, with one more axis than `share`."""
 
 
 class ExtrapolationDisplay:
@@ -79,16 +84,26 @@ class ExtrapolationDisplay:
     predictions that are far from all targets are drawn to their mean. Rows that are more beyond
     the data than among them stand out.
 
+    Of a classifier probabilities are drawn in place of means: over one input those of the classes,
+    as lines on the map over two inputs where they are equal, and of any number of inputs those of
+    new rows against their share. To the right they go over to the shares of the classes. Of two
+    classes the second is drawn; of several new rows have the colour of the most probable one.
+
     Use `from_estimator` to make one.
 
     Parameters
     ----------
     share : array-like of shape (n_new,)
         How far new rows are beyond the training inputs, from 0 to 1.
-    mean, std : array-like of shape (n_new,)
+    mean, std : array-like of shape (n_new,), optional
         Predictions of new targets, and their standard deviations.
+    probability : array-like of shape (n_new, n_classes), optional
+        Of each class, in place of both.
+    classes : sequence of labels, optional
+        What to call the classes; counted by default.
     y_new : array-like of shape (n_new,), optional
-        What was observed, drawn as crosses.
+        What was observed, drawn as crosses: of two classes at 0 and 1; of several where it is not
+        the most probable class, at the probability and in the colour of that observed.
     inputs : ExtrapolationMap, optional
         The surroundings of the rows, of models with one input or two.
     target_name : str, default="y"
@@ -100,9 +115,9 @@ class ExtrapolationDisplay:
     ax_ : matplotlib Axes
     is_beyond_ : ndarray of shape (n_new,)
         Which new rows are more beyond the training inputs than among them.
-    near_, far_ : matplotlib Line2D or None
+    near_, far_ : matplotlib artists or None
         New rows among the training inputs, and beyond them.
-    observed_, training_ : matplotlib Line2D or None
+    observed_, training_ : matplotlib artists or None
     surface_ : matplotlib QuadContourSet, QuadMesh or None
         Of the share, over inputs.
     colorbar_ : matplotlib Colorbar or None
@@ -122,14 +137,26 @@ class ExtrapolationDisplay:
     >>> display = ExtrapolationDisplay.from_estimator(model, X, [[1.5], [4.0], [9.0]])
     >>> display.is_beyond_
     array([False, False,  True])
+
+    Of a classifier, whose probabilities go over to the shares of the classes:
+
+    >>> from relvec import RVMClassifier
+    >>> from relvec.datasets import make_snake
+    >>> X, y = make_snake(100, random_state=0)
+    >>> model = RVMClassifier(gamma=1.0).fit(X, y)
+    >>> display = ExtrapolationDisplay.from_estimator(model, X, [[0.0, 0.0], [9.0, 9.0]])
+    >>> display.probability.round(1)[1], display.is_beyond_
+    (array([0.5, 0.5]), array([False,  True]))
     """
 
     def __init__(
         self,
         share: ArrayLike,
-        mean: ArrayLike,
-        std: ArrayLike,
+        mean: ArrayLike | None = None,
+        std: ArrayLike | None = None,
         *,
+        probability: ArrayLike | None = None,
+        classes: Any = None,
         y_new: ArrayLike | None = None,
         inputs: ExtrapolationMap | None = None,
         target_name: str = "y",
@@ -140,12 +167,18 @@ class ExtrapolationDisplay:
             raise ValueError("share is empty: there is no new row to draw.")
         if not ((self.share >= 0.0) & (self.share <= 1.0)).all():
             raise ValueError("share must be between 0 and 1; some values are not.")
+        self.inputs, self.target_name = inputs, target_name
+        self.probability = self._classes = None
+        if probability is not None:
+            self._classes = ClassRows.checked(probability, classes, y_new, n)
+            self.probability, self.y_new = self._classes.probability, self._classes.y
+            return
+        if mean is None or std is None:
+            raise ValueError("mean and std are needed, or probability of a classifier.")
         self.mean = check_line("mean", mean, n, "share")
         self.std = check_line("std", std, n, "share")
         self.y_new = None if y_new is None else check_line("y_new", y_new, n, "share")
         check_finite("mean", self.mean)
-        self.inputs = inputs
-        self.target_name = target_name
 
     @classmethod
     def from_estimator(
@@ -165,7 +198,7 @@ class ExtrapolationDisplay:
 
         Parameters
         ----------
-        estimator : regressor
+        estimator : regressor or classifier
             Fitted, with kernels that decay and ``error_bars="novelty"``, as by default.
         X : array-like of shape (n_samples, n_features)
             Training inputs.
@@ -187,9 +220,10 @@ class ExtrapolationDisplay:
         display : ExtrapolationDisplay
         """
         count = check_integer("grid_resolution", grid_resolution, minimum=2)
-        mean, std, _ = predicted(estimator, X_new, cls.__name__)
+        has_classes = is_classifier(estimator)
+        answers = _answers(estimator, X_new, cls.__name__)
         share = extrapolation_of(estimator, X_new)
-        if share is None or std is None:
+        if share is None or any(each is None for each in answers.values()):
             raise ValueError(
                 f"{type(estimator).__name__} cannot tell which inputs are beyond its data: that "
                 'needs error_bars="novelty" and a kernel that decays.'
@@ -206,11 +240,17 @@ class ExtrapolationDisplay:
             points = like_table(grid.points, X)
             over = extrapolation_of(estimator, points)
             assert over is not None
-            curve = predicted(estimator, points, cls.__name__)[:2] if known.shape[1] == 1 else ()
+            curve: dict[str, Any] = {}
+            if has_classes or known.shape[1] == 1:
+                curve = _answers(estimator, points, cls.__name__)
+            if has_classes:
+                curve["probability"] = curve["probability"].reshape(*grid.shape, -1)
             names = [plain(shorten(name)) for name in table_names(X)]
             shares = over.reshape(grid.shape)
-            inputs = ExtrapolationMap(grid.axes, shares, known, asked, names, *curve)
-        display = cls(share, mean, std, y_new=y_new, inputs=inputs, target_name=target_name)
+            inputs = ExtrapolationMap(grid.axes, shares, known, asked, names, **curve)
+        if has_classes:
+            answers["classes"] = estimator.classes_
+        display = cls(share, **answers, y_new=y_new, inputs=inputs, target_name=target_name)
         return display.plot(ax, kind=kind, coverage=coverage)
 
     def plot(
@@ -226,7 +266,7 @@ class ExtrapolationDisplay:
             Over the inputs, if there are one or two; or new rows against their share, which
             "auto" takes where there are more.
         coverage : float, default=0.95
-            Probability of the intervals.
+            Probability of the intervals of a regressor.
         legend : bool, default=True
             Explain what is drawn above the axes.
 
@@ -255,29 +295,29 @@ class ExtrapolationDisplay:
         return self
 
     def _draw_rows(self, reach: float, interval: str) -> None:
+        classes, name = self._classes, f"predicted {self.target_name}"
+        if classes is not None:
+            classes.explain(self.ax_, colours=True)
+            name = classes.label if classes.are_two else "largest probability of a class"
+            self.ax_.set(ylim=(0.0, 1.0))
         self._new_rows(self.share, reach, f", {interval} of targets")
         self.ax_.axvline(BEYOND, color=tone(self.ax_, DATA), lw=0.9, ls=":")
         self.ax_.set(
             xlim=(-0.03, 1.03),
             xlabel="share by which a row is beyond the training rows",
-            ylabel=f"predicted {self.target_name}",
+            ylabel=name,
         )
 
     def _draw_line(self, inputs: ExtrapolationMap, reach: float, interval: str) -> None:
-        (x,) = inputs.axes
-        assert inputs.mean is not None
-        assert inputs.std is not None
-        low, high = inputs.mean - reach * inputs.std, inputs.mean + reach * inputs.std
-        self.ax_.fill_between(
-            x,
-            low,
-            high,
-            color=tone(self.ax_, MODEL),
-            alpha=0.2,
-            lw=0,
-            label=f"{interval} of targets",
-        )
-        self.ax_.plot(x, inputs.mean, color=tone(self.ax_, MODEL), lw=1.8, label="mean")
+        (x,), name = inputs.axes, self.target_name
+        if self._classes is None:
+            self._draw_band(inputs, reach, interval)
+        else:
+            name = self._classes.label
+            assert inputs.probability is not None
+            self._classes.draw_curves(self.ax_, x, inputs.probability)
+            self._classes.explain(self.ax_, colours=False)
+            self.ax_.set(ylim=(0.0, 1.0))
         self._new_rows(inputs.X_new[:, 0], reach)
         bottom, top = self.ax_.get_ylim()
         edges = np.r_[x[0], 0.5 * (x[1:] + x[:-1]), x[-1]]
@@ -301,8 +341,24 @@ class ExtrapolationDisplay:
             label="training",
         )
         self.ax_.set(xlim=(x[0], x[-1]), ylim=(bottom, top))
-        self.ax_.set(xlabel=inputs.names[0], ylabel=self.target_name)
+        self.ax_.set(xlabel=inputs.names[0], ylabel=name)
         self._explain_colours()
+
+    def _draw_band(self, inputs: ExtrapolationMap, reach: float, interval: str) -> None:
+        (x,) = inputs.axes
+        assert inputs.mean is not None
+        assert inputs.std is not None
+        low, high = inputs.mean - reach * inputs.std, inputs.mean + reach * inputs.std
+        self.ax_.fill_between(
+            x,
+            low,
+            high,
+            color=tone(self.ax_, MODEL),
+            alpha=0.2,
+            lw=0,
+            label=f"{interval} of targets",
+        )
+        self.ax_.plot(x, inputs.mean, color=tone(self.ax_, MODEL), lw=1.8, label="mean")
 
     def _draw_map(self, inputs: ExtrapolationMap) -> None:
         levels = np.linspace(0.0, 1.0, 11)
@@ -312,23 +368,27 @@ class ExtrapolationDisplay:
         (self.training_,) = self.ax_.plot(
             *inputs.X.T, ".", color=tone(self.ax_, DATA), ms=4, label="training"
         )
+        if self._classes is not None:
+            assert inputs.probability is not None
+            self._classes.draw_lines(self.ax_, inputs.axes, inputs.probability)
+            self._classes.explain(self.ax_, colours=True)
         for place, colour, mark, label in self._kinds():
-            (line,) = self.ax_.plot(
-                *inputs.X_new[place].T, mark, color=colour, ms=6, mec="none", label=label
-            )
-            self._keep(line, mark)
+            self._points(inputs.X_new[:, 0], inputs.X_new[:, 1], place, colour, mark, label)
         name_inputs(self.ax_, inputs.axes[0], inputs.axes[1], inputs.names)
         self._explain_colours()
 
     def _new_rows(self, x: Vector, reach: float, more: str = "") -> None:
         """Draw predictions of new rows with their intervals, and what was observed."""
+        if self._classes is not None:
+            for place, colour, mark, label in self._kinds():
+                self._points(x, self._classes.height, place, colour, mark, label)
+            if self._classes.y is not None:
+                self.observed_ = self._classes.draw_observed(self.ax_, x)
+            return
         for place, colour, mark, label in self._kinds():
             mean, half = self.mean[place], reach * self.std[place]
             self.ax_.vlines(x[place], mean - half, mean + half, color=colour, lw=1.1, alpha=0.7)
-            (line,) = self.ax_.plot(
-                x[place], mean, mark, color=colour, ms=5, mec="none", label=f"{label}{more}"
-            )
-            self._keep(line, mark)
+            self._points(x, self.mean, place, colour, mark, f"{label}{more}")
         if self.y_new is not None:
             (self.observed_,) = self.ax_.plot(
                 x, self.y_new, "x", color=tone(self.ax_, INK), ms=4.5, label="observed"
@@ -342,11 +402,20 @@ class ExtrapolationDisplay:
         ]
         return [each for each in kinds if each[0].any()]
 
-    def _keep(self, line: Any, mark: str) -> None:
-        if mark == "o":
-            self.near_ = line
+    def _points(self, x: Vector, y: Vector, place: Any, colour: Any, mark: str, label: str) -> None:
+        """Draw some of the new rows, and keep what was drawn."""
+        if self._classes is None:
+            (drawn,) = self.ax_.plot(
+                x[place], y[place], mark, color=colour, ms=5.5, mec="none", label=label
+            )
         else:
-            self.far_ = line
+            drawn = self._classes.draw(self.ax_, x, y, place, mark, colour)
+            own = colour if self._classes.are_two else tone(self.ax_, DATA)
+            self.ax_.plot([], [], mark, color=own, ms=5.5, mec="none", label=label)
+        if mark == "o":
+            self.near_ = drawn
+        else:
+            self.far_ = drawn
 
     def _colours(self) -> Any:
         """From the paper itself to a tint on which points can be seen."""
@@ -357,3 +426,12 @@ class ExtrapolationDisplay:
         self.colorbar_ = add_colorbar(
             self.ax_, self.surface_, "share beyond the data", ticks=[0.0, 0.5, 1.0]
         )
+
+
+def _answers(estimator: Any, X: Any, display: str) -> dict[str, Any]:
+    """What a model says at inputs, as the display takes it."""
+    if is_classifier(estimator):
+        check_is_fitted(estimator)
+        return {"probability": np.asarray(estimator.predict_proba(X))}
+    mean, std, _ = predicted(estimator, X, display)
+    return {"mean": mean, "std": std}
