@@ -38,7 +38,7 @@ def export_command(console: CommandConsole, path: str, output: str) -> None:
     if getattr(model, "model_kind_", None) == "linear":
         options["std"] = False
         console.note(
-            "The model became linear in all columns: the program has its predictions, but not its "
+            "The model became linear in the columns: the program has its predictions, but not its "
             "error bars."
         )
     with replacing(output) as temporary:
