@@ -395,3 +395,54 @@ def test_few_values_that_meet_again_are_no_copies():
     with pytest.warns(UserWarning, match="Rows are repeated: each stands 4 times"):
         # continuous targets do not meet by chance
         RVMRegressor().fit(np.tile(X, (4, 1)), np.tile(y + 0.1 * rng.normal(size=40), 4))
+
+
+def test_wide_noise_gets_the_null_model():
+    rng = np.random.default_rng(11)
+    for _ in range(3):
+        X, y = rng.normal(size=(60, 150)), rng.normal(size=60)
+        assert RVMRegressor().fit(X, y).model_kind_ == "null"
+
+
+def sparse_effects(seed, n_samples=120, n_inputs=150, n_effects=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_inputs))
+    y = X[:, :n_effects] @ np.full(n_effects, 1.0) + rng.normal(size=n_samples)
+    return X, y
+
+
+@pytest.mark.parametrize("n_inputs", [40, 150])
+def test_a_few_linear_effects_are_chosen(n_inputs):
+    X, y = sparse_effects(3, n_inputs=n_inputs)
+    model = DRVMRegressor().fit(X[:100], y[:100])
+    assert (model.model_kind_, model.features_selected_) == ("linear", True)
+    support = model.get_support()
+    assert support[:4].all()
+    assert support.sum() < 8
+    np.testing.assert_array_equal(np.flatnonzero(support), model.relevance_)
+    chance = model.feature_inclusion_probability_
+    assert (chance[support] > 0.5).all()
+    assert (chance[~support] <= 0.5).all()
+
+
+def test_refinement_in_wide_data_is_calibrated():
+    """The refined scales fit better than they predict, and error bars must know of it."""
+    rng = np.random.default_rng(5)
+    factors = rng.normal(size=(1080, 15))
+    of = rng.integers(0, 15, 400)
+    X = factors[:, of] * rng.uniform(0.4, 1.0, 400) + 0.6 * rng.normal(size=(1080, 400))
+    y = factors[:, :4] @ [1.0, -0.8, 0.6, 0.5] + 0.6 * rng.normal(size=1080)
+    mean, std = DRVMRegressor().fit(X[:80], y[:80]).predict(X[80:], return_std=True)
+    assert np.mean(np.abs(y[80:] - mean) < 1.96 * std) > 0.9
+
+
+def test_straight_lines_are_mostly_linear():
+    """Wide kernels look like lines, and some stay where folds speak for them."""
+    found = []
+    for n_inputs in (1, 2, 5):
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            X = rng.uniform(-1, 1, size=(60, n_inputs))
+            y = 1.0 + X @ rng.normal(size=n_inputs) + 0.05 * rng.normal(size=60)
+            found.append(RVMRegressor().fit(X, y).model_kind_ == "linear")
+    assert sum(found) >= 8

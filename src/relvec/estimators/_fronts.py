@@ -176,8 +176,8 @@ class CentredKernelFront(Front):
         if centers is None:
             if getattr(self, "model_kind_", None) == "linear":
                 raise AttributeError(
-                    "this model has no relevance_vectors_: it is linear in the inputs, which "
-                    'predicts better than kernels here (model_kind_ is "linear"). '
+                    "this model has no relevance_vectors_: it is linear in the inputs, as kernels "
+                    'predict no better here (model_kind_ is "linear"). '
                     'length_scales="ard" or "isotropic" insists on kernels.'
                 )
             raise AttributeError(

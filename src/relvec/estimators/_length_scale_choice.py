@@ -7,6 +7,7 @@ everything is learnt anew without the rows that are predicted.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,21 +65,28 @@ def _best_predicting(
     """Return the proposal whose like predicts best in cross-validation, and its predictions.
 
     A kind of proposal that is not made in a fold is taken to predict as badly as the worst there.
+    The null model, first of the simple ones, stands unless another predicts well enough.
     """
-    proposals = [*proposals, *plan.simple_proposals(proposals[0])]
+    null, *linear = plan.simple_proposals(proposals)
+    proposals = [null, *proposals, *linear]
     held_out: dict[tuple[str, float], list[Any]] = {_label(each): [] for each in proposals}
     for fold in range(plan.tuning.folds):
         test = order[fold :: plan.tuning.folds]
         train = data.subset(np.sort(np.setdiff1d(order, test)))
         found = {}
         learnt = plan.learn(train)
-        for proposal in [*learnt, *plan.simple_proposals(learnt[0])]:
-            fit = plan.finish(plan.fit_scaled(proposal, train), train)
+        for proposal in [*learnt, *plan.simple_proposals(learnt)]:
+            fit = plan.finish_scales(proposal, plan.fit_scaled(proposal, train), train)
+            # kernels as they are tell what is far away: the search for more takes longer than fits
+            fit = plan.finish(replace(fit, scaled=None), train)
             found[_label(proposal)] = plan.predict_held_out(fit, data.subset(test))
         worst = min(found.values(), key=lambda each: plan.score([each]))
         for label, predictions in held_out.items():
             predictions.append(found.get(label, worst))
-    best = max(proposals, key=lambda proposal: plan.score(held_out[_label(proposal)]))
+    scores = [plan.score(held_out[_label(each)]) for each in proposals]
+    n_rows = len(order) if data.weight is None else data.weight[order].sum()
+    scores[0] += plan.null_advantage(len(proposals) - 1) / n_rows
+    best = proposals[int(np.argmax(scores))]
     return best, held_out[_label(best)]
 
 

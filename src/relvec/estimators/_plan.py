@@ -30,7 +30,9 @@ from relvec.estimators._length_scales import ScaledBasis, find_kernel, other_col
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output, widened
 from relvec.estimators._refine import refine_scales
+from relvec.estimators._sparse_linear import with_chosen
 from relvec.learning import LengthScaleLearner
+from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scales
 from relvec.learning.prior_process import PriorProcess
 from relvec.moments import Moments, SufficientStatistics, moments_of
@@ -38,6 +40,7 @@ from relvec.priors import FlatPrior, Prior, resolve_prior
 from relvec.solvers import (
     Monitor,
     NullSolver,
+    OddsLearner,
     Problem,
     Progress,
     RidgeSolver,
@@ -77,6 +80,8 @@ class PlanTuning:
     scales apart, at a fraction of the cost of a fit to many rows."""
     folds: int = 5
     """Folds of the cross-validation that decides where inputs were chosen from many."""
+    false_signals: float = 0.1
+    """Share of fits to noise in many inputs that may be taken for a signal."""
     localised_gain: float = 1e-3
     """Least gain of an atom whose entry is free but for a tolerance: kernels overlap, so a useful
     one may gain next to nothing by itself."""
@@ -102,6 +107,9 @@ class PlanTuning:
     linear_inputs: int = 1000
     """With more inputs no linear model of all of them is tried: its covariance is of their number
     squared."""
+    choice_inputs: int = 20
+    """With fewer inputs no linear model that chooses some of them is tried: there is little to gain
+    by it."""
     weighed_inputs: int = 200
     """Inputs that are weighed against each other at once; among more, only those in the model."""
 
@@ -183,9 +191,13 @@ class Plan(ABC, Generic[AnyFit]):
         """Return what is made of fits with several proposals, given their penalised evidence."""
         return fits[int(np.argmax(net))]
 
-    def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
-        """Return the models that are no sums of kernels, next to one that is."""
-        return [scaled._replace(learnt=scaled.learnt.as_null())]
+    def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the models that are no sums of kernels, next to those that are."""
+        return [kernels[0]._replace(learnt=kernels[0].learnt.as_null())]
+
+    def null_advantage(self, n_others: int) -> float:
+        """Log probability of all held-out targets by which others must surpass the null model."""
+        return 0.0
 
     def quickened(self) -> Self:
         """Return the plan of the same model for fits to some of the rows."""
@@ -353,12 +365,25 @@ class RegressionPlan(Plan[RegressionFit]):
     def quickened(self) -> Self:
         """Return the plan of the same model for fits to some of the rows."""
         solver = self.solver if self.fold_solver is None else self.fold_solver
-        return replace(self, solver=solver, previous=(), monitor=None)
+        length_scale_uncertainty = (
+            self.length_scale_uncertainty or None
+        )  # uncertainty that is only reported takes time
+        return replace(
+            self,
+            solver=solver,
+            previous=(),
+            monitor=None,
+            length_scale_uncertainty=length_scale_uncertainty,
+        )
 
     def fit_scaled(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
-        """Fit a proposal: kernels, a linear model of all inputs alike, or none at all."""
-        simple: dict[str, Solver] = {"linear": RidgeSolver(), "null": NullSolver()}
-        solver = simple.get(scaled.learnt.kind)
+        """Fit a proposal: kernels, a linear model of all inputs or of some, or none at all."""
+        simple: dict[str, Solver] = {
+            "linear": RidgeSolver(),
+            SPARSE_LINEAR: OddsLearner(self.solver),
+            "null": NullSolver(),
+        }
+        solver = simple.get(scaled.learnt.group)
         if solver is None:
             return super().fit_scaled(scaled, data)
         plan = replace(
@@ -366,18 +391,30 @@ class RegressionPlan(Plan[RegressionFit]):
         )
         return plan.fit(scaled.basis, data)
 
-    def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
-        """Return the null model and, next to kernels of learnt scales by default, a linear one."""
+    def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the null model and, next to kernels of learnt scales by default, linear ones.
+
+        Away from the data the one of all inputs is as uncertain as kernels of all of them, the
+        sparse one as those of chosen inputs, which are the last.
+        """
         assert self.learner is not None
-        proposals = super().simple_proposals(scaled)
+        first, last, proposals = kernels[0], kernels[-1], super().simple_proposals(kernels)
+        n_inputs = np.count_nonzero(first.learnt.spread)
         is_asked = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
-        if (
-            is_asked
-            and self.is_open
-            and 0 < np.count_nonzero(scaled.learnt.spread) <= self.tuning.linear_inputs
-        ):
-            proposals.append(scaled._replace(learnt=scaled.learnt.as_linear()))
+        if is_asked and self.is_open:
+            if 0 < n_inputs <= self.tuning.linear_inputs:
+                proposals.append(first._replace(learnt=first.learnt.as_linear()))
+            if n_inputs >= self.tuning.choice_inputs:
+                proposals.append(last._replace(learnt=last.learnt.as_linear(is_sparse=True)))
         return proposals
+
+    def null_advantage(self, n_others: int) -> float:
+        """Log density of all held-out targets by which others must surpass the null model.
+
+        Where inputs say nothing, the ratio of the densities of targets that either did not see is
+        one on average, so it exceeds ``1 / q`` with probability `q` at most.
+        """
+        return math.log(n_others / self.tuning.false_signals)
 
     def conclude(
         self, fit: RegressionFit, data: Data, held_out: Sequence[HeldOut] | None = None
@@ -398,6 +435,8 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def finish_scales(self, scaled: ScaledBasis, fit: RegressionFit, data: Data) -> RegressionFit:
         """Refine the scales with the evidence of the sparse model, if the learner is to."""
+        if scaled.learnt.group == SPARSE_LINEAR:
+            scaled = scaled._replace(learnt=with_chosen(scaled.learnt, fit))
         fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
         assert fit.scaled is not None
         if self.length_scale_uncertainty is None:

@@ -12,7 +12,10 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import Linear, ScaledInputs
 
-__all__ = ["LearntLengthScales", "by_relevance", "merged", "nothing_learnt"]
+__all__ = ["SPARSE_LINEAR", "LearntLengthScales", "by_relevance", "merged", "nothing_learnt"]
+
+SPARSE_LINEAR = "sparse linear"
+"""Group of a model that is linear in inputs that it chooses."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class LearntLengthScales:
     kind: str
     """"ard", "isotropic" or "kernel"; "none" if no input says anything of the targets, so that all
     have a width that was not learnt; "null" if then no input is used; "linear" if the model is not
-    one of kernels but linear in the inputs, all in units of their standard deviations."""
+    one of kernels but linear in the inputs, in units of their standard deviations."""
     group: str
     """What was learnt: the same for proposals that differ in the width of kernels only."""
     path: Matrix
@@ -91,7 +94,7 @@ class LearntLengthScales:
     @property
     def is_choice(self) -> bool:
         """Whether inputs were chosen; otherwise scales began as one width, and none is left out."""
-        return self.group.startswith("ard")
+        return self.group.startswith("ard") or self.group == SPARSE_LINEAR
 
     @property
     def n_scales(self) -> int:
@@ -120,11 +123,12 @@ class LearntLengthScales:
             null = replace(null, gain=self.gain, relevance=unused, scale=unused)
         return replace(null, kind="null", group="null")
 
-    def as_linear(self) -> LearntLengthScales:
-        """Return what is said of the inputs if the model is linear in them."""
+    def as_linear(self, *, is_sparse: bool = False) -> LearntLengthScales:
+        """Return what is said of the inputs if the model is linear in all or, sparse, in some."""
         relevance = np.where(self.spread > 0.0, 1.0, 0.0)
         linear = by_relevance(Linear(), relevance, self.spread)
-        return replace(self, **linear, kind="linear", group="linear", width=1.0, replaced=self)
+        group = SPARSE_LINEAR if is_sparse else "linear"
+        return replace(self, **linear, kind="linear", group=group, width=1.0, replaced=self)
 
 
 def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:

@@ -10,9 +10,10 @@ import numpy as np
 from relvec.bases import LinearBasis
 from relvec.describing import seen_by
 from relvec.estimators import RVMRegressor, SparseBayesRegressor
+from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
-from relvec.solvers import NullSolver, RidgeSolver
+from relvec.solvers import NullSolver, OddsLearner, RidgeSolver
 
 __all__ = ["BiasVariance", "bias_variance"]
 
@@ -83,7 +84,9 @@ def _held(model: Any) -> tuple[Any, bool]:
     own = model.get_params(deep=False)
     if not hasattr(model, "learnt_length_scales_") or "kernel" not in own:
         return model, False
-    simple = {"linear": RidgeSolver(), "null": NullSolver()}.get(model.model_kind_)
+    simple = {"linear": RidgeSolver(), SPARSE_LINEAR: OddsLearner(), "null": NullSolver()}.get(
+        model.learnt_length_scales_.group
+    )
     if simple is not None:  # no kernels at all
         return SparseBayesRegressor(LinearBasis(), solver=simple), False
     kernel = model.kernel_

@@ -84,8 +84,8 @@ def about_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
         found.append(Finding(False, words))
     if getattr(model, "model_kind_", None) == "linear":
         words = (
-            "Held-out rows are predicted better by a linear model of all inputs than by kernels, "
-            'so the model is linear. Use length_scales="ard" or "isotropic" for kernels.'
+            "Kernels predict held-out rows no better than a linear model of the inputs does, so "
+            'the model is linear. Use length_scales="ard" or "isotropic" for kernels.'
         )
         found.append(Finding(True, words))
     if not len(model.relevance_):

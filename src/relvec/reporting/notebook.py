@@ -20,7 +20,7 @@ CELL = "padding:0 .9em 0 0;border:0;background:transparent;text-align:left;verti
 # a grey and a blue that can be read on white and on black
 LABEL, BAR = "color:#7b8088", "background:#4a90d9"
 FORMS = {
-    "linear": "linear in all inputs, which predicts held-out rows better than kernels",
+    "linear": "linear in the inputs: kernels predict held-out rows no better",
     "null": "a constant: no input says anything of the target",
 }
 """Models that took the place of kernels, by `model_kind_`."""

@@ -12,6 +12,7 @@ from relvec.solvers.base import (
     Solver,
     WarmStart,
 )
+from relvec.solvers.gaussian.odds import OddsLearner, inclusion_penalty
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
@@ -30,6 +31,7 @@ __all__ = [
     "LatentSolver",
     "Monitor",
     "NullSolver",
+    "OddsLearner",
     "OrthonormalSolver",
     "Problem",
     "Progress",
@@ -40,5 +42,6 @@ __all__ = [
     "Solution",
     "Solver",
     "WarmStart",
+    "inclusion_penalty",
     "with_learnt_rate",
 ]

@@ -106,7 +106,7 @@ def learnt(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _chosen(facts: dict[str, Any]) -> str:
     ours = [name for name in facts.get("cross_validation", {}).get("models", ()) if name in MODELS]
     how = f", the best of {len(ours)} by {DECIDES[facts['task']]}" if len(ours) > 1 else ""
-    form = " that became linear in all columns" if facts.get("scale_kind") == "linear" else ""
+    form = " that became linear in the columns" if facts.get("scale_kind") == "linear" else ""
     return words_for(facts["model"]) + form + how
 
 
