@@ -170,8 +170,9 @@ def _weakness(
             else f"ended its search before it had converged (gradient {gradient:.1e}, gain of "
             f"another atom {gain:.1e} nats, {n_kept} atoms active): better models may exist."
         )
+    is_linear = fit.scaled is not None and fit.scaled.learnt.kind == "linear"
     is_narrow = n_rows > 50 and n_kept > n_rows / 2  # of few rows many may be needed
-    if is_narrow and fit.bound.is_localised.all() and not plan.prior.keeps_all:
+    if is_narrow and not is_linear and fit.bound.is_localised.all() and not plan.prior.keeps_all:
         return (
             f"kept {n_kept} of {n_rows} rows: its kernels are so narrow that it learns rows by "
             "heart. Use wider ones (a smaller gamma), and scale the columns, for example by "

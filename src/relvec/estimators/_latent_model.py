@@ -54,6 +54,9 @@ class FittedLatentModel:
     nearest: PairPosterior | None = None
     """Of several latent functions, the Gaussian nearest to the posterior, over which predictions
     are averaged."""
+    averages: bool = True
+    """Whether predictions are averaged over the weights; if not, those at the mode are calibrated,
+    as the precision was chosen by them."""
 
     def mean(self, X: Any) -> Matrix:
         """Posterior mean of the latent functions, of the shape (n_rows,) if there is one."""
@@ -79,7 +82,8 @@ class FittedLatentModel:
             more = self.novelty.amplitude * self.novelty.share(X)
         if isinstance(posterior, Posterior):
             mean = posterior.predict(atoms) + self._offset
-            return self.likelihood.predict(mean, posterior.variance(atoms) + more)
+            known = posterior.variance(atoms) if self.averages else 0.0
+            return self.likelihood.predict(mean, known + more)
         n_latent = len(self.coef)
         size = max(getattr(self.likelihood, "n_points", 0), len(posterior.weights)) * n_latent
         step, parts = max(1, block_entries // size), [np.empty((0, n_latent))]

@@ -187,9 +187,17 @@ class Plan(ABC, Generic[AnyFit]):
         is_null = scaled.learnt.kind == "null"
         return (replace(self, min_gain=math.inf) if is_null else self).fit(scaled.basis, data)
 
-    def joined(self, fits: Sequence[AnyFit], net: Vector) -> AnyFit:
-        """Return what is made of fits with several proposals, given their penalised evidence."""
-        return fits[int(np.argmax(net))]
+    def evidence_weights(self, net: Vector) -> Vector:
+        """Return the weights of models by their penalised evidence: here the best has all."""
+        return self.stacking_weights((), net)
+
+    def stacking_weights(self, held_out: Sequence[Sequence[Any]], scores: Vector) -> Vector:
+        """Return the weights of models by their held-out predictions: here the best has all."""
+        return np.equal(np.arange(len(scores)), np.argmax(scores)).astype(np.float64)
+
+    def joined(self, fits: Sequence[AnyFit], weights: Vector) -> AnyFit:
+        """Return what is made of fits with several proposals, the best of which is the first."""
+        return fits[0]
 
     def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
         """Return the models that are no sums of kernels, next to those that are."""
@@ -202,6 +210,11 @@ class Plan(ABC, Generic[AnyFit]):
     def quickened(self) -> Self:
         """Return the plan of the same model for fits to some of the rows."""
         return self
+
+    def ordered_rows(self, data: Data) -> IndexArray:
+        """Return the rows in an order at random, whatever that in which they are given."""
+        order = np.lexsort(data.X[:, :100].T[::-1])
+        return order[np.random.RandomState(0).permutation(len(order))]
 
     def grouped(self, data: Data) -> Data:
         """Return rows that are to be held out one by one."""

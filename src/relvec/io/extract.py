@@ -227,7 +227,11 @@ class _Writer:
         self._end_table()
         before = self.profile
         self._start(atoms)
-        assert self.profile.is_same_function(before)
+        if not self.profile.is_same_function(before):
+            raise ExportError(
+                f"an average of models with the kernels {before.name!r} and {self.profile.name!r} "
+                "cannot be exported; fit with average=False, which keeps the best of them."
+            )
 
     def _end_table(self) -> None:
         if not self.rows:
@@ -343,7 +347,7 @@ class _Writer:
         assert isinstance(posterior, Posterior)
         extrapolation = self._widening(model)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
-        spread = posterior.noise_variance
+        spread = posterior.noise_variance if model.averages else 0.0
         return self._single(model.atoms, posterior, offset, extrapolation, spread, 0.0)
 
     def _widening(self, model: FittedLatentModel) -> Extrapolation | None:

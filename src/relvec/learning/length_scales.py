@@ -57,7 +57,7 @@ class LengthScaleLearner(BaseEstimator):
         sparser.
     max_rows : int or "auto", default="auto"
         Rows that the process is shown; the cost grows with their third power. "auto" is 500, or
-        300 for labels, which cost more.
+        300 for labels, which cost more (fewer of more than three classes, 200 of ten).
     max_iter : int, default=60
         Steps of the last climb.
     random_state : int, RandomState instance or None, default=0
@@ -144,7 +144,9 @@ class LengthScaleLearner(BaseEstimator):
             ]
             return merged(alone)
         process_of = LabelProcess if are_labels else Process
-        most = process_of.max_rows if isinstance(self.max_rows, str) else self.max_rows
+        most = self.max_rows
+        if isinstance(most, str):
+            most = process_of.affordable_rows(targets.shape[1])
         rows, weight = learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )

@@ -102,6 +102,11 @@ class Process:
         if columns.size:
             self.explicit = (columns * self.root[:, None]) @ (columns * self.root[:, None]).T
 
+    @classmethod
+    def affordable_rows(cls, n_targets: int) -> int:
+        """Return how many rows are shown, however many targets there are."""
+        return cls.max_rows
+
     def ranked(self) -> Self:
         """Return the process of normal scores, the quantiles of the ranks of the targets."""
         root, ranked = np.sqrt(self.weight)[:, None], copy.copy(self)

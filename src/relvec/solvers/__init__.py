@@ -20,11 +20,13 @@ from relvec.solvers.gaussian.simple import NullSolver, RidgeSolver
 from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
+from relvec.solvers.latent.ridge import LaplaceRidgeSolver
 
 __all__ = [
     "EFFORTS",
     "Candidate",
     "Certificate",
+    "LaplaceRidgeSolver",
     "LaplaceSolver",
     "LatentProblem",
     "LatentSolution",

@@ -49,6 +49,8 @@ class LatentTuning:
     """Atoms tried for entry, or for removal, in one round with exact derivatives."""
     steep: float = 1e-2
     """Slope in a log precision, in nats, with which a maximum is not one."""
+    steep_signed: float = 0.1
+    """The same where steps that signs forbid are left: some 0.01 nats are within reach."""
     halvings: int = 12
     """Of the way to a model with wrong signs, to find where the first weight is zero."""
     penalised: float = 0.02
