@@ -8,7 +8,7 @@ import pytest
 
 from relvec import RVMRegressor
 from relvec.estimators._length_scale_choice import choose_scales
-from relvec.estimators._plan import Data, PlanTuning
+from relvec.estimators._plan import Data, Plan, PlanTuning
 
 
 def proposal(group, width=1.0, *, kind="isotropic", n_scales=1, penalty=0.5, n_varying=5):
@@ -67,8 +67,14 @@ class FakePlan:
     def grouped(self, data):
         return data
 
-    def joined(self, fits, net):
-        return fits[int(np.argmax(net))]
+    def ordered_rows(self, data):
+        return np.argsort(data.groups, kind="stable")
+
+    evidence_weights = Plan.evidence_weights
+    stacking_weights = Plan.stacking_weights
+
+    def joined(self, fits, weights):
+        return fits[0]
 
     def finish_scales(self, scaled, fitted, data):
         self.finished.append(scaled.basis)

@@ -41,7 +41,7 @@ def test_linear_model_is_chosen():
     # far away they are the class shares
     far = best.predict_proba(X[test] + 1e4)
     np.testing.assert_allclose(far[:, 1], y[train].mean(), atol=1e-6)
-    with pytest.raises(AttributeError, match="linear in the inputs"):
+    with pytest.raises(AttributeError, match="linear in the features"):
         _ = best.relevance_vectors_
 
 
