@@ -16,7 +16,7 @@ from matplotlib import colors, pyplot
 
 from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.describing import atoms_of
+from relvec.describing import compute_atom_evidence
 from relvec.plotting import AtomEvidence, AtomEvidenceDisplay
 from relvec.priors import GammaPrior, LaplacePrior, SmoothnessPrior
 
@@ -133,7 +133,7 @@ def test_the_target_along_an_atom_and_across_it(prior):
     precision = np.full(40, np.inf)
     precision[model.relevance_] = model.weight_precision_
     atoms = [model.relevance_[0], 3, 20]
-    for number, atom in zip(atoms, atoms_of(model, X, Y, atoms, None), strict=True):
+    for number, atom in zip(atoms, compute_atom_evidence(model, X, Y, atoms, None), strict=True):
         others = np.isfinite(precision) & (np.arange(40) != number)
         C = model.noise_variance_ * np.eye(39)
         C += Phi[:, others] / precision[others] @ Phi[:, others].T
@@ -142,9 +142,9 @@ def test_the_target_along_an_atom_and_across_it(prior):
         direction, seen = white @ Phi[:, number], white @ target
         direction /= np.linalg.norm(direction)
         along = float(direction @ seen)
-        np.testing.assert_allclose(atom.along, abs(along), rtol=1e-5, atol=1e-8)
+        np.testing.assert_allclose(atom.parallel_deviation, abs(along), rtol=1e-5, atol=1e-8)
         rest = np.linalg.norm(seen - along * direction)
-        np.testing.assert_allclose(atom.across, rest / np.sqrt(38), rtol=1e-6)
+        np.testing.assert_allclose(atom.orthogonal_deviation, rest / np.sqrt(38), rtol=1e-6)
         # an ellipse and the circle tell the target apart by what the atom brings
         wide = 1.0 + atom.sparsity / 0.7
         difference = 0.5 * (along**2 - along**2 / wide - np.log(wide))
@@ -153,7 +153,9 @@ def test_the_target_along_an_atom_and_across_it(prior):
 
 def test_ellipses():
     atoms = [
-        AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0, across=0.9),
+        AtomEvidence(
+            "a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0, orthogonal_deviation=0.9
+        ),
         AtomEvidence("b", sparsity=2.0, quality=1.0),
     ]
     display = AtomEvidenceDisplay(atoms).plot(kind="ellipses")
@@ -169,7 +171,7 @@ def test_ellipses():
 
 def test_best_weakest_and_nearest_are_the_default():
     model = RVMRegressor(gamma=0.3).fit(X, Y)
-    everything = atoms_of(model, X, Y, range(40), None)
+    everything = compute_atom_evidence(model, X, Y, range(40), None)
     drawn = AtomEvidenceDisplay.from_estimator(model, X, Y).atoms
     kept = [atom for atom in everything if atom.is_kept]
     gains = [atom.best_gain for atom in kept]
@@ -185,7 +187,7 @@ def test_what_is_drawn():
     atoms = [
         AtomEvidence("a$_b", sparsity=2.0, quality=3.0, precision=4.0 / 7.0),
         AtomEvidence("b", sparsity=2.0, quality=1.0),
-        AtomEvidence("c", sparsity=2.0, quality=3.0, spent=2.0, penalty=1.0),
+        AtomEvidence("c", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=1.0),
         AtomEvidence("d", sparsity=2.0, quality=2.0, entry_penalty=3.0),
     ]
     display = AtomEvidenceDisplay(atoms).plot()
@@ -210,9 +212,9 @@ def test_what_is_drawn():
 
 
 def test_a_penalty_moves_the_maximum_to_the_right_or_away():
-    free = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0)
-    some = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, penalty=1.0)
-    much = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, penalty=5.0)
+    free = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0)
+    some = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=1.0)
+    much = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=5.0)
     assert free.best_precision < some.best_precision < much.best_precision == np.inf
     assert (free.gain([0.1, 1.0, 10.0]) > some.gain([0.1, 1.0, 10.0])).all()
     np.testing.assert_array_equal(free.gain([1.0]), some.gain([1.0], penalised=False))

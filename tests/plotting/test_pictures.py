@@ -164,7 +164,7 @@ def scale_path():
 
 def atom_evidence():
     kept = plotting.AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0)
-    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, spent=1.5, penalty=1.0)
+    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, dof_factor=1.5, penalty=1.0)
     return plotting.AtomEvidenceDisplay([kept, left_out]).plot()
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 pytest.importorskip("matplotlib")
 
 from relvec import RVMRegressor
-from relvec.describing import normal_quantiles, quantile_band
+from relvec.describing import compute_normal_quantiles, compute_quantile_band
 from relvec.plotting import ResidualDisplay
 
 RNG = np.random.default_rng(3)
@@ -52,13 +52,13 @@ def test_a_regressor_without_error_bars():
 
 def test_quantiles_are_those_of_scipy():
     expected = stats.norm.ppf((np.arange(1, 21) - 0.375) / 20.25)
-    np.testing.assert_allclose(normal_quantiles(20), expected)
+    np.testing.assert_allclose(compute_normal_quantiles(20), expected)
 
 
 @given(st.integers(2, 60), st.integers(0, 2**31))
 def test_the_band_holds_its_share_of_sorted_normal_numbers(count, seed):
-    low, high = quantile_band(count)
-    middle = normal_quantiles(count)
+    low, high = compute_quantile_band(count)
+    middle = compute_normal_quantiles(count)
     assert (low < middle).all()
     assert (middle < high).all()
     np.testing.assert_allclose(low, -high[::-1], rtol=1e-9)

@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis
 from relvec.datasets import make_snake
-from relvec.describing import weights_of
+from relvec.describing import collect_weights
 from relvec.plotting import WeightDisplay
 
 RNG = np.random.default_rng(1)
@@ -48,16 +48,16 @@ def test_the_largest_come_first_and_the_rest_are_counted():
 @pytest.mark.slow
 def test_classifiers_have_weights_for_each_logit():
     model = RVMClassifier(gamma=1.0).fit(X2, LABELS)
-    (weights,) = weights_of(model)
+    (weights,) = collect_weights(model)
     np.testing.assert_array_equal(weights.mean, model.coef_[0])
     assert (weights.std > 0.0).all()
     three = LABELS + (X2[:, 0] > 1.0)
     rest = RVMClassifier(gamma=1.0, multi_class="one_vs_rest").fit(X2, three)
-    for row, each in zip(rest.coef_, weights_of(rest), strict=True):
+    for row, each in zip(rest.coef_, collect_weights(rest), strict=True):
         np.testing.assert_array_equal(row[each.place], each.mean)
         assert np.count_nonzero(row) == len(each.mean) == len(each.std) == len(each.atoms)
     joint = RVMClassifier(gamma=1.0).fit(X2, three)
-    assert [each.name for each in weights_of(joint)] == ["class 0", "class 1", "class 2"]
+    assert [each.name for each in collect_weights(joint)] == ["class 0", "class 1", "class 2"]
     display = WeightDisplay.from_estimator(joint, logit=1)
     assert display.bars_ is None
     with pytest.raises(ValueError, match="logit must be below 3; got 3"):
@@ -66,7 +66,7 @@ def test_classifiers_have_weights_for_each_logit():
 
 def test_several_targets_and_pipelines():
     both = RVMRegressor(gamma=0.1).fit(X[:, :1], np.column_stack([Y, X[:, 0]]))
-    first, second = weights_of(both)
+    first, second = collect_weights(both)
     assert (first.name, second.name) == ("target 0", "target 1")
     np.testing.assert_array_equal(both.coef_[1, second.place], second.mean)
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1)).fit(X[:, :2], Y)
@@ -97,7 +97,7 @@ def test_bad_input():
 def test_columns_are_called_by_what_the_steps_before_say():
     pipeline = make_pipeline(StandardScaler(), SparseBayesRegressor(LinearBasis()))
     table = pd.DataFrame(X, columns=[f"part {i}" for i in range(12)])
-    (weights,) = weights_of(pipeline.fit(table, Y))
+    (weights,) = collect_weights(pipeline.fit(table, Y))
     assert weights.atoms == [f"part {i}" for i in pipeline[-1].relevance_]
-    (weights,) = weights_of(MODEL, [f"name {i}" for i in range(12)])
+    (weights,) = collect_weights(MODEL, [f"name {i}" for i in range(12)])
     assert weights.atoms == [f"name {i}" for i in MODEL.relevance_]

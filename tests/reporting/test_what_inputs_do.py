@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from relvec import RVMRegressor, SparseBayesClassifier, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
-from relvec.describing import order_of_inputs
+from relvec.describing import order_features
 from relvec.reporting import make_report
 from relvec.reporting.along import effect_figures, inputs_by_effect, rows_at_values
 from relvec.reporting.figures import relevance_figure
@@ -118,7 +118,7 @@ def test_nothing_kept_is_said_in_the_words_of_the_basis():
 @pytest.mark.slow
 def test_inputs_are_in_the_order_of_what_they_explain(scaled):
     model = scaled.model
-    order = order_of_inputs(model)
+    order = order_features(model)
     used = int(np.count_nonzero(model.feature_relevance_))
     assert 0 < used < len(NAMES)
     assert (np.diff(model.feature_gain_[order[:used]]) <= 0).all()
@@ -143,7 +143,7 @@ def test_without_gains_relevance_orders_inputs():
         feature_relevance_ = np.array([0.1, 0.0, 2.0])
         feature_gain_ = np.full(3, np.nan)
 
-    assert order_of_inputs(Bent()).tolist() == [2, 0, 1]
+    assert order_features(Bent()).tolist() == [2, 0, 1]
 
 
 def test_without_scales_effects_are_in_the_order_of_their_size():

@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._compat import optional
-from relvec.describing import AtomEvidence, atoms_of, shorten
+from relvec.describing import AtomEvidence, compute_atom_evidence, shorten
 from relvec.plotting._axes import finish, plain, set_title, smallness, take_axes, tone
 from relvec.plotting._style import DATA, INK, MODEL, OTHER, STYLE
 
@@ -122,7 +122,7 @@ class AtomEvidenceDisplay:
         -------
         display : AtomEvidenceDisplay
         """
-        return cls(atoms_of(estimator, X, y, atoms, sample_weight)).plot(ax, kind=kind)
+        return cls(compute_atom_evidence(estimator, X, y, atoms, sample_weight)).plot(ax, kind=kind)
 
     def plot(self, ax: Any = None, *, kind: str = "curves") -> Self:
         """Draw.
@@ -210,12 +210,27 @@ class AtomEvidenceDisplay:
         axes.annotate(
             "", (reach, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "->", "color": colour}
         )
-        axes.plot([atom.along] * 2, [0.0, atom.across], ":", color=paler, lw=1.0)
+        axes.plot(
+            [atom.parallel_deviation] * 2,
+            [0.0, atom.orthogonal_deviation],
+            ":",
+            color=paler,
+            lw=1.0,
+        )
         (mark,) = axes.plot(
-            atom.along, atom.across, "X", color=tone(axes, INK), mew=0, ms=8, label="target"
+            atom.parallel_deviation,
+            atom.orthogonal_deviation,
+            "X",
+            color=tone(axes, INK),
+            mew=0,
+            ms=8,
+            label="target",
         )
         self.marks_.append(mark)
-        right, top = 1.2 * max(atom.along, width), 1.2 * max(atom.across, 1.0)
+        right, top = (
+            1.2 * max(atom.parallel_deviation, width),
+            1.2 * max(atom.orthogonal_deviation, 1.0),
+        )
         axes.set(
             xlim=(-right, right),
             ylim=(-1.35 * top, 1.45 * top),

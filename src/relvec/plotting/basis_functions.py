@@ -13,13 +13,13 @@ from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis
 from relvec.describing import (
     InputGrid,
-    grid_over,
-    like_table,
-    numbers_of,
-    predictor,
-    seen_by,
+    convert_to_matrix,
+    get_column_names,
+    get_final_estimator,
+    make_grid,
+    match_container,
     shorten,
-    table_names,
+    transform_inputs,
 )
 from relvec.estimators.fitted import fitted_basis
 from relvec.plotting._axes import (
@@ -130,10 +130,10 @@ class BasisFunctionsDisplay:
                 "BasisFunctionsDisplay.from_basis needs a Basis such as KernelBasis(); got "
                 f"{type(basis).__name__}. For a fitted model use from_estimator."
             )
-        inputs = _one_or_two(numbers_of(X))
+        inputs = _one_or_two(convert_to_matrix(X))
         grid = _grid(inputs, grid_resolution)
         values = _at(basis.bind(inputs).atoms, grid.points, grid)
-        names = [plain(shorten(name)) for name in table_names(X)]
+        names = [plain(shorten(name)) for name in get_column_names(X)]
         return cls(x0=grid.axes[0], x1=_second(grid), values=values, names=names).plot(ax)
 
     @classmethod
@@ -167,17 +167,19 @@ class BasisFunctionsDisplay:
         """
         check_is_fitted(estimator)
         check_bool("weighted", weighted)
-        model = predictor(estimator)
+        model = get_final_estimator(estimator)
         if not hasattr(model, "atoms_"):
             raise TypeError(
                 "BasisFunctionsDisplay needs a regressor or classifier of relvec; "
                 f"{type(model).__name__} has no basis functions."
             )
-        inputs = _one_or_two(numbers_of(X))
+        inputs = _one_or_two(convert_to_matrix(X))
         grid = _grid(inputs, grid_resolution)
-        points = seen_by(estimator, like_table(grid.points, X))
-        candidates = fitted_basis(model).bind(numbers_of(seen_by(estimator, X))).atoms
-        points = numbers_of(points)
+        points = transform_inputs(estimator, match_container(grid.points, X))
+        candidates = (
+            fitted_basis(model).bind(convert_to_matrix(transform_inputs(estimator, X))).atoms
+        )
+        points = convert_to_matrix(points)
         kept = _at(model.atoms_, points, grid)
         if weighted:
             kept = kept * np.atleast_2d(model.coef_)[0]
@@ -186,7 +188,7 @@ class BasisFunctionsDisplay:
             x1=_second(grid),
             values=_at(candidates, points, grid),
             kept=kept,
-            names=[plain(shorten(name)) for name in table_names(X)],
+            names=[plain(shorten(name)) for name in get_column_names(X)],
             is_weighted=weighted,
         )
         return display.plot(ax)
@@ -293,7 +295,7 @@ def _one_or_two(inputs: Matrix) -> Matrix:
 
 def _grid(inputs: Matrix, resolution: int | None) -> InputGrid:
     default = 400 if inputs.shape[1] == 1 else 80
-    return grid_over(inputs, check_integer("grid_resolution", resolution or default, minimum=2))
+    return make_grid(inputs, check_integer("grid_resolution", resolution or default, minimum=2))
 
 
 def _second(grid: InputGrid) -> Vector | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from relvec._checks import check_choice, check_integer
 from relvec._typing import ArrayLike, BoolArray, Vector
-from relvec.describing import ReliabilityCurve, check_labels, label_name, named
+from relvec.describing import ReliabilityCurve, check_labels, format_class_label, name_estimators
 from relvec.plotting._axes import finish, plain, take_axes, tone
 from relvec.plotting._checks import check_coverage
 from relvec.plotting._style import line_style
@@ -107,7 +107,7 @@ class ReliabilityDisplay:
         -------
         display : ReliabilityDisplay
         """
-        estimators = named(estimator)
+        estimators = name_estimators(estimator)
         classes = None
         probabilities = {}
         for name, each in estimators.items():
@@ -181,7 +181,9 @@ class ReliabilityDisplay:
                     str(each), predicted, happened, n_bins=n_bins, strategy=strategy
                 )
             )
-        event = plain(label_name(known[1])) if len(known) == 2 else "the most probable class"
+        event = (
+            plain(format_class_label(known[1])) if len(known) == 2 else "the most probable class"
+        )
         return cls(curves, event=event).plot(ax)
 
     def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:

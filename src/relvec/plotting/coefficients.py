@@ -12,7 +12,7 @@ import numpy as np
 from relvec._checks import check_choice, check_positive
 from relvec._typing import BoolArray, Vector
 from relvec.denoising.plain import PlainModel
-from relvec.describing import plain_model
+from relvec.describing import get_denoising_model
 from relvec.dictionaries import WaveletDictionary
 from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import finish, legend_above, take_axes, tone
@@ -120,7 +120,7 @@ class CoefficientDisplay:
         display : CoefficientDisplay
         """
         check_choice("kind", kind, KINDS)
-        model = plain_model(denoiser, channel)
+        model = get_denoising_model(denoiser, channel)
         is_line = len(model.dictionary.grid_shape) == 1
         if kind == "place" and not is_line:
             raise ValueError(

@@ -11,14 +11,14 @@ from relvec._checks import check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
-    centers_of,
     check_classifier,
     check_labels,
-    grid_over,
-    label_name,
-    like_table,
+    format_class_label,
+    get_column_names,
+    get_kernel_centers,
+    make_grid,
+    match_container,
     shorten,
-    table_names,
 )
 from relvec.plotting._axes import (
     add_colorbar,
@@ -155,8 +155,8 @@ class DecisionSurfaceDisplay:
         check_classifier(estimator, cls.__name__, n_features=2)
         check_integer("grid_resolution", grid_resolution, minimum=2)
         inputs = check_points("X", X)
-        grid = grid_over(inputs, grid_resolution, margin=0.12)
-        shown = like_table(grid.points, X)
+        grid = make_grid(inputs, grid_resolution, margin=0.12)
+        shown = match_container(grid.points, X)
         probability = np.asarray(estimator.predict_proba(shown, **options))
         display = cls(
             x0=grid.axes[0],
@@ -165,9 +165,9 @@ class DecisionSurfaceDisplay:
             classes=estimator.classes_,
             X=None if y is None else inputs,
             y=y,
-            relevance_vectors=centers_of(estimator),
+            relevance_vectors=get_kernel_centers(estimator),
             truth=None if truth is None else _on_grid(truth(grid.points), grid.shape),
-            names=[plain(shorten(name)) for name in table_names(X)],
+            names=[plain(shorten(name)) for name in get_column_names(X)],
         )
         return display.plot(ax)
 
@@ -217,7 +217,7 @@ class DecisionSurfaceDisplay:
         )
         self.boundary_ = [self._line(second - 0.5, lw=2.0)] if _crosses(second - 0.5) else []
         if colorbar:
-            name = plain(label_name(self.classes[1]))
+            name = plain(format_class_label(self.classes[1]))
             self.colorbar_ = add_colorbar(self.ax_, self.surface_, f"probability of {name}")
 
     def _draw_several(self) -> None:
@@ -262,7 +262,7 @@ class DecisionSurfaceDisplay:
                 mew=0.6,
                 ms=5.5,
                 ls="",
-                label=plain(label_name(label)),
+                label=plain(format_class_label(label)),
             )
         if self.relevance_vectors is not None:
             self.relevance_ = draw_rings(

@@ -9,7 +9,7 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Vector
-from relvec.describing import named, predictor, traces_of
+from relvec.describing import get_final_estimator, get_objective_traces, name_estimators
 from relvec.plotting._axes import finish, plain, take_axes, tone
 from relvec.plotting._checks import check_line
 from relvec.plotting._style import line_style
@@ -78,7 +78,7 @@ class EvidenceTraceDisplay:
         display : EvidenceTraceDisplay
         """
         traces: dict[str, Vector] = {}
-        for name, each in named(estimator).items():
+        for name, each in name_estimators(estimator).items():
             found = _traces(each)
             for number, trace in enumerate(found):
                 traces[name if len(found) == 1 else f"{name}, target {number}"] = trace
@@ -134,8 +134,8 @@ def _gap(trace: Vector, smallest: float = 1e-10) -> Vector:
 
 def _traces(estimator: Any) -> list[Vector]:
     """Objectives of a fitted estimator, for each of its targets."""
-    model = predictor(estimator)
-    traces = traces_of(model)
+    model = get_final_estimator(estimator)
+    traces = get_objective_traces(model)
     if not traces:
         raise TypeError(
             "EvidenceTraceDisplay needs an estimator that kept the objective after each step, "

@@ -11,15 +11,15 @@ from relvec._checks import check_choice, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
-    BEYOND,
-    extrapolation_of,
-    grid_over,
-    like_table,
-    normal_reach,
-    numbers_of,
-    predicted,
+    EXTRAPOLATION_THRESHOLD,
+    compute_critical_value,
+    compute_extrapolation,
+    convert_to_matrix,
+    get_column_names,
+    make_grid,
+    match_container,
+    predict_with_std,
     shorten,
-    table_names,
 )
 from relvec.plotting._axes import (
     add_colorbar,
@@ -187,14 +187,14 @@ class ExtrapolationDisplay:
         display : ExtrapolationDisplay
         """
         count = check_integer("grid_resolution", grid_resolution, minimum=2)
-        mean, std, _ = predicted(estimator, X_new, cls.__name__)
-        share = extrapolation_of(estimator, X_new)
+        mean, std, _ = predict_with_std(estimator, X_new, cls.__name__)
+        share = compute_extrapolation(estimator, X_new)
         if share is None or std is None:
             raise ValueError(
                 f"{type(estimator).__name__} cannot tell which inputs are beyond its data: that "
                 'needs error_bars="novelty" and a kernel that decays.'
             )
-        known, asked = numbers_of(X), numbers_of(X_new, "X_new")
+        known, asked = convert_to_matrix(X), convert_to_matrix(X_new, "X_new")
         if known.shape[1] != asked.shape[1]:
             raise ValueError(
                 f"X and X_new must have the same columns; got {known.shape[1]} and "
@@ -202,12 +202,14 @@ class ExtrapolationDisplay:
             )
         inputs = None
         if known.shape[1] <= 2:
-            grid = grid_over(np.vstack([known, asked]), count * (4 if known.shape[1] == 1 else 1))
-            points = like_table(grid.points, X)
-            over = extrapolation_of(estimator, points)
+            grid = make_grid(np.vstack([known, asked]), count * (4 if known.shape[1] == 1 else 1))
+            points = match_container(grid.points, X)
+            over = compute_extrapolation(estimator, points)
             assert over is not None
-            curve = predicted(estimator, points, cls.__name__)[:2] if known.shape[1] == 1 else ()
-            names = [plain(shorten(name)) for name in table_names(X)]
+            curve = (
+                predict_with_std(estimator, points, cls.__name__)[:2] if known.shape[1] == 1 else ()
+            )
+            names = [plain(shorten(name)) for name in get_column_names(X)]
             shares = over.reshape(grid.shape)
             inputs = ExtrapolationMap(grid.axes, shares, known, asked, names, *curve)
         display = cls(share, mean, std, y_new=y_new, inputs=inputs, target_name=target_name)
@@ -235,11 +237,11 @@ class ExtrapolationDisplay:
         display : ExtrapolationDisplay
         """
         check_choice("kind", kind, KINDS)
-        reach = normal_reach(check_coverage(coverage))
+        reach = compute_critical_value(check_coverage(coverage))
         if kind == "inputs" and self.inputs is None:
             raise ValueError('kind="inputs" needs a model of one input or two; use kind="rows".')
         self.figure_, (self.ax_,) = take_axes(ax, 1, "the extrapolation", figsize=(6.8, 4.4))
-        self.is_beyond_ = self.share > BEYOND
+        self.is_beyond_ = self.share > EXTRAPOLATION_THRESHOLD
         self.near_ = self.far_ = self.observed_ = self.training_ = None
         self.surface_ = self.colorbar_ = None
         interval = f"{100.0 * coverage:g} %"
@@ -256,7 +258,7 @@ class ExtrapolationDisplay:
 
     def _draw_rows(self, reach: float, interval: str) -> None:
         self._new_rows(self.share, reach, f", {interval} of targets")
-        self.ax_.axvline(BEYOND, color=tone(self.ax_, DATA), lw=0.9, ls=":")
+        self.ax_.axvline(EXTRAPOLATION_THRESHOLD, color=tone(self.ax_, DATA), lw=0.9, ls=":")
         self.ax_.set(
             xlim=(-0.03, 1.03),
             xlabel="share by which a row is beyond the training rows",

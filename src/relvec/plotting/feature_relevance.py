@@ -9,7 +9,13 @@ import numpy as np
 from relvec._checks import check_bool, check_choice, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.describing import attribute_of, check_names, count_of, names_of, predictor
+from relvec.describing import (
+    check_feature_names,
+    format_count,
+    get_feature_names,
+    get_final_estimator,
+    get_fitted_attribute,
+)
 from relvec.plotting._axes import draw_grid, finish, take_axes, tone
 from relvec.plotting._checks import check_amounts
 from relvec.plotting._rows import label_rows, row_figure, row_font
@@ -91,7 +97,7 @@ class FeatureRelevanceDisplay:
                     f"inclusion_probability must not exceed 1; got {np.nanmax(given)}."
                 )
             self.inclusion_probability = given
-        self.feature_names = check_names(feature_names, len(self.relevance))
+        self.feature_names = check_feature_names(feature_names, len(self.relevance))
 
     @classmethod
     def from_estimator(
@@ -122,13 +128,15 @@ class FeatureRelevanceDisplay:
         -------
         display : FeatureRelevanceDisplay
         """
-        relevance = attribute_of(estimator, "feature_relevance_", cls.__name__, "a number for each")
-        model = predictor(estimator)
+        relevance = get_fitted_attribute(
+            estimator, "feature_relevance_", cls.__name__, "a number for each"
+        )
+        model = get_final_estimator(estimator)
         display = cls(
             relevance,
             std=getattr(model, "feature_relevance_std_", None),
             inclusion_probability=getattr(model, "feature_inclusion_probability_", None),
-            feature_names=names_of(estimator, np.size(relevance), feature_names),
+            feature_names=get_feature_names(estimator, np.size(relevance), feature_names),
         )
         return display.plot(ax, max_features=max_features, sort=sort, scale=scale)
 
@@ -212,7 +220,7 @@ class FeatureRelevanceDisplay:
             chosen, n_dropped = np.concatenate([chosen, dropped]), 0
         self.shown_ = chosen if sort else np.sort(chosen)
         if not len(kept):
-            return f"all {count_of(n_dropped)} dropped" if n_dropped else None
+            return f"all {format_count(n_dropped)} dropped" if n_dropped else None
         if n_more:
             return f"and {n_more} more kept" + (f", {n_dropped} dropped" if n_dropped else "")
         return f"and {n_dropped} more dropped" if n_dropped else None

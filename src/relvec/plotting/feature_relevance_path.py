@@ -9,7 +9,14 @@ import numpy as np
 from relvec._checks import check_bool, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
-from relvec.describing import attribute_of, check_names, count_of, names_of, predictor, shorten
+from relvec.describing import (
+    check_feature_names,
+    format_count,
+    get_feature_names,
+    get_final_estimator,
+    get_fitted_attribute,
+    shorten,
+)
 from relvec.plotting._axes import finish, plain, set_title, take_axes, tone
 from relvec.plotting._checks import check_line, check_table
 from relvec.plotting._rows import spread_apart
@@ -81,7 +88,7 @@ class FeatureRelevancePathDisplay:
                     f"objective must hold {n_steps} values, one for each step; got "
                     f"{len(self.objective)}."
                 )
-        self.feature_names = check_names(feature_names, n_features)
+        self.feature_names = check_feature_names(feature_names, n_features)
 
     @classmethod
     def from_estimator(
@@ -111,13 +118,15 @@ class FeatureRelevancePathDisplay:
         -------
         display : FeatureRelevancePathDisplay
         """
-        scales = attribute_of(
+        scales = get_fitted_attribute(
             estimator, "feature_relevance_path_", cls.__name__, "the scales after each step"
         )
         display = cls(
             scales,
-            getattr(predictor(estimator), "feature_relevance_path_objective_", None),
-            feature_names=names_of(estimator, np.atleast_1d(scales).shape[-1], feature_names),
+            getattr(get_final_estimator(estimator), "feature_relevance_path_objective_", None),
+            feature_names=get_feature_names(
+                estimator, np.atleast_1d(scales).shape[-1], feature_names
+            ),
         )
         return display.plot(ax, n_labels=n_labels, objective=objective)
 
@@ -152,7 +161,7 @@ class FeatureRelevancePathDisplay:
         order = np.argsort(-last, kind="stable")
         order = order[last[order] > 0.0]
         self._draw_lines(order[:n_labels])
-        set_title(self.ax_, f"{len(order)} of {count_of(len(last))} kept")
+        set_title(self.ax_, f"{len(order)} of {format_count(len(last))} kept")
         axes[-1].set_xlabel("iteration")
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_ylabel("inverse squared length scale")

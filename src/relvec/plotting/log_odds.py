@@ -11,14 +11,14 @@ from scipy.special import logit
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.describing import (
-    centers_of,
     check_classifier,
     check_labels,
-    label_name,
-    predictor,
-    seen_by,
+    compute_range,
+    format_class_label,
+    get_final_estimator,
+    get_kernel_centers,
     shorten,
-    span_of,
+    transform_inputs,
 )
 from relvec.plotting._axes import finish, legend_above, plain, take_axes, tone
 from relvec.plotting._checks import check_line
@@ -155,10 +155,10 @@ class LogOddsDisplay:
         if inputs.ndim != 2 or inputs.shape[1] != 1:
             raise ValueError(f"X must have shape (n_samples, 1); got shape {inputs.shape}.")
         column = inputs[:, 0]
-        x = np.linspace(*span_of(column), grid_resolution)
+        x = np.linspace(*compute_range(column), grid_resolution)
         names = list(getattr(estimator, "feature_names_in_", ["x0"]))
         grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
-        model, seen = predictor(estimator), seen_by(estimator, grid)
+        model, seen = get_final_estimator(estimator), transform_inputs(estimator, grid)
         mean, std = model.decision_function(seen, return_std=True, marginalise=False)
         samples = None
         if y is not None:
@@ -171,7 +171,7 @@ class LogOddsDisplay:
             check_labels(labels, estimator.classes_)
             first, second = (column[labels == label] for label in estimator.classes_)
             samples = first, second
-        centers = centers_of(estimator)
+        centers = get_kernel_centers(estimator)
         display = cls(
             x=x,
             mean=mean,
@@ -247,7 +247,7 @@ class LogOddsDisplay:
                 label="relevance vectors",
             )
         axes.set(xlim=(self.x[0], self.x[-1]), ylim=(-limit, limit), xlabel=self.xlabel)
-        second = plain(label_name(self.classes[1]))
+        second = plain(format_class_label(self.classes[1]))
         axes.set_ylabel(f"log odds of {second}")
         self._draw_samples(limit)
         self._mark_probabilities(limit, f"probability of {second}")
@@ -270,7 +270,7 @@ class LogOddsDisplay:
                 alpha=0.6,
             )
             self.ax_.annotate(
-                plain(label_name(label)),
+                plain(format_class_label(label)),
                 (0.01, at * limit),
                 xycoords=("axes fraction", "data"),
                 xytext=(0, -9 if at > 0 else 9),

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
-from relvec.describing import normal_reach, predicted
+from relvec.describing import compute_critical_value, predict_with_std
 from relvec.plotting._axes import finish, take_axes, tone
 from relvec.plotting._checks import check_coverage, check_finite, check_line
 from relvec.plotting._style import INK, MODEL, OTHER
@@ -101,7 +101,7 @@ class PredictedObservedDisplay:
         display : PredictedObservedDisplay
         """
         check_is_fitted(estimator)
-        mean, std, _ = predicted(estimator, X, cls.__name__)
+        mean, std, _ = predict_with_std(estimator, X, cls.__name__)
         return cls(y, mean, std=std, name=name).plot(ax, coverage=coverage)
 
     @classmethod
@@ -154,7 +154,7 @@ class PredictedObservedDisplay:
         held = np.ones(len(self.y_true), dtype=bool)
         self.bars_, self.covered_ = None, None
         if self.std is not None:
-            reach = normal_reach(coverage) * self.std
+            reach = compute_critical_value(coverage) * self.std
             held = np.abs(self.y_true - self.y_pred) <= reach
             self.covered_ = float(held.mean())
             if len(held) <= 400:  # more would hide each other

@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, Vector
 from relvec.describing import (
-    centers_of,
-    column_of,
-    normal_reach,
-    numbers_of,
-    predicted,
+    compute_critical_value,
+    convert_to_matrix,
+    find_column,
+    get_column_names,
+    get_kernel_centers,
+    make_slice,
+    predict_with_std,
     shorten,
-    slice_along,
-    table_names,
 )
 from relvec.plotting._axes import draw_rings, finish, legend_above, plain, take_axes, tone
 from relvec.plotting._checks import check_coverage, check_line
@@ -156,12 +156,12 @@ class RegressionFitDisplay:
         """
         check_is_fitted(estimator)
         n_points = check_integer("grid_resolution", grid_resolution, minimum=2)
-        inputs, names = numbers_of(X), table_names(X)
-        place = column_of(feature, names)
-        along = slice_along(X, place, n_points)
-        mean, std, function_std = predicted(estimator, along.X, cls.__name__)
+        inputs, names = convert_to_matrix(X), get_column_names(X)
+        place = find_column(feature, names)
+        along = make_slice(X, place, n_points)
+        mean, std, function_std = predict_with_std(estimator, along.X, cls.__name__)
         is_only = inputs.shape[1] == 1
-        vectors = centers_of(estimator) if is_only else None
+        vectors = get_kernel_centers(estimator) if is_only else None
         rings: tuple[Any, Any] = (None, None)
         if vectors is not None and len(vectors):
             rings = vectors[:, 0], np.interp(vectors[:, 0], along.values, mean)
@@ -291,7 +291,7 @@ class RegressionFitDisplay:
     def _band(self, std: Vector | None, coverage: float, alpha: float, label: str) -> Any:
         if std is None:
             return None
-        reach = normal_reach(coverage) * std
+        reach = compute_critical_value(coverage) * std
         return self.ax_.fill_between(
             self.x,
             self.mean - reach,

@@ -11,13 +11,13 @@ from relvec._checks import check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike
 from relvec.describing import (
-    centers_of,
-    grid_over,
-    like_table,
-    numbers_of,
-    predicted,
+    convert_to_matrix,
+    get_column_names,
+    get_kernel_centers,
+    make_grid,
+    match_container,
+    predict_with_std,
     shorten,
-    table_names,
 )
 from relvec.plotting._axes import (
     add_colorbar,
@@ -155,17 +155,17 @@ class RegressionSurfaceDisplay:
         display : RegressionSurfaceDisplay
         """
         count = check_integer("grid_resolution", grid_resolution, minimum=2)
-        inputs = check_points("X", numbers_of(X), HINT)
-        grid = grid_over(inputs, count)
-        mean, _, _ = predicted(estimator, like_table(grid.points, X), cls.__name__)
+        inputs = check_points("X", convert_to_matrix(X), HINT)
+        grid = make_grid(inputs, count)
+        mean, _, _ = predict_with_std(estimator, match_container(grid.points, X), cls.__name__)
         display = cls(
             x0=grid.axes[0],
             x1=grid.axes[1],
             mean=mean.reshape(grid.shape),
             X=None if y is None else inputs,
             y=y,
-            relevance_vectors=centers_of(estimator),
-            names=[*(plain(shorten(name)) for name in table_names(X)), target_name],
+            relevance_vectors=get_kernel_centers(estimator),
+            names=[*(plain(shorten(name)) for name in get_column_names(X)), target_name],
         )
         return display.plot(ax)
 

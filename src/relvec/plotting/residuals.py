@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike
-from relvec.describing import normal_quantiles, predicted, quantile_band
+from relvec.describing import compute_normal_quantiles, compute_quantile_band, predict_with_std
 from relvec.plotting._axes import finish, take_axes, tone
 from relvec.plotting._checks import check_finite, check_line
 from relvec.plotting._style import INK, MODEL, OTHER
@@ -102,7 +102,7 @@ class ResidualDisplay:
         display : ResidualDisplay
         """
         check_is_fitted(estimator)
-        mean, std, _ = predicted(estimator, X, cls.__name__)
+        mean, std, _ = predict_with_std(estimator, X, cls.__name__)
         return cls.from_predictions(y, mean, std if standardise else None, kind=kind, ax=ax)
 
     @classmethod
@@ -184,9 +184,9 @@ class ResidualDisplay:
 
     def _draw_quantiles(self, axes: Any, label: str) -> None:
         ordered = np.sort(self.values_)
-        expected = normal_quantiles(len(ordered))
+        expected = compute_normal_quantiles(len(ordered))
         scale = 1.0 if self.std is not None else float(np.std(ordered)) or 1.0
-        band = scale * quantile_band(len(ordered))
+        band = scale * compute_quantile_band(len(ordered))
         axes.fill_between(expected, *band, color=tone(axes, MODEL), alpha=0.12, lw=0)
         axes.plot(expected, scale * expected, color=tone(axes, INK), lw=1.2)
         is_out = (ordered < band[0]) | (ordered > band[1])

@@ -11,7 +11,13 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, Matrix, Vector
-from relvec.describing import attribute_of, check_names, names_of, predictor, wilson
+from relvec.describing import (
+    check_feature_names,
+    compute_wilson_interval,
+    get_feature_names,
+    get_final_estimator,
+    get_fitted_attribute,
+)
 from relvec.plotting._axes import draw_grid, finish, take_axes, tone
 from relvec.plotting._checks import check_table
 from relvec.plotting._rows import label_rows, row_figure
@@ -100,7 +106,7 @@ class SelectionFrequencyDisplay:
                     f"relevances must have the shape of supports, {table.shape}; got {given.shape}."
                 )
             self.relevances = np.where(self.supports, given, 0.0)
-        self.feature_names = check_names(feature_names, table.shape[1])
+        self.feature_names = check_feature_names(feature_names, table.shape[1])
 
     @property
     def frequency(self) -> Vector:
@@ -111,7 +117,7 @@ class SelectionFrequencyDisplay:
     @property
     def frequency_interval(self) -> Matrix:
         """Ends of one binomial standard error around the shares (Wilson), shape (2, n_features)."""
-        return wilson(self.frequency, len(self.supports), 1.0)
+        return compute_wilson_interval(self.frequency, len(self.supports), 1.0)
 
     @classmethod
     def from_supports(
@@ -356,14 +362,14 @@ def _kept(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[Any,
     """Fit to a resample; return what was kept, relevances if there are any, and names."""
     inputs, targets = resample(X, y, **options)
     estimator.fit(inputs, targets)
-    model = predictor(estimator)
+    model = get_final_estimator(estimator)
     support = model.get_support() if hasattr(model, "get_support") else None
     if support is not None and not hasattr(model, "feature_relevance_"):
-        return np.asarray(support, dtype=bool), None, names_of(estimator, len(support))
+        return np.asarray(support, dtype=bool), None, get_feature_names(estimator, len(support))
     relevance = np.asarray(
-        attribute_of(
+        get_fitted_attribute(
             estimator, "feature_relevance_", "SelectionFrequencyDisplay", "a number for each"
         )
     )
     kept = relevance > 0.0 if support is None else support
-    return kept, relevance, names_of(estimator, len(relevance))
+    return kept, relevance, get_feature_names(estimator, len(relevance))

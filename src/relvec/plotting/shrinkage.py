@@ -11,7 +11,7 @@ import numpy as np
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.plain import PlainModel
-from relvec.describing import plain_model
+from relvec.describing import get_denoising_model
 from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import finish, take_axes, tone
 from relvec.plotting._checks import check_line
@@ -150,7 +150,7 @@ class ShrinkageDisplay:
         -------
         display : ShrinkageDisplay
         """
-        model = plain_model(denoiser, channel)
+        model = get_denoising_model(denoiser, channel)
         std = math.sqrt(model.noise_variance)
         universal = math.sqrt(2.0 * math.log(model.data.size)) if thresholds else None
         limit = 3.0 * max(math.sqrt(entry_threshold(model.c)), universal or 0.0)

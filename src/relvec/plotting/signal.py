@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
-from relvec.describing import normal_reach
+from relvec.describing import compute_critical_value
 from relvec.estimators import SmoothDenoiser
 from relvec.plotting._axes import finish, legend_above, set_title, take_axes, tone
 from relvec.plotting._checks import check_coverage, check_line
@@ -234,7 +234,7 @@ class SignalDisplay:
         self.noisy_ = self._draw_noisy(x, self.noisy[order])
         self.band_ = None
         if self.std is not None:
-            half = normal_reach(coverage) * self.std[order]
+            half = compute_critical_value(coverage) * self.std[order]
             mean = self.denoised[order]
             self.band_ = self.ax_.fill_between(
                 x,

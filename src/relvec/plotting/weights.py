@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._checks import check_bool, check_integer
 from relvec._typing import ArrayLike, Vector
-from relvec.describing import count_of, weights_of
+from relvec.describing import collect_weights, format_count
 from relvec.plotting._axes import draw_grid, finish, take_axes, tone
 from relvec.plotting._checks import check_line
 from relvec.plotting._rows import label_rows, row_figure, row_font
@@ -108,7 +108,7 @@ class WeightDisplay:
         -------
         display : WeightDisplay
         """
-        all_weights = weights_of(estimator)
+        all_weights = collect_weights(estimator)
         if check_integer("logit", logit, minimum=0) >= len(all_weights):
             raise ValueError(f"logit must be below {len(all_weights)}; got {logit}.")
         one = all_weights[logit]
@@ -136,7 +136,7 @@ class WeightDisplay:
         chosen = np.argsort(-np.abs(self.mean), kind="stable")[:max_weights]
         self.shown_ = chosen if sort else np.sort(chosen)
         left = len(self.mean) - len(chosen)
-        note = f"and {count_of(left, 'smaller weight')}" if left else None
+        note = f"and {format_count(left, 'smaller weight')}" if left else None
         if not len(self.mean):
             note = "no weights: the model is its intercept"
         self.figure_, (self.ax_,) = take_axes(

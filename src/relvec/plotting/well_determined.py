@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._typing import ArrayLike, Vector
-from relvec.describing import named, weights_of
+from relvec.describing import collect_weights, name_estimators
 from relvec.plotting._axes import finish, legend_above, plain, take_axes, tone
 from relvec.plotting._checks import check_line
 from relvec.plotting._style import line_style
@@ -84,8 +84,8 @@ class WellDeterminedDisplay:
         display : WellDeterminedDisplay
         """
         found: dict[str, ArrayLike] = {}
-        for name, each in named(estimator).items():
-            for weights in weights_of(each):
+        for name, each in name_estimators(estimator).items():
+            for weights in collect_weights(each):
                 if weights.well_determined is None:
                     raise TypeError(
                         f"{name} has one posterior for the weights of all its classes together, "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import centers_of, normal_reach, order_of_inputs, slice_along
+from relvec.describing import compute_critical_value, get_kernel_centers, make_slice, order_features
 from relvec.reporting.chart import Axis, Chart, number, padded
 from relvec.reporting.figures import Figure, some_rows, thin
 from relvec.reporting.subject import Space, Subject
@@ -23,12 +23,12 @@ __all__ = [
     "rows_at_values",
 ]
 
-REACH = normal_reach(0.95)
+REACH = compute_critical_value(0.95)
 
 
 def fit_figure(subject: Subject, space: Space) -> Figure:
     """The function over the only input, with the rows."""
-    along = slice_along(space.inputs, 0, 240, space.names)
+    along = make_slice(space.inputs, 0, 240, space.names)
     mean, std, doubt = _ask(space, along.X)
     shown = some_rows(subject.n_rows, subject.limits.points)
     x, y = space.inputs[shown, 0], subject.y[shown]
@@ -48,7 +48,7 @@ def fit_figure(subject: Subject, space: Space) -> Figure:
     chart.line(along.values, mean, "model thick")
     legend = [("data dot", "rows"), ("model", "mean"), ("model soft", "95 % of new targets")]
     legend.append(("model soft2", "95 % of the function"))
-    vectors = centers_of(space.estimator)
+    vectors = get_kernel_centers(space.estimator)
     if vectors is not None and len(vectors):
         where = vectors[:, 0]
         height = np.interp(where, along.values, mean)
@@ -66,7 +66,7 @@ def function_figures(subject: Subject, space: Space) -> list[Figure]:
     model = subject.model
     if not len(model.coef_):
         return []
-    along = slice_along(space.inputs, 0, 160, space.names)
+    along = make_slice(space.inputs, 0, 160, space.names)
     parts = space.functions(along.X) * model.coef_
     largest = np.argsort(-np.abs(model.coef_), kind="stable")[: subject.limits.functions]
     chart = Chart(
@@ -89,7 +89,7 @@ def function_figures(subject: Subject, space: Space) -> list[Figure]:
 def effect_figures(subject: Subject, space: Space) -> list[Figure]:
     """The function along each of the inputs that explain most."""
     if getattr(subject.model, "feature_relevance_", None) is not None:
-        order = order_of_inputs(subject.model)
+        order = order_features(subject.model)
         order = order[np.asarray(subject.model.feature_relevance_)[order] > 0.0]
     else:
         order = inputs_by_effect(subject, space)
@@ -128,7 +128,7 @@ def effect_figure(subject: Subject, space: Space, place: int) -> Figure:
 
 
 def _effect_of_line(subject: Subject, space: Space, place: int) -> Figure:
-    along = slice_along(space.inputs, place, 120, space.names)
+    along = make_slice(space.inputs, place, 120, space.names)
     mean, std, doubt = _ask(space, along.X)
     chart = Chart(
         f"effect of {along.name}",

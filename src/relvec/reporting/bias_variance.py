@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relvec.bases import LinearBasis
-from relvec.describing import seen_by
+from relvec.describing import transform_inputs
 from relvec.estimators import RVMRegressor, SparseBayesRegressor
 from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
@@ -58,7 +58,7 @@ def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | No
         If the model cannot be fitted to such rows.
     """
     model, held = _held(subject.model)
-    inputs, y = seen_by(subject.estimator, subject.X), subject.y
+    inputs, y = transform_inputs(subject.estimator, subject.X), subject.y
     # a stream of our own: data made with the same seed would otherwise be drawn by their values
     rng, n_rows = np.random.default_rng([seed, *STREAM]), subject.n_rows
     said = np.full((n_fits, n_rows), np.nan)

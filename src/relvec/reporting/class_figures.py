@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, roc_curve
 
 from relvec._typing import IndexArray
-from relvec.describing import centers_of, grid_over, label_name, shorten, slice_along
+from relvec.describing import format_class_label, get_kernel_centers, make_grid, make_slice, shorten
 from relvec.reporting.chart import Axis, Chart, number, short
 from relvec.reporting.figures import Figure, rows_said, some_rows, thin
 from relvec.reporting.metrics import reliability
@@ -46,7 +46,7 @@ def class_figures(subject: Subject, judged: Sample) -> list[Figure]:
 
 
 def _surface(subject: Subject, space: Space) -> Figure:
-    grid = grid_over(space.inputs, subject.limits.grid, margin=0.08)
+    grid = make_grid(space.inputs, subject.limits.grid, margin=0.08)
     x0, x1 = grid.axes
     probability = space.predict_proba(grid.points).reshape(*grid.shape, -1)
     chart = Chart(
@@ -63,7 +63,7 @@ def _surface(subject: Subject, space: Space) -> Figure:
         _class_dots(chart, subject, place, rows, space.inputs[rows, 0], space.inputs[rows, 1], 3.4)
         for place, rows in enumerate(_rows_by_class(subject))
     ]
-    vectors = centers_of(space.estimator)
+    vectors = get_kernel_centers(space.estimator)
     if vectors is not None and len(vectors):
         tips = [f"vector {i}" for i in range(len(vectors))]
         chart.dots(vectors[:, 0], vectors[:, 1], "ring ink", tips, 6.5)
@@ -82,14 +82,14 @@ def _class_dots(
     chart: Chart, subject: Subject, place: int, rows: IndexArray, x: Any, y: Any, radius: float
 ) -> tuple[str, str]:
     """Draw the rows of a class; return what the legend says of them."""
-    name = label_name(subject.classes[place])
+    name = format_class_label(subject.classes[place])
     tips = [f"row {i}: {name}" for i in rows]
     chart.dots(x, y, f"class k{place % 6}", tips, radius)
     return f"k{place % 6} dot", name
 
 
 def _curve(subject: Subject, space: Space) -> Figure:
-    along = slice_along(space.inputs, 0, 240, space.names)
+    along = make_slice(space.inputs, 0, 240, space.names)
     probability = space.predict_proba(along.X)
     chart = Chart(
         "probabilities over the input",
@@ -106,7 +106,7 @@ def _curve(subject: Subject, space: Space) -> Figure:
             chart.segments([[along.values[0], 0.5, along.values[-1], 0.5]], "axis")
         else:
             chart.line(along.values, probability[:, place], f"stroke k{place % 6} thick")
-            name = label_name(subject.classes[place])
+            name = format_class_label(subject.classes[place])
             tips = [
                 f"{along.name} {number(along.values[i])}: {name} with "
                 f"{100 * probability[i, place]:.1f} %"
@@ -154,7 +154,11 @@ def _confusion(subject: Subject, judged: Sample) -> Figure:
 
 def _reliability(subject: Subject, judged: Sample) -> Figure:
     curve = reliability(judged, subject.classes)
-    event = label_name(subject.classes[1]) if len(subject.classes) == 2 else "the likeliest class"
+    event = (
+        format_class_label(subject.classes[1])
+        if len(subject.classes) == 2
+        else "the likeliest class"
+    )
     chart = Chart(
         "reliability of the probabilities",
         Axis(0.0, 1.0, f"predicted probability of {event}", ticks=SHARES),
@@ -188,7 +192,7 @@ def _ranking(subject: Subject, judged: Sample) -> Figure:
     chart = Chart(
         "receiver operating characteristic",
         Axis(0.0, 1.0, "false alarms", ticks=SHARES),
-        Axis(0.0, 1.0, f"{label_name(subject.classes[1])} found", ticks=SHARES),
+        Axis(0.0, 1.0, f"{format_class_label(subject.classes[1])} found", ticks=SHARES),
         height=380,
     )
     chart.segments([[0.0, 0.0, 1.0, 1.0]], "axis")

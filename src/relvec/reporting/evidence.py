@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import seen_by, weights_of
+from relvec.describing import collect_weights, transform_inputs
 from relvec.evidence import gaussian_objective
 from relvec.reporting.subject import Subject
 
@@ -72,7 +72,7 @@ def evidence_facts(subject: Subject) -> EvidenceFacts:
 def _degrees(model: Any) -> tuple[float, bool]:
     if hasattr(model, "effective_dof_"):
         return float(model.effective_dof_), True
-    rows = weights_of(model)
+    rows = collect_weights(model)
     intercepts = 0
     if model.fit_intercept:  # also those set to the shares of the classes are of the data
         # of a softmax model they sum to zero
@@ -84,14 +84,14 @@ def _degrees(model: Any) -> tuple[float, bool]:
 
 
 def _gaussian_likelihood(subject: Subject, noise: float) -> float:
-    seen = seen_by(subject.estimator, subject.X)
+    seen = transform_inputs(subject.estimator, subject.X)
     residual = subject.y - np.asarray(subject.model.predict(seen))
     squares = float(residual @ residual)
     return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
 
 
 def _class_likelihood(subject: Subject) -> float:
-    seen = seen_by(subject.estimator, subject.X)
+    seen = transform_inputs(subject.estimator, subject.X)
     probability = np.asarray(subject.model.predict_proba(seen, marginalise=False))
     index = np.searchsorted(subject.classes, subject.y)
     given = probability[np.arange(len(index)), index]

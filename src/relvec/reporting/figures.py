@@ -9,7 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import IndexArray, Vector
-from relvec.describing import Weights, gain_of, order_of_inputs, traces_of, weights_of
+from relvec.describing import (
+    Weights,
+    collect_weights,
+    get_feature_gain,
+    get_objective_traces,
+    order_features,
+)
 from relvec.reporting.chart import Axis, Chart, number, padded, short
 from relvec.reporting.predictions import Sample
 from relvec.reporting.subject import Subject
@@ -65,7 +71,7 @@ def relevance_figure(subject: Subject) -> Figure | None:
     if relevance is None or len(relevance) < 2:
         return None
     relevance = np.asarray(relevance, dtype=np.float64)
-    gain, order = gain_of(subject.model), order_of_inputs(subject.model)
+    gain, order = get_feature_gain(subject.model), order_features(subject.model)
     shown = order[: subject.limits.bars]
     largest = float((relevance if gain is None else gain)[shown].max()) or 1.0
     label, room = "relevance (1 / squared length scale)", 1.05
@@ -135,7 +141,7 @@ class _Weight(NamedTuple):
 
 def weight_figure(subject: Subject) -> Figure | None:
     """Largest weights, with their error bars where they are known."""
-    groups = weights_of(subject.model, subject.names)
+    groups = collect_weights(subject.model, subject.names)
     found = sorted(chain.from_iterable(map(_weights, groups)), key=lambda each: -abs(each.mean))
     if not found:
         return None
@@ -185,7 +191,7 @@ def _what_weights_do(subject: Subject) -> str:
 
 def trace_figure(subject: Subject) -> Figure | None:
     """The objective after each accepted step."""
-    traces = traces_of(subject.model)
+    traces = get_objective_traces(subject.model)
     trace = traces[0] if traces else np.empty(0)
     if len(trace) < 2 or not np.isfinite(trace).all():
         return None

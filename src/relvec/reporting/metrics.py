@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from relvec._typing import Vector
-from relvec.describing import ReliabilityCurve, normal_reach
+from relvec.describing import ReliabilityCurve, compute_critical_value
 from relvec.reporting.predictions import Sample
 
 __all__ = ["COVERAGES", "OF_NUMBERS", "Metric", "class_measures", "coverage_at", "reliability"]
@@ -29,7 +29,7 @@ class Metric(NamedTuple):
 
 def coverage_at(sample: Sample, level: float) -> float:
     """Share of rows whose interval of that probability holds the target."""
-    return float(np.mean(np.abs(_scores(sample)) <= normal_reach(level)))
+    return float(np.mean(np.abs(_scores(sample)) <= compute_critical_value(level)))
 
 
 def reliability(sample: Sample, classes: np.ndarray) -> ReliabilityCurve:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import Summary, check_names, gain_of, summary_of
+from relvec.describing import FitSummary, check_feature_names, get_feature_gain, summarise_fit
 
 __all__ = ["findings_of", "summary_html"]
 
@@ -52,7 +52,7 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
     >>> findings_of(model)[:2]
     [('vectors kept', '1 of 31'), ('noise, standard deviation', '0.1')]
     """
-    summary = summary_of(model)
+    summary = summarise_fit(model)
     if summary is None:
         return []
     word = "vectors kept" if hasattr(model, "relevance_vectors_") else "terms kept"
@@ -69,15 +69,15 @@ def findings_of(model: Any) -> list[tuple[str, str]]:
     return [*findings, *_remarks(summary)]
 
 
-def _remarks(summary: Summary) -> list[tuple[str, str]]:
+def _remarks(summary: FitSummary) -> list[tuple[str, str]]:
     """What is said only where there is something to say."""
     remarks = []
     if not summary.converged:
         remarks.append(("converged", "no: better models may exist"))
     if summary.reached_max_active:
         remarks.append(("reached_max_active", "yes: the noise level is not identified"))
-    if summary.inputs_in_use is not None:
-        remarks.append(("inputs in use", summary.inputs_in_use))
+    if summary.features_used is not None:
+        remarks.append(("inputs in use", summary.features_used))
     return remarks
 
 
@@ -88,10 +88,10 @@ def _listed(classes: tuple[str, ...], most: int = 8) -> str:
 
 def _relevance_rows(model: Any, most: int = 8) -> str:
     """Bars of what inputs explain, the most important first; the others are counted."""
-    gain = gain_of(model)
+    gain = get_feature_gain(model)
     if gain is None or len(gain) < 2:
         return ""
-    names = check_names(getattr(model, "feature_names_in_", None), len(gain))
+    names = check_feature_names(getattr(model, "feature_names_in_", None), len(gain))
     order = [i for i in np.argsort(-gain, kind="stable") if gain[i] > 0.0]
     rows = [
         f'<tr style="background:transparent"><td style="{CELL}">{escape(names[i])}</td>'

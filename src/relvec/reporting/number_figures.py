@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from relvec.describing import BEYOND, normal_quantiles, quantile_band
+from relvec.describing import (
+    EXTRAPOLATION_THRESHOLD,
+    compute_normal_quantiles,
+    compute_quantile_band,
+)
 from relvec.reporting.along import (
     REACH,
     effect_figure,
@@ -140,9 +144,14 @@ def _extrapolation(subject: Subject, judged: Sample) -> Figure:
         Axis(-0.03, 1.03, "share beyond the training rows"),
         Axis(*padded(np.r_[y, low, high]), subject.target),
     )
-    chart.segments([[BEYOND, chart.y.low, BEYOND, chart.y.high]], "axis")
+    chart.segments(
+        [[EXTRAPOLATION_THRESHOLD, chart.y.low, EXTRAPOLATION_THRESHOLD, chart.y.high]], "axis"
+    )
     row = judged.row[shown]
-    for style, which in (("model", share <= BEYOND), ("other", share > BEYOND)):
+    for style, which in (
+        ("model", share <= EXTRAPOLATION_THRESHOLD),
+        ("other", share > EXTRAPOLATION_THRESHOLD),
+    ):
         chart.whiskers(share[which], low[which], high[which], f"{style} whisker")
         tips = [
             f"row {i}: {round(100 * s)} % beyond, observed {number(a)}, "
@@ -170,7 +179,7 @@ def _quantiles(subject: Subject, judged: Sample) -> Figure:
     assert judged.std is not None
     score = (judged.y - judged.mean) / judged.std
     order = np.argsort(score)
-    expected, band = normal_quantiles(len(score)), quantile_band(len(score))
+    expected, band = compute_normal_quantiles(len(score)), compute_quantile_band(len(score))
     places = thin(len(score), subject.limits.quantiles)
     x, y = expected[places], score[order][places]
     chart = Chart(

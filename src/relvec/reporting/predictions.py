@@ -12,7 +12,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import BEYOND, extrapolation_of, predictor, seen_by
+from relvec.describing import (
+    EXTRAPOLATION_THRESHOLD,
+    compute_extrapolation,
+    get_final_estimator,
+    transform_inputs,
+)
 from relvec.reporting.subject import Subject
 
 __all__ = ["RefitError", "Sample", "cross_validated", "predict_rows", "refit"]
@@ -48,7 +53,11 @@ class Sample:
     @property
     def n_beyond(self) -> int:
         """How many rows are more beyond the training rows than among them."""
-        return 0 if self.beyond is None else int(np.count_nonzero(self.beyond > BEYOND))
+        return (
+            0
+            if self.beyond is None
+            else int(np.count_nonzero(self.beyond > EXTRAPOLATION_THRESHOLD))
+        )
 
 
 def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) -> Sample:
@@ -56,10 +65,10 @@ def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) ->
     rows = np.arange(len(y))
     if hasattr(estimator, "classes_"):
         probability = np.asarray(estimator.predict_proba(X))
-        beyond = extrapolation_of(estimator, X)
+        beyond = compute_extrapolation(estimator, X)
         return Sample(name, is_seen, y, rows, probability=probability, beyond=beyond)
     mean, std = _mean_std(estimator, X)
-    return Sample(name, is_seen, y, rows, mean, std, beyond=extrapolation_of(estimator, X))
+    return Sample(name, is_seen, y, rows, mean, std, beyond=compute_extrapolation(estimator, X))
 
 
 def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:
@@ -109,5 +118,7 @@ def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
 
 
 def _mean_std(estimator: Any, X: Any) -> tuple[Vector, Vector]:
-    mean, std = predictor(estimator).predict(seen_by(estimator, X), return_std=True)
+    mean, std = get_final_estimator(estimator).predict(
+        transform_inputs(estimator, X), return_std=True
+    )
     return np.asarray(mean), np.asarray(std)

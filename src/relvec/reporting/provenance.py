@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relvec._typing import Matrix
-from relvec.describing import centers_of, predictor, seen_by
+from relvec.describing import get_final_estimator, get_kernel_centers, transform_inputs
 
 __all__ = ["Provenance", "as_numbers", "provenance_of", "rows_shared"]
 
@@ -55,7 +55,7 @@ def provenance_of(estimator: Any, X: Any, y: np.ndarray, rows: str) -> Provenanc
             'rows="new" says that likeness is by chance.'
         )
         return Provenance(False, True, words)
-    if _has_other_targets(predictor(estimator), y):
+    if _has_other_targets(get_final_estimator(estimator), y):
         words = (
             "The targets given do not add up to those of the fit: there are more or fewer rows, "
             "other targets or weights. Figures of training rows and of the fit may be off; "
@@ -69,7 +69,7 @@ def rows_shared(
     estimator: Any, X: Any, y: np.ndarray, other_X: Any, other_y: np.ndarray
 ) -> int | None:
     """Count the second rows that are among the first, inputs and target alike; None if unknown."""
-    first, second = (as_numbers(seen_by(estimator, each)) for each in (X, other_X))
+    first, second = (as_numbers(transform_inputs(estimator, each)) for each in (X, other_X))
     if first is None or second is None or first.shape[1] != second.shape[1]:
         return None
     known = Counter(zip(_keys(first), y.tolist(), strict=True))
@@ -87,8 +87,11 @@ def as_numbers(X: Any) -> Matrix | None:
 
 def _vectors_among(estimator: Any, X: Any) -> tuple[int, int]:
     """How many vectors sit on one of the rows, and of how many that can be said."""
-    atoms = getattr(predictor(estimator), "atoms_", None)
-    centers, seen = centers_of(predictor(estimator)), as_numbers(seen_by(estimator, X))
+    atoms = getattr(get_final_estimator(estimator), "atoms_", None)
+    centers, seen = (
+        get_kernel_centers(get_final_estimator(estimator)),
+        as_numbers(transform_inputs(estimator, X)),
+    )
     if centers is None or seen is None or not getattr(atoms, "from_rows", False):
         return 0, 0
     if np.array_equal(seen, seen.astype(np.float32)):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
-from relvec.describing import summary_of
+from relvec.describing import summarise_fit
 from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import BiasVariance, bias_variance
 from relvec.reporting.chart import number
@@ -314,7 +314,7 @@ def _explained(r_squared: float) -> str:
 
 
 def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
-    summary = summary_of(subject.model)
+    summary = summarise_fit(subject.model)
     assert summary is not None
     tiles = [
         ("rows", str(subject.n_rows)),
@@ -328,7 +328,7 @@ def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
     tiles.append(("log evidence (nats)", number(facts.log_evidence, 5)))
     if facts.null_log_evidence == facts.null_log_evidence:
         tiles.append(("above the null model (nats)", number(facts.log_evidence_gain, 4)))
-    if summary.inputs_in_use is not None:
-        tiles.append(("inputs in use", summary.inputs_in_use))
+    if summary.features_used is not None:
+        tiles.append(("inputs in use", summary.features_used))
     tiles.append(("converged", "yes" if summary.converged else "no"))
     return tiles

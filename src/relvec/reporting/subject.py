@@ -12,7 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import ColumnAtoms
-from relvec.describing import check_labels, like_table, names_of, predictor, seen_by
+from relvec.describing import (
+    check_labels,
+    get_feature_names,
+    get_final_estimator,
+    match_container,
+    transform_inputs,
+)
 from relvec.reporting.limits import ReportLimits
 from relvec.reporting.provenance import Provenance, as_numbers, provenance_of
 
@@ -33,19 +39,19 @@ class Space:
 
     def predict(self, rows: Matrix, **options: Any) -> Any:
         """Ask for numbers at new inputs."""
-        return predictor(self.estimator).predict(self._seen(rows), **options)
+        return get_final_estimator(self.estimator).predict(self._seen(rows), **options)
 
     def predict_proba(self, rows: Matrix) -> Matrix:
         """Ask for probabilities at new inputs."""
-        return np.asarray(predictor(self.estimator).predict_proba(self._seen(rows)))
+        return np.asarray(get_final_estimator(self.estimator).predict_proba(self._seen(rows)))
 
     def functions(self, rows: Matrix) -> Matrix:
         """Functions in use at new inputs, without their weights."""
         seen = np.asarray(self._seen(rows), dtype=np.float64)
-        return np.asarray(predictor(self.estimator).atoms_.evaluate(seen))
+        return np.asarray(get_final_estimator(self.estimator).atoms_.evaluate(seen))
 
     def _seen(self, rows: Matrix) -> Any:
-        return seen_by(self.estimator, like_table(rows, self.table))
+        return transform_inputs(self.estimator, match_container(rows, self.table))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +78,7 @@ class Subject:
         """Check what is given, and find out whether the rows are those of the fit."""
         check_is_fitted(estimator)
         check_choice("rows", rows, ROWS)
-        model = predictor(estimator)
+        model = get_final_estimator(estimator)
         if not hasattr(model, "relevance_") or not (is_classifier(model) or is_regressor(model)):
             raise TypeError(
                 "A report needs a fitted regressor or classifier of relvec, or a pipeline that "
@@ -90,7 +96,7 @@ class Subject:
             targets = _as_numbers(targets)
         if names is None and model is estimator:
             names = getattr(X, "columns", None)
-        found = names_of(estimator, int(model.n_features_in_), names)
+        found = get_feature_names(estimator, int(model.n_features_in_), names)
         provenance = provenance_of(estimator, X, targets, rows)
         return cls(estimator, X, targets, found, target, provenance)
 
@@ -102,7 +108,7 @@ class Subject:
     @property
     def model(self) -> Any:
         """The last step."""
-        return predictor(self.estimator)
+        return get_final_estimator(self.estimator)
 
     @property
     def is_pairwise(self) -> bool:
@@ -148,7 +154,7 @@ class Subject:
         """
         if self.is_pairwise:
             return None  # columns are other rows
-        seen = seen_by(self.estimator, self.X)
+        seen = transform_inputs(self.estimator, self.X)
         given, numbers = as_numbers(self.X), as_numbers(seen)
         if numbers is None or len(self.names) != numbers.shape[1]:
             return None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Matrix
-from relvec.describing import Weights, centers_of, count_of, weights_of
+from relvec.describing import Weights, collect_weights, format_count, get_kernel_centers
 from relvec.reporting.bias_variance import BiasVariance
 from relvec.reporting.chart import number
 from relvec.reporting.evidence import EvidenceFacts
@@ -127,7 +127,7 @@ def split_bar(split: BiasVariance) -> str:
 
 def vector_table(subject: Subject) -> str:
     """Every vector, column or term with its weight, its error bar and where it is."""
-    groups = weights_of(subject.model, subject.names)
+    groups = collect_weights(subject.model, subject.names)
     vectors = _places(subject)
     inputs = [] if vectors is None else subject.names
     shown = inputs[: subject.limits.inputs]
@@ -135,12 +135,12 @@ def vector_table(subject: Subject) -> str:
     heads = [subject.unit, *["of"] * several, "weight", *["± std", "γ"] * has_std]
     lines = []
     for group in groups:
-        where = np.empty((len(group.mean), 0)) if vectors is None else vectors[group.place]
+        where = np.empty((len(group.mean), 0)) if vectors is None else vectors[group.index]
         cells = np.hstack([_weight_cells(group, several, has_std), where[:, : len(shown)]])
         lines += [f"<tr>{''.join(map(_cell, each))}</tr>" for each in cells]
     n_lines = min(len(lines), subject.limits.vectors)
     notes = [
-        (True, count_of(len(lines), "weight")),
+        (True, format_count(len(lines), "weight")),
         (has_std, "γ says how far the data, not the prior, fix a weight (0 to 1)"),
         (n_lines < len(lines), f"the first {n_lines} are shown"),
         (
@@ -160,9 +160,9 @@ def vector_table(subject: Subject) -> str:
 
 def _places(subject: Subject) -> Matrix | None:
     """Where the vectors are, in the columns that have names; None if they are nowhere there."""
-    vectors = centers_of(subject.estimator)
+    vectors = get_kernel_centers(subject.estimator)
     if vectors is None:
-        vectors = centers_of(subject.model)
+        vectors = get_kernel_centers(subject.model)
     return None if vectors is None or vectors.shape[1] != len(subject.names) else vectors
 
 
