@@ -265,7 +265,7 @@ def _condition_problem(
 
 
 def _choose_atoms(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArray:
-    """Return the kept atoms with the largest and smallest gain, and the pruned one next to enter."""
+    """Return the kept atoms of largest and smallest gain, and the pruned atom next to enter."""
     gain = reference.worth(problem, fit, known)
     kept = fit.active[[int(gain.argmax()), int(gain.argmin())]] if len(gain) else fit.active
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)

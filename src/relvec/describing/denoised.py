@@ -24,8 +24,8 @@ def get_denoising_model(denoiser: Any, channel: int | None) -> PlainModel:
     if isinstance(model, list):
         if channel is None:
             raise ValueError(
-                f"The signal has {len(model)} channels, each with its own coefficients. Choose one, "
-                "for instance channel=0."
+                f"The signal has {len(model)} channels, each with its own coefficients. Choose "
+                "one, for instance channel=0."
             )
         channel = check_integer("channel", channel, minimum=0)
         if channel >= len(model):

@@ -116,7 +116,7 @@ def find_column(feature: Any, names: list[str]) -> int:
             return 0
         raise ValueError(
             f"feature must be the name or index of one of the {len(names)} features; the others "
-            "are held at their medians. For a plot without this choice use PredictedObservedDisplay."
+            "are held at their medians. For all features at once use PredictedObservedDisplay."
         )
     if isinstance(feature, str):
         if feature not in names:

@@ -1,4 +1,4 @@
-"""What is said about fitted models, next to other ways to find it."""
+"""Summaries of fitted models against independent computations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * RNG.normal(size=50)
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.95])
-def test_intervals_of_shares_are_those_of_scipy(coverage):
+def test_wilson_intervals_agree_with_scipy(coverage):
     happened, count = np.array([0, 1, 7, 10]), 10
     found = compute_wilson_interval(happened / count, count, compute_critical_value(coverage))
     for k, low, high in zip(happened.tolist(), *found, strict=True):
@@ -43,14 +43,14 @@ def test_intervals_of_shares_are_those_of_scipy(coverage):
         np.testing.assert_allclose((low, high), (expected.low, expected.high), atol=1e-12)
 
 
-def test_bins_hold_every_prediction():
+def test_bins_contain_all_predictions():
     predicted = RNG.uniform(size=200)
     curve = ReliabilityCurve.from_events("a", predicted, RNG.uniform(size=200) < predicted)
     assert curve.count.sum() == 200
     np.testing.assert_allclose(np.average(curve.mean, weights=curve.count), predicted.mean())
 
 
-def test_a_grid_is_in_the_order_of_an_image():
+def test_grid_has_the_order_of_an_image():
     grid = make_grid(X[:, :2], 4)
     image = grid.points.reshape(*grid.shape, 2)
     np.testing.assert_array_equal(image[0, :, 0], grid.axes[0])
@@ -58,14 +58,14 @@ def test_a_grid_is_in_the_order_of_an_image():
     assert grid.axes[0][0] < X[:, 0].min() < X[:, 0].max() < grid.axes[0][-1]
 
 
-def test_a_slice_holds_the_others_at_their_medians():
+def test_slice_keeps_other_features_at_their_medians():
     along = make_slice(X, "b", 5, ["a", "b", "c"])
     np.testing.assert_array_equal(along.X[:, 1], along.values)
     np.testing.assert_array_equal(along.X[:, [0, 2]], np.tile(np.median(X[:, [0, 2]], 0), (5, 1)))
 
 
 @pytest.mark.slow
-def test_numbers_of_a_fit():
+def test_summary_of_a_fit():
     model = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, -Y, X[:, 2]]))
     summary = summarise_fit(model)
     assert (summary.n_kept, summary.n_candidates) == (len(model.relevance_), 50)
@@ -86,7 +86,7 @@ def test_numbers_of_a_fit():
     assert get_objective_traces(LinearRegression().fit(X, Y)) == []
 
 
-def test_weights_places_and_names_of_a_pipeline():
+def test_weights_centers_and_names_of_a_pipeline():
     scaled = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.3)).fit(X, Y)
     model = scaled[-1]
     np.testing.assert_allclose(get_kernel_centers(scaled), X[model.relevance_])
@@ -107,10 +107,10 @@ def test_weights_places_and_names_of_a_pipeline():
         SparseBayesRegressor(LinearBasis(), prior="bic", noise_variance=0.2),
         SparseBayesRegressor(LinearBasis(), prior=LaplacePrior(2.0), fit_intercept=False),
     ],
-    ids=["kernels", "scales", "sum", "held noise", "laplace"],
+    ids=["kernels", "length-scales", "sum", "fixed noise", "laplace"],
 )
-@pytest.mark.parametrize("weight", [None, np.arange(50) % 3.0], ids=["alike", "weights"])
-def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
+@pytest.mark.parametrize("weight", [None, np.arange(50) % 3.0], ids=["equal", "weighted"])
+def test_fitted_problem_can_be_reconstructed(model, weight):
     model.fit(X, Y, sample_weight=weight)
     problem, bound = fitted_problem(model, X, Y, weight)
     assert problem.moments.n_atoms == model.n_atoms_
@@ -128,7 +128,7 @@ def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
 
 
 @pytest.mark.slow
-def test_nothing_is_drawn():
+def test_matplotlib_is_not_imported():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "import relvec.describing, relvec.reporting\n"
