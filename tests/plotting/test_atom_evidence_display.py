@@ -164,7 +164,7 @@ def test_ellipses():
     np.testing.assert_allclose(display.marks_[0].get_xydata(), [[np.sqrt(8.0), 0.9]])
     np.testing.assert_allclose(display.lines_[1].get_width() / 2.0, np.sqrt(2.0))
     said = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
-    assert said == ["without it", "with it", "target"]
+    assert said == ["without atom", "with atom", "target"]
     with pytest.raises(ValueError, match="kind must be one of"):
         display.plot(kind="circles")
 
@@ -196,14 +196,14 @@ def test_what_is_drawn():
     x, y = (float(each[0]) for each in display.marks_[0].get_data())
     np.testing.assert_allclose([x, y], [4 / 7, 0.5 * (4.5 - 1.0 - np.log(4.5))])
     assert [note.get_text().split("\n")[-1] for note in display.notes_] == [
-        "best at 0.571",
-        "best at infinity →",
-        f"best at {atoms[2].best_precision:.3g}",
-        "but it must bring 3",
+        "optimum at 0.571",
+        "optimum at infinity →",
+        f"optimum at {atoms[2].best_precision:.3g}",
+        "below the minimum gain 3",
     ]
     assert [title.get_title(loc="left") for title in display.axes_][:2] == [
         r"a\$_b: kept",
-        "b: left out",
+        "b: pruned",
     ]
     assert [len(ax.get_lines()) for ax in display.axes_] == [3, 2, 4, 4]
     display.figure_.canvas.draw()
@@ -226,7 +226,7 @@ def test_a_penalty_moves_the_maximum_to_the_right_or_away():
         ({"sparsity": 0.0}, "sparsity must be"),
         ({"quality": np.nan}, "quality must be a finite number"),
         ({"penalty": -1.0}, "penalty must"),
-        ({"penalty": 1.0, "rate": 1.0}, "choose one of them"),
+        ({"penalty": 1.0, "rate": 1.0}, "give only one of them"),
         ({"precision": 0.0}, "precision must be positive or infinite"),
     ],
 )
@@ -246,14 +246,14 @@ def test_what_cannot_be_drawn():
         draw(model, X, Y[:30])
     with pytest.raises(ValueError, match="between 0 and 39, as there are 40 candidates"):
         draw(model, X, Y, atoms=[40])
-    with pytest.raises(ValueError, match="atoms must be numbers of candidates"):
+    with pytest.raises(ValueError, match="atoms must be indices of candidates"):
         draw(model, X, Y, atoms=["first"])
     with pytest.raises(NotFittedError):
         draw(RVMRegressor(), X, Y)
     with pytest.raises(TypeError, match="needs a fitted regressor of relvec.*RVMClassifier"):
         draw(RVMClassifier(gamma=1.0).fit(X, Y > 0), X, Y > 0)
     two = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match="draws one target; the model has 2"):
+    with pytest.raises(ValueError, match="plots one target; the model has 2"):
         draw(two, X, np.column_stack([Y, Y]))
     gamma = SparseBayesRegressor(LinearBasis(), prior=GammaPrior()).fit(Z, T)
     with pytest.raises(ValueError, match="Under a Gamma prior on precisions every atom is kept"):
@@ -263,7 +263,7 @@ def test_what_cannot_be_drawn():
         draw(SparseBayesRegressor(LinearBasis()).fit(flat, T), flat, T, atoms=[1])
     with pytest.raises(TypeError, match="one or more AtomEvidence"):
         AtomEvidenceDisplay([])
-    with pytest.raises(ValueError, match="ax must hold 1 matplotlib axes, for the atoms"):
+    with pytest.raises(ValueError, match="ax must be 1 matplotlib axes, for the atoms"):
         AtomEvidenceDisplay(AtomEvidence("a", 1.0, 2.0)).plot([])
 
 

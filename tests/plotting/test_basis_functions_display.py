@@ -99,7 +99,7 @@ def test_many_candidates_are_thinned():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="one input or two; X has 3 columns"):
+    with pytest.raises(ValueError, match="needs one or two features; X has 3 columns"):
         BasisFunctionsDisplay.from_basis(KernelBasis(), np.zeros((4, 3)))
     with pytest.raises(TypeError, match="needs a Basis.*got RVMRegressor.*from_estimator"):
         BasisFunctionsDisplay.from_basis(MODEL, X)

@@ -152,7 +152,9 @@ def test_wrong_models():
     with pytest.raises(NotFittedError):
         DecisionSurfaceDisplay.from_estimator(RVMClassifier(), X)
     three = RVMClassifier(gamma=1.0).fit(np.column_stack([X, X[:, 0]]), Y)
-    with pytest.raises(ValueError, match="draws models of 2 inputs; RVMClassifier was fitted to 3"):
+    with pytest.raises(
+        ValueError, match="plots models with 2 features; RVMClassifier was fitted to 3"
+    ):
         DecisionSurfaceDisplay.from_estimator(three, X)
 
 
@@ -167,12 +169,15 @@ GRID = {"x0": np.arange(4.0), "x1": np.arange(3.0), "probability": np.full((3, 4
             r"probability must have shape \(3, 4, 'n_classes'\)",
         ),
         ({"probability": np.zeros((3, 4))}, r"probability must have shape"),
-        ({"probability": np.ones((3, 4, 1))}, "each of at least 2 classes; got 1 names for 1"),
-        ({"classes": ["a", "b", "c"]}, "got 3 names for 2"),
-        ({"X": np.zeros((5, 3))}, r"X must hold points of two inputs.*got shape \(5, 3\)"),
-        ({"y": np.zeros(5)}, "y must hold a class for each of X, which is missing"),
+        (
+            {"probability": np.ones((3, 4, 1))},
+            "one label per class, at least 2; got 1 labels for 1",
+        ),
+        ({"classes": ["a", "b", "c"]}, "got 3 labels for 2"),
+        ({"X": np.zeros((5, 3))}, r"X must have two features.*got shape \(5, 3\)"),
+        ({"y": np.zeros(5)}, "y must contain a class for each of X, which is missing"),
         ({"X": np.zeros((5, 2)), "y": np.zeros(4)}, "each of the 5 rows of X; got shape"),
-        ({"relevance_vectors": np.zeros(2)}, "relevance_vectors must hold points of two inputs"),
+        ({"relevance_vectors": np.zeros(2)}, "relevance_vectors must have two features"),
         ({"truth": np.zeros((4, 3))}, r"truth must be .* of shape \(3, 4\); got shape \(4, 3\)"),
     ],
 )

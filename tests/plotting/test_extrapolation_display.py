@@ -74,7 +74,7 @@ def test_bad_input():
         ValueError, match="SparseBayesRegressor cannot tell which inputs are beyond"
     ):
         ExtrapolationDisplay.from_estimator(linear, X, NEW)
-    with pytest.raises(TypeError, match="RVMClassifier predicts classes"):
+    with pytest.raises(TypeError, match="RVMClassifier is a classifier"):
         ExtrapolationDisplay.from_estimator(RVMClassifier(gamma=0.1).fit(X, Y > 0.0), X, NEW)
     with pytest.raises(ValueError, match="same columns; got 2 and 1"):
         ExtrapolationDisplay.from_estimator(MODEL, WIDE[:, :2], NEW)
@@ -84,5 +84,5 @@ def test_bad_input():
         ExtrapolationDisplay([1.5], [0.0], [1.0])
     with pytest.raises(ValueError, match="share is empty"):
         ExtrapolationDisplay([], [], [])
-    with pytest.raises(ValueError, match="std must hold 1 values, as many as share; got 2"):
+    with pytest.raises(ValueError, match="std must have 1 values, as many as share; got 2"):
         ExtrapolationDisplay([0.5], [0.0], [1.0, 2.0])

@@ -121,7 +121,7 @@ def test_all_may_be_dropped(scale, n_features):
     display.plot(scale=scale)
     assert len(display.points_.get_xdata()) == 0
     if n_features == 100:
-        assert display.note_.get_text() == "all 100 inputs dropped"
+        assert display.note_.get_text() == "all 100 features dropped"
     display.figure_.canvas.draw()
 
 
@@ -165,7 +165,9 @@ def test_given_axes_are_used():
 def test_estimators_that_cannot_tell():
     with pytest.raises(NotFittedError):
         FeatureRelevanceDisplay.from_estimator(Model())
-    with pytest.raises(TypeError, match="keeps a number for each in feature_relevance_; Linear"):
+    with pytest.raises(
+        TypeError, match="stores one relevance per feature in feature_relevance_; Linear"
+    ):
         FeatureRelevanceDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]))
 
 
@@ -173,13 +175,13 @@ def test_estimators_that_cannot_tell():
     ("relevance", "options", "match"),
     [
         ([], {}, "relevance is empty"),
-        ([1.0, -1.0], {}, "relevance must be finite and not negative; got -1.0 to 1.0"),
+        ([1.0, -1.0], {}, "relevance must be finite and non-negative; got -1.0 to 1.0"),
         ([1.0, np.nan], {}, "relevance must be finite"),
-        ([[1.0]], {}, "relevance must be real numbers along a line"),
-        ([1.0, 2.0], {"std": [1.0]}, "std must hold 2 values, one for each input; got 1"),
+        ([[1.0]], {}, "relevance must be a one-dimensional array of real numbers"),
+        ([1.0, 2.0], {"std": [1.0]}, "std must have 2 values, one per feature; got 1"),
         ([1.0], {"std": [np.inf]}, "std must be finite"),
         ([1.0], {"inclusion_probability": [1.5]}, "must not exceed 1; got 1.5"),
-        ([1.0], {"feature_names": ["a", "b"]}, "must hold 1 names, one for each input; got 2"),
+        ([1.0], {"feature_names": ["a", "b"]}, "must contain 1 names, one per feature; got 2"),
     ],
 )
 def test_bad_data(relevance, options, match):

@@ -95,7 +95,7 @@ def test_frames_and_given_axes():
 def test_wrong_models():
     two = RVMClassifier(gamma=1.0).fit(np.column_stack([X, X**2]), Y)
     with pytest.raises(
-        ValueError, match="draws models of one input; RVMClassifier was fitted to 2"
+        ValueError, match="plots models with one feature; RVMClassifier was fitted to 2"
     ):
         LogOddsDisplay.from_estimator(two, X)
     three = RVMClassifier(gamma=1.0).fit(X[::4], np.arange(50) % 3)
@@ -123,10 +123,10 @@ def test_bad_input(X_given, options, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"mean": [0.0]}, "mean must hold 2 values, as many as x; got 1"),
-        ({"std": [0.0, 1.0, 2.0]}, "std must hold 2 values"),
-        ({"truth": [[0.0, 1.0]]}, "truth must be real numbers along a line"),
-        ({"classes": [0, 1, 2]}, "the two labels of the log odds; got 3"),
+        ({"mean": [0.0]}, "mean must have 2 values, as many as x; got 1"),
+        ({"std": [0.0, 1.0, 2.0]}, "std must have 2 values"),
+        ({"truth": [[0.0, 1.0]]}, "truth must be a one-dimensional array of real numbers"),
+        ({"classes": [0, 1, 2]}, "classes must contain two labels; got 3"),
     ],
 )
 def test_lengths_must_agree(options, match):

@@ -31,7 +31,7 @@ def test_three_panels_show_all_runs_and_the_chosen_one():
     np.testing.assert_allclose(offsets[:, 0], [0.1, 0.6, 0.6, 43.1])
     np.testing.assert_allclose(display.chosen_.get_xydata(), [[0.0, 0.02]])
     assert sum(patch.get_height() for patch in histogram.patches) == 4
-    assert "4 runs, 3 different, 25 % bad" in errors.get_title(loc="left")
+    assert "4 runs, 3 distinct optima, 25 % bad" in errors.get_title(loc="left")
     assert len(atoms.lines) == 3 + 2  # different solutions, and the atoms of the chosen one
     pyplot.close(display.figure_)
 
@@ -48,7 +48,7 @@ def test_axes_may_be_given():
 def test_training_errors_and_ties_can_be_drawn():
     report = a_report((1.0, 1.0), has_truth=False, errors=[0.0, 0.0])
     display = OptimaDisplay.from_report(report)
-    assert display.axes_[0].get_ylabel() == "training error"
+    assert display.axes_[0].get_ylabel() == "training MSE"
     display.figure_.canvas.draw()
     pyplot.close(display.figure_)
 

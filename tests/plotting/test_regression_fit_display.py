@@ -106,11 +106,11 @@ def test_predictions_are_drawn_as_given_into_the_axes_given():
     [
         ({"x": [1.0, 0.0], "mean": [0.0, 0.0]}, "ascending order; sort it first"),
         ({"x": [1.0], "mean": [0.0]}, "at least 2 values"),
-        ({"x": [0.0, 1.0], "mean": [0.0]}, "mean must hold 2 values, as many as x; got 1"),
+        ({"x": [0.0, 1.0], "mean": [0.0]}, "mean must have 2 values, as many as x; got 1"),
         ({"x": [0.0, 1.0], "mean": [0.0, 1.0], "x_observed": [1.0]}, "must be given together"),
         (
             {"x": [0.0, 1.0], "mean": [0.0, 1.0], "x_observed": [1.0], "y_observed": [1.0, 2.0]},
-            "of one length; got 1 and 2",
+            "the same length; got 1 and 2",
         ),
     ],
 )
@@ -120,9 +120,9 @@ def test_bad_lines(options, match):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="along which of 3 inputs.*PredictedObservedDisplay"):
+    with pytest.raises(ValueError, match="one of the 3 features.*PredictedObservedDisplay"):
         RegressionFitDisplay.from_estimator(MODEL3, X3, Y3)
-    with pytest.raises(ValueError, match="below 3, the number of inputs; got 3"):
+    with pytest.raises(ValueError, match="below 3, the number of features; got 3"):
         RegressionFitDisplay.from_estimator(MODEL3, X3, Y3, feature=3)
     with pytest.raises(ValueError, match=r"one of \['x0', 'x1', 'x2'\]; got 'age'"):
         RegressionFitDisplay.from_estimator(MODEL3, X3, Y3, feature="age")
@@ -131,7 +131,7 @@ def test_bad_input():
     with pytest.raises(NotFittedError):
         RegressionFitDisplay.from_estimator(RVMRegressor(), X, Y)
     two = RVMRegressor(gamma=0.1).fit(X, np.column_stack([Y, -Y]))
-    with pytest.raises(ValueError, match="draws one target; the model has 2"):
+    with pytest.raises(ValueError, match="plots one target; the model has 2"):
         RegressionFitDisplay.from_estimator(two, X, Y)
-    with pytest.raises(TypeError, match="must hold numbers only"):
+    with pytest.raises(TypeError, match="must contain only numbers"):
         RegressionFitDisplay.from_estimator(MODEL, [["a"], ["b"]])

@@ -49,11 +49,11 @@ def test_a_constant_has_a_picture():
 
 def test_bad_input():
     three = RVMRegressor(gamma=0.02).fit(np.c_[X, X[:, 0]], Y)
-    with pytest.raises(ValueError, match=r"two inputs.*\(80, 3\).*RegressionFitDisplay"):
+    with pytest.raises(ValueError, match=r"two features.*\(80, 3\).*RegressionFitDisplay"):
         RegressionSurfaceDisplay.from_estimator(three, np.c_[X, X[:, 0]], Y)
-    with pytest.raises(TypeError, match="RVMClassifier predicts classes"):
+    with pytest.raises(TypeError, match="RVMClassifier is a classifier"):
         RegressionSurfaceDisplay.from_estimator(RVMClassifier(gamma=0.1).fit(X, Y > 0.0), X, Y)
-    with pytest.raises(ValueError, match="y must hold 80 values, one for each row of X; got 3"):
+    with pytest.raises(ValueError, match="y must have 80 values, one for each row of X; got 3"):
         RegressionSurfaceDisplay.from_estimator(MODEL, X, Y[:3])
     grid = np.arange(4.0)
     with pytest.raises(ValueError, match=r"mean must have shape \(4, 4\).*got \(3, 4\)"):

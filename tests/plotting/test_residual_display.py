@@ -69,13 +69,13 @@ def test_the_band_holds_its_share_of_sorted_normal_numbers(count, seed):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="y_pred must hold 2 values, as many as y_true; got 1"):
+    with pytest.raises(ValueError, match="y_pred must have 2 values, as many as y_true; got 1"):
         ResidualDisplay.from_predictions([0.0, 1.0], [0.0])
     with pytest.raises(ValueError, match="std must be positive"):
         ResidualDisplay.from_predictions([0.0], [0.0], [0.0])
-    with pytest.raises(ValueError, match="residuals must hold 1 values"):
+    with pytest.raises(ValueError, match="residuals must have 1 values"):
         ResidualDisplay([0.0], [0.0, 1.0])
-    with pytest.raises(ValueError, match="nothing to draw"):
+    with pytest.raises(ValueError, match="nothing to plot"):
         ResidualDisplay([], [])
     with pytest.raises(ValueError, match="Did you mean 'quantiles'"):
         ResidualDisplay.from_estimator(MODEL, X, Y, kind="quantile")

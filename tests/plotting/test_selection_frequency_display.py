@@ -80,7 +80,7 @@ def test_bars_are_shares_and_means():
     np.testing.assert_allclose(
         whiskers(display.relevance_ax_), np.stack([np.maximum(mean - error, 0), mean + error]).T
     )
-    assert display.ax_.get_xlabel() == "kept in % of 4 resamples"
+    assert display.ax_.get_xlabel() == "selection frequency (%, 4 resamples)"
     assert display.ax_.get_ylim() == display.relevance_ax_.get_ylim()
     display.figure_.canvas.draw()
 
@@ -112,9 +112,9 @@ def test_many_inputs_are_counted():
     supports[:, 30] = supports[:3, 40] = supports[:2, 50] = True
     display = SelectionFrequencyDisplay(supports, supports).plot(max_features=2)
     assert rows(display) == ["x30", "x40"]
-    assert display.note_.get_text() == "and 1998 more, kept in at most 20 %"
+    assert display.note_.get_text() == "and 1998 more, selected in at most 20 %"
     display.plot(max_features=3)
-    assert display.note_.get_text() == "and 1997 more, kept never"
+    assert display.note_.get_text() == "and 1997 more, never selected"
     display.plot(max_features=3, sort=False)
     assert display.ax_.get_ylim() == display.relevance_ax_.get_ylim()
     display.figure_.canvas.draw()
@@ -132,7 +132,7 @@ def test_resamples(scheme, n_rows):
     ByCorrelation.fitted_rows.clear()
     estimator = ByCorrelation()
     display = SelectionFrequencyDisplay.from_resamples(
-        estimator, X, Y, n_resamples=12, scheme=scheme, share=0.3, random_state=0
+        estimator, X, Y, n_resamples=12, scheme=scheme, fraction=0.3, random_state=0
     )
     assert not hasattr(estimator, "feature_relevance_")
     assert display.supports.shape == (12, 4)
@@ -194,7 +194,9 @@ def test_given_axes_are_used():
     display = SelectionFrequencyDisplay.from_supports(SUPPORTS, SUPPORTS, ax=axes)
     assert [display.ax_, display.relevance_ax_] == list(axes)
     assert display.figure_ is figure
-    with pytest.raises(ValueError, match="ax must hold 2 matplotlib axes, for the shares and the"):
+    with pytest.raises(
+        ValueError, match="ax must be 2 matplotlib axes, for the frequencies and the"
+    ):
         SelectionFrequencyDisplay.from_supports(SUPPORTS, SUPPORTS, ax=axes[0])
 
 
@@ -205,15 +207,15 @@ def test_one_resample_and_nothing_kept():
 
 
 def test_bad_data():
-    with pytest.raises(ValueError, match="supports must say of each input whether it was kept"):
+    with pytest.raises(ValueError, match="supports must contain only True and False"):
         SelectionFrequencyDisplay([[0.3, 0.0]])
-    with pytest.raises(ValueError, match=r"supports must be a table.*row for each resample"):
+    with pytest.raises(ValueError, match=r"supports must be a matrix.*one row per resample"):
         SelectionFrequencyDisplay([True, False])
     with pytest.raises(ValueError, match=r"relevances must have the shape of supports, \(4, 4\)"):
         SelectionFrequencyDisplay(SUPPORTS, SUPPORTS[:2])
-    with pytest.raises(ValueError, match="relevances must be finite and not negative"):
+    with pytest.raises(ValueError, match="relevances must be finite and non-negative"):
         SelectionFrequencyDisplay(SUPPORTS, -1.0 * SUPPORTS)
-    with pytest.raises(ValueError, match="must hold 4 names"):
+    with pytest.raises(ValueError, match="must contain 4 names"):
         SelectionFrequencyDisplay(SUPPORTS, feature_names=["a"])
 
 
@@ -222,9 +224,12 @@ def test_bad_data():
     [
         ({"n_resamples": 0}, "n_resamples must be an integer of at least 1"),
         ({"scheme": "jackknife"}, "scheme must be one of 'subsample', 'bootstrap'"),
-        ({"share": 1.0}, 'share must be below 1; got 1.0. .* scheme="bootstrap"'),
-        ({"share": 0.0}, "share must be a positive number"),
-        ({"reference": 60.0, "n_resamples": 2}, "reference must be a share of at most 1; got 60"),
+        ({"fraction": 1.0}, 'fraction must be below 1; got 1.0. .* scheme="bootstrap"'),
+        ({"fraction": 0.0}, "fraction must be a positive number"),
+        (
+            {"reference": 60.0, "n_resamples": 2},
+            "reference must be a frequency of at most 1; got 60",
+        ),
     ],
 )
 def test_bad_options(options, match):

@@ -15,7 +15,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from relvec import RVMClassifier, RVMRegressor, plotting
-from relvec.plotting._axes import is_dark, legend_above, plain, smallness, tone
+from relvec.plotting._axes import (
+    adapt_colour,
+    compute_text_scale,
+    escape_mathtext,
+    is_dark,
+    place_legend_above,
+)
 from tests.plotting import test_pictures as pictures
 
 ONE_AXES = [
@@ -78,7 +84,7 @@ def test_words_of_rows_do_not_overlap():
 
 def test_ordinary_axes_keep_the_size_of_their_words():
     display = pictures.fit()
-    assert smallness(display.ax_) == 1.0
+    assert compute_text_scale(display.ax_) == 1.0
     assert display.ax_.get_legend().get_texts()[0].get_fontsize() == 9.0
     assert display.ax_.xaxis.label.get_fontsize() == 10.0
 
@@ -117,11 +123,11 @@ def test_everything_is_seen_on_dark_paper(draw):
 
 def test_colours_for_paper_stay_as_they_are_on_paper():
     _, ax = pyplot.subplots()
-    assert tone(ax, "0.15") == "0.15"
+    assert adapt_colour(ax, "0.15") == "0.15"
     ax.set_facecolor("none")
     assert not is_dark(ax)
     ax.figure.set_facecolor("black")
-    assert lightness(tone(ax, "0.15")) > 0.8
+    assert lightness(adapt_colour(ax, "0.15")) > 0.8
 
 
 @pytest.mark.slow
@@ -175,7 +181,7 @@ def classifier():
 
 def test_a_name_is_written_as_it_is():
     figure, ax = pyplot.subplots()
-    ax.set_xlabel(plain("$a$ _b_"))
+    ax.set_xlabel(escape_mathtext("$a$ _b_"))
     figure.canvas.draw()
     assert ax.xaxis.label._preprocess_math(ax.get_xlabel()) == ("$a$ _b_", False)
 
@@ -196,7 +202,7 @@ def test_gaps_are_left_to_a_pipeline_that_fills_them():
     labelled = make_pipeline(SimpleImputer(), RVMClassifier(gamma=0.5)).fit(holes, LABELS)
     surface = plotting.DecisionSurfaceDisplay.from_estimator(labelled, holes, LABELS)
     assert np.isfinite(surface.x0).all()
-    with pytest.raises(ValueError, match="a column without a single finite value"):
+    with pytest.raises(ValueError, match="a column without any finite value"):
         plotting.RegressionFitDisplay.from_estimator(model, np.full((3, 2), np.nan), feature=0)
     with pytest.raises(ValueError, match="needs finite inputs"):
         plotting.BasisFunctionsDisplay.from_estimator(RVMRegressor(gamma=0.5).fit(X, Y), holes)
@@ -213,10 +219,10 @@ def test_gaps_are_left_to_a_pipeline_that_fills_them():
 def test_models_that_cannot_be_drawn(display):
     line = X[:, :1]
     sorts = RVMClassifier(gamma=1.0).fit(line, LABELS)
-    with pytest.raises(TypeError, match=f"{display.__name__} .*RVMClassifier predicts classes"):
+    with pytest.raises(TypeError, match=f"{display.__name__} .*RVMClassifier is a classifier"):
         display.from_estimator(sorts, line, Y)
     two = RVMRegressor(gamma=1.0).fit(line, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match=f"{display.__name__} draws one target; the model has 2"):
+    with pytest.raises(ValueError, match=f"{display.__name__} plots one target; the model has 2"):
         display.from_estimator(two, line, np.column_stack([Y, Y]))
 
 
@@ -238,4 +244,4 @@ def test_ten_classes_have_ten_colours():
 
 def test_nothing_to_explain_needs_no_legend():
     _, ax = pyplot.subplots()
-    assert legend_above(ax) is None
+    assert place_legend_above(ax) is None

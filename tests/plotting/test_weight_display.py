@@ -54,21 +54,21 @@ def test_classifiers_have_weights_for_each_logit():
     three = LABELS + (X2[:, 0] > 1.0)
     rest = RVMClassifier(gamma=1.0, multi_class="one_vs_rest").fit(X2, three)
     for row, each in zip(rest.coef_, collect_weights(rest), strict=True):
-        np.testing.assert_array_equal(row[each.place], each.mean)
+        np.testing.assert_array_equal(row[each.index], each.mean)
         assert np.count_nonzero(row) == len(each.mean) == len(each.std) == len(each.atoms)
     joint = RVMClassifier(gamma=1.0).fit(X2, three)
     assert [each.name for each in collect_weights(joint)] == ["class 0", "class 1", "class 2"]
-    display = WeightDisplay.from_estimator(joint, logit=1)
+    display = WeightDisplay.from_estimator(joint, output=1)
     assert display.bars_ is None
-    with pytest.raises(ValueError, match="logit must be below 3; got 3"):
-        WeightDisplay.from_estimator(joint, logit=3)
+    with pytest.raises(ValueError, match="output must be below 3; got 3"):
+        WeightDisplay.from_estimator(joint, output=3)
 
 
 def test_several_targets_and_pipelines():
     both = RVMRegressor(gamma=0.1).fit(X[:, :1], np.column_stack([Y, X[:, 0]]))
     first, second = collect_weights(both)
     assert (first.name, second.name) == ("target 0", "target 1")
-    np.testing.assert_array_equal(both.coef_[1, second.place], second.mean)
+    np.testing.assert_array_equal(both.coef_[1, second.index], second.mean)
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1)).fit(X[:, :2], Y)
     display = WeightDisplay.from_estimator(pipeline, sort=False)
     np.testing.assert_array_equal(display.mean, pipeline[-1].coef_)
@@ -77,20 +77,20 @@ def test_several_targets_and_pipelines():
 def test_a_model_without_weights():
     model = SparseBayesRegressor(LinearBasis(), min_gain=1e6).fit(X, Y)
     display = WeightDisplay.from_estimator(model)
-    assert display.note_.get_text() == "no weights: the model is its intercept"
+    assert display.note_.get_text() == "no weights: the model is constant"
     display.figure_.canvas.draw()
 
 
 def test_bad_input():
-    with pytest.raises(TypeError, match="of relvec; LinearRegression has none"):
+    with pytest.raises(TypeError, match="of relvec is needed; LinearRegression"):
         WeightDisplay.from_estimator(LinearRegression().fit(X, Y))
     with pytest.raises(NotFittedError):
         WeightDisplay.from_estimator(RVMRegressor())
-    with pytest.raises(ValueError, match="std must hold 2 values, one a weight; got 1"):
+    with pytest.raises(ValueError, match="std must have 2 values, one per weight; got 1"):
         WeightDisplay([1.0, 2.0], std=[1.0])
-    with pytest.raises(ValueError, match="std must not be negative"):
+    with pytest.raises(ValueError, match="std must be non-negative"):
         WeightDisplay([1.0], std=[-1.0])
-    with pytest.raises(ValueError, match="names must hold 1 names"):
+    with pytest.raises(ValueError, match="names must contain 1 names"):
         WeightDisplay([1.0], names=["a", "b"])
 
 

@@ -149,7 +149,7 @@ class Steep(SeparablePrior):
     [
         ({}, ValueError, "at least one prior"),
         (["laplace"], ValueError, "The rate of LaplacePrior.* is learnt"),
-        ([Steep()], ValueError, "There is no picture of Steep"),
+        ([Steep()], ValueError, "cannot be plotted"),
         (["gauss"], ValueError, "prior must be one of"),
         ([3.0], TypeError, "prior must be one of"),
     ],

@@ -24,9 +24,7 @@ def test_values_are_those_of_the_model_in_order_and_their_area_is_the_freedom():
     area = float(values @ np.diff(edges))
     assert area == pytest.approx(MODEL.effective_dof_ - 1.0)  # the intercept is no weight
     (text,) = display.ax_.get_legend().get_texts()
-    assert text.get_text() == (
-        f"RVMRegressor: {len(values)} weights, γ adds up to {values.sum():.3g}"
-    )
+    assert text.get_text() == (f"RVMRegressor: {len(values)} weights, Σγ = {values.sum():.3g}")
     display.figure_.canvas.draw()
 
 
@@ -54,7 +52,7 @@ def test_a_model_without_weights_is_drawn():
     model = RVMRegressor(gamma=1.0).fit(X, np.ones(60))
     display = WellDeterminedDisplay.from_estimator(model)
     (text,) = display.ax_.get_legend().get_texts()
-    assert text.get_text() == "RVMRegressor: 0 weights, γ adds up to 0"
+    assert text.get_text() == "RVMRegressor: 0 weights, Σγ = 0"
     display.figure_.canvas.draw()
 
 
@@ -71,7 +69,7 @@ def test_axes_of_others_are_used():
         ({}, "at least one model"),
         ({"a": [0.5, 1.5]}, "between 0 and 1"),
         ({"a": [np.nan]}, "between 0 and 1"),
-        ({"a": [[0.5]]}, "along a line"),
+        ({"a": [[0.5]]}, "one-dimensional array"),
     ],
 )
 def test_bad_values(given, message):

@@ -22,16 +22,16 @@ from relvec.describing import (
     shorten,
 )
 from relvec.plotting._axes import (
+    adapt_colour,
     add_colorbar,
-    finish,
+    escape_mathtext,
+    finish_axes,
+    get_axes,
     is_dark,
-    legend_above,
-    name_inputs,
-    plain,
-    take_axes,
-    tone,
+    label_features,
+    place_legend_above,
 )
-from relvec.plotting._checks import check_coverage, check_finite, check_line
+from relvec.plotting._checks import check_coverage, check_finite, check_vector
 from relvec.plotting._style import DATA, INK, MODEL, OTHER
 
 __all__ = ["ExtrapolationDisplay", "ExtrapolationMap"]
@@ -134,15 +134,15 @@ class ExtrapolationDisplay:
         inputs: ExtrapolationMap | None = None,
         target_name: str = "y",
     ) -> None:
-        self.share = check_line("share", share)
+        self.share = check_vector("share", share)
         n = len(self.share)
         if not n:
             raise ValueError("share is empty: there is no new row to draw.")
         if not ((self.share >= 0.0) & (self.share <= 1.0)).all():
             raise ValueError("share must be between 0 and 1; some values are not.")
-        self.mean = check_line("mean", mean, n, "share")
-        self.std = check_line("std", std, n, "share")
-        self.y_new = None if y_new is None else check_line("y_new", y_new, n, "share")
+        self.mean = check_vector("mean", mean, n, "share")
+        self.std = check_vector("std", std, n, "share")
+        self.y_new = None if y_new is None else check_vector("y_new", y_new, n, "share")
         check_finite("mean", self.mean)
         self.inputs = inputs
         self.target_name = target_name
@@ -209,7 +209,7 @@ class ExtrapolationDisplay:
             curve = (
                 predict_with_std(estimator, points, cls.__name__)[:2] if known.shape[1] == 1 else ()
             )
-            names = [plain(shorten(name)) for name in get_column_names(X)]
+            names = [escape_mathtext(shorten(name)) for name in get_column_names(X)]
             shares = over.reshape(grid.shape)
             inputs = ExtrapolationMap(grid.axes, shares, known, asked, names, *curve)
         display = cls(share, mean, std, y_new=y_new, inputs=inputs, target_name=target_name)
@@ -240,7 +240,7 @@ class ExtrapolationDisplay:
         reach = compute_critical_value(check_coverage(coverage))
         if kind == "inputs" and self.inputs is None:
             raise ValueError('kind="inputs" needs a model of one input or two; use kind="rows".')
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the extrapolation", figsize=(6.8, 4.4))
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the extrapolation", figsize=(6.8, 4.4))
         self.is_beyond_ = self.share > EXTRAPOLATION_THRESHOLD
         self.near_ = self.far_ = self.observed_ = self.training_ = None
         self.surface_ = self.colorbar_ = None
@@ -251,14 +251,16 @@ class ExtrapolationDisplay:
             self._draw_line(self.inputs, reach, interval)
         else:
             self._draw_map(self.inputs)
-        finish(self.ax_)
+        finish_axes(self.ax_)
         if legend:
-            legend_above(self.ax_)
+            place_legend_above(self.ax_)
         return self
 
     def _draw_rows(self, reach: float, interval: str) -> None:
         self._new_rows(self.share, reach, f", {interval} of targets")
-        self.ax_.axvline(EXTRAPOLATION_THRESHOLD, color=tone(self.ax_, DATA), lw=0.9, ls=":")
+        self.ax_.axvline(
+            EXTRAPOLATION_THRESHOLD, color=adapt_colour(self.ax_, DATA), lw=0.9, ls=":"
+        )
         self.ax_.set(
             xlim=(-0.03, 1.03),
             xlabel="share by which a row is beyond the training rows",
@@ -274,12 +276,12 @@ class ExtrapolationDisplay:
             x,
             low,
             high,
-            color=tone(self.ax_, MODEL),
+            color=adapt_colour(self.ax_, MODEL),
             alpha=0.2,
             lw=0,
             label=f"{interval} of targets",
         )
-        self.ax_.plot(x, inputs.mean, color=tone(self.ax_, MODEL), lw=1.8, label="mean")
+        self.ax_.plot(x, inputs.mean, color=adapt_colour(self.ax_, MODEL), lw=1.8, label="mean")
         self._new_rows(inputs.X_new[:, 0], reach)
         bottom, top = self.ax_.get_ylim()
         edges = np.r_[x[0], 0.5 * (x[1:] + x[:-1]), x[-1]]
@@ -297,7 +299,7 @@ class ExtrapolationDisplay:
             inputs.X[:, 0],
             np.full(len(inputs.X), bottom),
             "|",
-            color=tone(self.ax_, INK),
+            color=adapt_colour(self.ax_, INK),
             ms=9,
             clip_on=False,
             label="training",
@@ -312,14 +314,14 @@ class ExtrapolationDisplay:
             *inputs.axes, inputs.share, levels=levels, cmap=self._colours(), zorder=-1
         )
         (self.training_,) = self.ax_.plot(
-            *inputs.X.T, ".", color=tone(self.ax_, DATA), ms=4, label="training"
+            *inputs.X.T, ".", color=adapt_colour(self.ax_, DATA), ms=4, label="training"
         )
         for place, colour, mark, label in self._kinds():
             (line,) = self.ax_.plot(
                 *inputs.X_new[place].T, mark, color=colour, ms=6, mec="none", label=label
             )
             self._keep(line, mark)
-        name_inputs(self.ax_, inputs.axes[0], inputs.axes[1], inputs.names)
+        label_features(self.ax_, inputs.axes[0], inputs.axes[1], inputs.names)
         self._explain_colours()
 
     def _new_rows(self, x: Vector, reach: float, more: str = "") -> None:
@@ -333,14 +335,14 @@ class ExtrapolationDisplay:
             self._keep(line, mark)
         if self.y_new is not None:
             (self.observed_,) = self.ax_.plot(
-                x, self.y_new, "x", color=tone(self.ax_, INK), ms=4.5, label="observed"
+                x, self.y_new, "x", color=adapt_colour(self.ax_, INK), ms=4.5, label="observed"
             )
 
     def _kinds(self) -> list[tuple[Any, Any, str, str]]:
         """Rows among the data and beyond them, where there are any: which, colour, mark, name."""
         kinds = [
-            (~self.is_beyond_, tone(self.ax_, MODEL), "o", "new"),
-            (self.is_beyond_, tone(self.ax_, OTHER), "s", "new, beyond"),
+            (~self.is_beyond_, adapt_colour(self.ax_, MODEL), "o", "new"),
+            (self.is_beyond_, adapt_colour(self.ax_, OTHER), "s", "new, beyond"),
         ]
         return [each for each in kinds if each[0].any()]
 
