@@ -1,4 +1,4 @@
-"""The evidence of single atoms, next to that of whole models."""
+"""Evidence of single atoms against that of whole models."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_by_brute_force(model, Phi, X, y, penalty=0.0, rate=0.0, atoms=None, we
     ("prior", "penalty", "rate"),
     [("flat", 0.0, 0.0), (SmoothnessPrior(1.5), 1.5, 0.0), (LaplacePrior(2.0), 0.0, 2.0)],
 )
-def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, penalty, rate):
+def test_curves_agree_with_the_evidence_of_the_whole_model(prior, penalty, rate):
     columns = SparseBayesRegressor(LinearBasis(), prior=prior, min_gain=1e-3).fit(Z, T)
     check_by_brute_force(columns, Z, Z, T, penalty, rate, atoms=range(6))
     kernels = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
@@ -90,7 +90,7 @@ def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, p
     check_by_brute_force(kernels, Phi, X, Y, penalty, rate, atoms=list(dict.fromkeys(atoms)))
 
 
-def test_weights_of_rows_and_steps_before_the_model():
+def test_sample_weights_and_pipelines():
     weight = RNG.integers(0, 3, 50).astype(float)
     model = SparseBayesRegressor(LinearBasis()).fit(Z, T, sample_weight=weight)
     check_by_brute_force(model, Z, Z, T, atoms=[0, 1, 2], weight=weight)
@@ -125,7 +125,7 @@ def test_all_regressors_are_drawn(model):
 
 
 @pytest.mark.parametrize("prior", ["flat", "bic"])
-def test_the_target_along_an_atom_and_across_it(prior):
+def test_parallel_and_orthogonal_deviation(prior):
     model = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
     Phi = np.exp(-0.3 * (X - X.T) ** 2)
     Q = null_space(np.ones((1, 40)))
@@ -169,7 +169,7 @@ def test_ellipses():
         display.plot(kind="circles")
 
 
-def test_best_weakest_and_nearest_are_the_default():
+def test_default_atoms():
     model = RVMRegressor(gamma=0.3).fit(X, Y)
     everything = compute_atom_evidence(model, X, Y, range(40), None)
     drawn = AtomEvidenceDisplay.from_estimator(model, X, Y).atoms
@@ -211,7 +211,7 @@ def test_what_is_drawn():
     assert len(one.figure_.axes) == 1
 
 
-def test_a_penalty_moves_the_maximum_to_the_right_or_away():
+def test_penalty_increases_the_optimal_precision():
     free = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0)
     some = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=1.0)
     much = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=5.0)
@@ -230,12 +230,12 @@ def test_a_penalty_moves_the_maximum_to_the_right_or_away():
         ({"precision": 0.0}, "precision must be positive or infinite"),
     ],
 )
-def test_atoms_that_have_no_curve(options, words):
+def test_invalid_atoms_raise(options, words):
     with pytest.raises(ValueError, match=words):
         AtomEvidence("a", **{"sparsity": 1.0, "quality": 1.0, **options})
 
 
-def test_what_cannot_be_drawn():
+def test_invalid_models_and_data_raise():
     draw = AtomEvidenceDisplay.from_estimator
     model = RVMRegressor(gamma=0.3).fit(X, Y)
     with pytest.raises(ValueError, match="must be the rows that the model was fitted to"):
@@ -270,7 +270,7 @@ def test_what_cannot_be_drawn():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["curves", "ellipses"])
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_small_panels_hold_their_words_on_any_paper(is_dark, kind):
+def test_text_fits_small_panels_on_light_and_dark_backgrounds(is_dark, kind):
     atom = AtomEvidence("x1", sparsity=2.0, quality=2.0, entry_penalty=3.0)
     with pyplot.style.context("dark_background" if is_dark else "default"):
         figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")

@@ -1,4 +1,4 @@
-"""Coefficients by level, the kept ones standing out."""
+"""Coefficients by level."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_coefficient_is_a_stem():
     display.figure_.canvas.draw()
 
 
-def test_places_are_those_of_the_wavelets():
+def test_positions_of_wavelet_coefficients():
     noisy = np.zeros(256)
     noisy[60] = 100.0
     denoiser = SmoothDenoiser("plain", dictionary="haar", noise_std=1.0).fit(noisy)
@@ -48,7 +48,7 @@ def test_cosines_are_one_row():
     assert display.ax_.get_xlabel() == "frequency / maximum frequency"
 
 
-def test_images_are_drawn_by_size():
+def test_images_by_magnitude():
     image = np.zeros((64, 64))
     image[20:40, 10:30] = 20.0
     noisy = image + np.random.default_rng(0).normal(size=image.shape)
@@ -63,7 +63,7 @@ def test_images_are_drawn_by_size():
         CoefficientDisplay.from_estimator(denoiser, kind="position")
 
 
-def test_lines_can_be_drawn_by_size():
+def test_one_dimensional_signals_by_magnitude():
     display = CoefficientDisplay.from_estimator(
         SmoothDenoiser("plain").fit(DATA.noisy), kind="magnitude"
     )

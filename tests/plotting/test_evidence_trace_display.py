@@ -1,4 +1,4 @@
-"""The objective, step by step."""
+"""Objective during a fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ X, Y = make_snake(100, random_state=0)
 MODEL = RVMClassifier(gamma=1.0).fit(X, Y)
 
 
-def test_the_line_is_the_trace_and_ends_at_the_objective():
+def test_line_is_the_trace_of_the_objective():
     display = EvidenceTraceDisplay.from_estimator(MODEL)
     line = display.lines_["RVMClassifier"]
     np.testing.assert_array_equal(line.get_ydata(), MODEL.trace_)
@@ -28,7 +28,7 @@ def test_the_line_is_the_trace_and_ends_at_the_objective():
     display.figure_.canvas.draw()
 
 
-def test_gaps_are_to_the_end():
+def test_gaps_to_the_final_value():
     display = EvidenceTraceDisplay({"a": [1.0, 10.0, 11.0, 11.0]}).plot(kind="gap")
     np.testing.assert_array_equal(display.lines_["a"].get_ydata(), [10.0, 1.0, np.nan, np.nan])
     assert display.ax_.get_yscale() == "log"

@@ -1,4 +1,4 @@
-"""How the scales of inputs are learnt."""
+"""Feature relevance during a fit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def texts(display):
     return [label.get_text() for label in display.labels_]
 
 
-def test_lines_are_the_scales_and_end_with_a_cross():
+def test_lines_are_the_relevances_and_end_with_a_cross():
     display = FeatureRelevancePathDisplay.from_estimator(Model().fit(X))
     assert list(display.lines_) == [0, 1]  # the largest first
     for each, line in display.lines_.items():
@@ -61,7 +61,7 @@ def test_lines_are_the_scales_and_end_with_a_cross():
 
 
 @pytest.mark.slow
-def test_the_objective_is_below():
+def test_objective_panel():
     display = FeatureRelevancePathDisplay.from_estimator(Model(objective=OBJECTIVE).fit(X))
     (line,) = display.objective_ax_.lines
     np.testing.assert_array_equal(line.get_ydata(), OBJECTIVE)
@@ -76,7 +76,7 @@ def test_the_objective_is_below():
 
 
 @pytest.mark.slow
-def test_the_largest_have_names_the_others_are_grey():
+def test_largest_relevances_are_labelled():
     rng = np.random.default_rng(0)
     scales = np.exp(np.cumsum(rng.normal(size=(30, 50)), axis=0))
     scales[20:, :10] = 0.0
@@ -125,14 +125,14 @@ def test_labels_move_as_little_as_possible():
     assert [len(part) for part in spread_labels(np.empty(0), 0.1)] == [0, 0]
 
 
-def test_inputs_may_come_back():
+def test_features_may_re_enter():
     scales = np.array([[1.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
     display = FeatureRelevancePathDisplay(scales).plot()
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), [1.0, np.nan, 2.0, 2.0])
     np.testing.assert_array_equal(display.crosses_.get_xydata(), [[1.0, 1.0]])
 
 
-def test_tiny_scales_do_not_squeeze_the_picture():
+def test_tiny_relevances_do_not_stretch_the_axis():
     display = FeatureRelevancePathDisplay([[1.0, 1.0], [2.0, 1e-200], [3.0, 0.0]]).plot()
     low, high = display.ax_.get_ylim()
     assert low > 1e-9
@@ -142,16 +142,16 @@ def test_tiny_scales_do_not_squeeze_the_picture():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", [np.ones((1, 3)), np.zeros((4, 3)), np.ones((6, 1))])
-def test_little_to_draw(scales):
+def test_minimal_data(scales):
     display = FeatureRelevancePathDisplay(scales, np.zeros(len(scales))).plot()
     assert display.crosses_ is None
     n_kept, n_features = np.count_nonzero(scales[-1]), scales.shape[1]
-    noun = "input" if n_features == 1 else "inputs"
+    noun = "feature" if n_features == 1 else "features"
     assert display.ax_.get_title(loc="left") == f"{n_kept} of {n_features} {noun} kept"
     display.figure_.canvas.draw()
 
 
-def test_names_that_are_the_same_are_two_lines():
+def test_duplicate_names():
     display = FeatureRelevancePathDisplay(SCALES, feature_names=["a", "a", "b", "c"]).plot()
     assert texts(display) == ["a", "a"]
     assert len(display.lines_) == 2

@@ -1,4 +1,4 @@
-"""Images before and after, and the residual in units of the noise."""
+"""Images before and after denoising, with residuals."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def test_channels_first():
     assert display.noisy.shape == display.denoised.shape == (48, 40, 3)
 
 
-def test_noise_of_every_pixel():
+def test_noise_std_per_pixel():
     noise = np.where(np.arange(40) < 20, 5.0, 10.0) * np.ones((48, 1))
     display = ImageDisplay.from_signal(GREY, noise_std=noise)
     np.testing.assert_allclose(display.residual, (GREY - display.denoised) / noise)
 
 
-def test_whole_numbers_have_the_range_of_their_type():
+def test_integer_images_have_the_range_of_their_type():
     image = np.clip(GREY, 0, 255).astype(np.uint8)
     display = ImageDisplay.from_signal(image, noise_std=10.0)
     assert display.images_[0].get_clim() == (0.0, 255.0)

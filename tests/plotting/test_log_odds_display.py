@@ -1,4 +1,4 @@
-"""Log odds along one input."""
+"""Log odds along one feature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_line_and_band_are_the_posterior_of_the_logit():
     assert "± 1.5 std" in display.ax_.get_legend_handles_labels()[1]
 
 
-def test_true_odds_leave_the_picture_where_they_are_infinite():
+def test_infinite_true_log_odds_are_clipped():
     display = LogOddsDisplay.from_estimator(MODEL, X, Y, truth=TRUTH.log_odds)
     x, truth = display.truth_.get_xdata(), display.truth_.get_ydata()
     top = display.ax_.get_ylim()[1]
@@ -42,7 +42,7 @@ def test_true_odds_leave_the_picture_where_they_are_infinite():
     assert np.isnan(truth[(x < 0.0) | (x > 1.5)]).all()
 
 
-def test_ticks_and_rings():
+def test_training_inputs_and_relevance_vectors():
     display = LogOddsDisplay.from_estimator(MODEL, X, Y)
     first, second = display.samples_
     np.testing.assert_array_equal(first.get_xdata(), X[Y == 0, 0])
@@ -53,7 +53,7 @@ def test_ticks_and_rings():
     display.figure_.canvas.draw()
 
 
-def test_only_what_there_is_is_drawn():
+def test_optional_elements():
     model = SparseBayesClassifier(PolynomialBasis(degree=3)).fit(X, np.array(["b", "a"])[Y])
     display = LogOddsDisplay.from_estimator(model, X)
     assert display.relevance_ is None

@@ -1,4 +1,4 @@
-"""The picture of local maxima."""
+"""Plot of local optima."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def a_report(objectives=(3.0, 2.5, 2.5, -40.0), *, has_truth=True, errors=None):
     return OptimaReport(tuple(runs), chosen, has_truth, bad_gap=10.0)
 
 
-def test_three_panels_show_all_runs_and_the_chosen_one():
+def test_panels_show_all_runs_and_the_chosen_optimum():
     display = OptimaDisplay.from_report(a_report())
     errors, histogram, atoms = display.axes_
     offsets = np.asarray(display.points_.get_offsets())
@@ -53,6 +53,6 @@ def test_training_errors_and_ties_can_be_drawn():
     pyplot.close(display.figure_)
 
 
-def test_only_reports_are_drawn():
+def test_other_objects_raise():
     with pytest.raises(TypeError, match="explore_optima"):
         OptimaDisplay([1, 2, 3])

@@ -1,4 +1,4 @@
-"""Predictions next to observations."""
+"""Predicted against observed targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Y = X[:, 0] + 0.3 * RNG.normal(size=80)
 MODEL = RVMRegressor(gamma=0.1).fit(X, Y)
 
 
-def test_the_share_that_is_covered_is_that_of_the_intervals():
+def test_coverage_is_that_of_the_intervals():
     display = PredictedObservedDisplay.from_estimator(MODEL, X, Y, coverage=0.5, name="dose")
     low, high = MODEL.predict_interval(X, coverage=0.5).T
     inside = (low <= Y) & (high >= Y)
@@ -28,7 +28,7 @@ def test_the_share_that_is_covered_is_that_of_the_intervals():
     display.figure_.canvas.draw()
 
 
-def test_without_error_bars_all_points_are_alike():
+def test_without_std_all_points_have_one_style():
     display = PredictedObservedDisplay.from_predictions([0.0, 1.0], [0.0, 3.0])
     assert display.coverage_ is None
     assert display.bars_ is None
@@ -36,7 +36,7 @@ def test_without_error_bars_all_points_are_alike():
     assert len(display.outside_.get_xdata()) == 0
 
 
-def test_a_crowd_has_no_bars():
+def test_many_points_have_no_error_bars():
     zeros = np.zeros(500)
     display = PredictedObservedDisplay.from_predictions(zeros, zeros, zeros + 1.0)
     assert display.bars_ is None

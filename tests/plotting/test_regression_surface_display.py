@@ -1,4 +1,4 @@
-"""A regression over two inputs."""
+"""Regression function over two features."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_data_frames_and_no_targets():
     assert display.ax_.get_ylabel() == "b"
 
 
-def test_a_constant_has_a_picture():
+def test_constant_model_is_plotted():
     flat = RVMRegressor(gamma=0.02).fit(X, np.ones(80))
     display = RegressionSurfaceDisplay.from_estimator(flat, X, np.ones(80))
     display.figure_.canvas.draw()

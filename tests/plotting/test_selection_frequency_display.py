@@ -1,4 +1,4 @@
-"""Whether the same inputs are kept when the data are others."""
+"""Selection frequencies under resampling."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def whiskers(axes):
     return np.array([line[:, 0] for line in axes.collections[0].get_segments()])
 
 
-def test_bars_are_shares_and_means():
+def test_bars_are_frequencies_and_means():
     relevances = np.arange(16.0).reshape(4, 4)
     display = SelectionFrequencyDisplay.from_supports(SUPPORTS, relevances)
     np.testing.assert_array_equal(display.frequency, [1.0, 0.25, 0.25, 0.0])
@@ -85,7 +85,7 @@ def test_bars_are_shares_and_means():
     display.figure_.canvas.draw()
 
 
-def test_whiskers_are_one_standard_error_by_wilsons_formula():
+def test_error_bars_are_wilson_intervals():
     supports = np.arange(50)[:, np.newaxis] < [0, 1, 20, 49, 50]
     display = SelectionFrequencyDisplay(supports).plot(sort=False)
     level = norm.cdf(1.0) - norm.cdf(-1.0)
@@ -107,7 +107,7 @@ def test_one_panel_without_relevances():
     assert rows(display) == ["a", "b", "c", "d"]
 
 
-def test_many_inputs_are_counted():
+def test_additional_features_are_counted():
     supports = np.zeros((10, 2000), dtype=bool)
     supports[:, 30] = supports[:3, 40] = supports[:2, 50] = True
     display = SelectionFrequencyDisplay(supports, supports).plot(max_features=2)
@@ -120,7 +120,7 @@ def test_many_inputs_are_counted():
     display.figure_.canvas.draw()
 
 
-def test_a_line_for_reference():
+def test_reference_line():
     display = SelectionFrequencyDisplay.from_supports(SUPPORTS, reference=0.6)
     assert set(display.reference_.get_xdata()) == {60.0}
     assert [text.get_text() for text in display.ax_.texts] == ["60 %"]
@@ -149,7 +149,7 @@ def test_resamples(scheme, n_rows):
     assert rows(display)[0] == "x2"
 
 
-def test_resamples_repeat_whatever_the_number_of_jobs():
+def test_resamples_do_not_depend_on_n_jobs():
     def draw(seed, n_jobs):
         with parallel_config(backend="threading"):
             return SelectionFrequencyDisplay.from_resamples(
@@ -237,6 +237,6 @@ def test_bad_options(options, match):
         SelectionFrequencyDisplay.from_resamples(ByCorrelation(), X, Y, random_state=0, **options)
 
 
-def test_estimators_that_cannot_tell():
+def test_estimators_without_relevances_raise():
     with pytest.raises(TypeError, match="SelectionFrequencyDisplay needs.*LinearRegression has no"):
         SelectionFrequencyDisplay.from_resamples(LinearRegression(), X, Y, n_resamples=2)

@@ -1,4 +1,4 @@
-"""A noisy line, the result and its band."""
+"""One-dimensional signals before and after denoising."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_dates_and_series():
     assert len(display.line_.get_xdata()) == 512
 
 
-def test_long_signals_are_lines():
+def test_long_signals_are_drawn_as_lines():
     noisy = np.random.default_rng(0).normal(size=6000)
     display = SignalDisplay(noisy=noisy, denoised=np.zeros(6000)).plot()
     assert display.noisy_.get_linestyle() == "-"
@@ -142,7 +142,7 @@ def test_long_signals_are_lines():
         (["a", "b"], "one-dimensional array of real numbers"),
     ],
 )
-def test_not_a_line(signal, match):
+def test_signals_that_are_not_one_dimensional_raise(signal, match):
     with pytest.raises(ValueError, match=match):
         SignalDisplay.from_signal(signal)
 

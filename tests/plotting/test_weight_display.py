@@ -1,4 +1,4 @@
-"""Weights with their error bars."""
+"""Weights with posterior standard deviations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_points_and_bars_are_the_posterior():
     display.figure_.canvas.draw()
 
 
-def test_the_largest_come_first_and_the_rest_are_counted():
+def test_largest_weights_first_and_the_rest_counted():
     display = WeightDisplay.from_estimator(MODEL, max_weights=3)
     order = np.argsort(-np.abs(MODEL.coef_))[:3]
     np.testing.assert_array_equal(display.shown_, order)
@@ -94,7 +94,7 @@ def test_bad_input():
         WeightDisplay([1.0], names=["a", "b"])
 
 
-def test_columns_are_called_by_what_the_steps_before_say():
+def test_feature_names_of_preceding_steps():
     pipeline = make_pipeline(StandardScaler(), SparseBayesRegressor(LinearBasis()))
     table = pd.DataFrame(X, columns=[f"part {i}" for i in range(12)])
     (weights,) = collect_weights(pipeline.fit(table, Y))

@@ -1,4 +1,4 @@
-"""Densities of weights, next to integrals over their precisions."""
+"""Marginal prior densities of weights against numerical integration."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_contours_of_two_weights():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_small_pictures_on_any_paper(is_dark):
+def test_small_plots_on_light_and_dark_backgrounds(is_dark):
     with pyplot.style.context("dark_background" if is_dark else "default"):
         figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
         display = WeightPriorDisplay.from_priors(ax=ax)
@@ -154,7 +154,7 @@ class Steep(SeparablePrior):
         ([3.0], TypeError, "prior must be one of"),
     ],
 )
-def test_priors_without_a_picture(priors, error, words):
+def test_priors_that_cannot_be_plotted(priors, error, words):
     with pytest.raises(error, match=words):
         WeightPriorDisplay.from_priors(priors)
 

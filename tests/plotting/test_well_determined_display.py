@@ -1,4 +1,4 @@
-"""How far the data fix the weights."""
+"""Well-determinedness of weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).normal(size=60)
 MODEL = RVMRegressor(gamma=2.0).fit(X, Y)
 
 
-def test_values_are_those_of_the_model_in_order_and_their_area_is_the_freedom():
+def test_sorted_gammas_sum_to_the_degrees_of_freedom():
     display = WellDeterminedDisplay.from_estimator(MODEL)
     values, edges, _ = display.lines_["RVMRegressor"].get_data()
     np.testing.assert_array_equal(values, np.sort(MODEL.well_determined_)[::-1])
@@ -42,7 +42,7 @@ def test_several_models_targets_and_classes_each_have_a_line():
     ]
 
 
-def test_one_posterior_of_all_classes_is_refused():
+def test_joint_posterior_raises():
     model = RVMClassifier(gamma=0.1).fit(X, np.arange(60) // 20)
     with pytest.raises(TypeError, match="one_vs_rest"):
         WellDeterminedDisplay.from_estimator(model)
@@ -56,7 +56,7 @@ def test_a_model_without_weights_is_drawn():
     display.figure_.canvas.draw()
 
 
-def test_axes_of_others_are_used():
+def test_given_axes_are_used():
     from matplotlib.figure import Figure
 
     ax = Figure().subplots()

@@ -1,4 +1,4 @@
-"""How far new inputs are beyond the training inputs, and what is predicted there."""
+"""Plot of predictions against the degree of extrapolation."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ __all__ = ["ExtrapolationDisplay", "ExtrapolationMap"]
 
 KINDS = ("auto", "inputs", "rows")
 PAPER, DARK = "#f4bb98", "#5c2c12"
-"""Tints of the colour of what stands out, on light and dark paper: all else can be read on them."""
+"""Background colours of extrapolation, on light and dark axes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExtrapolationMap:
-    """Extrapolation over one input or two, with the training inputs and the new ones.
+    """Degree of extrapolation over one or two features, with training inputs and new inputs.
 
     Examples
     --------
@@ -58,58 +58,58 @@ class ExtrapolationMap:
     """
 
     axes: list[Vector]
-    """Values of each input on a grid."""
+    """Grid values of each feature."""
     share: Matrix
-    """How far beyond the training inputs, of shape (n_points,) or (n_second, n_first)."""
+    """Degree of extrapolation, of shape (n_points,) or (n_second, n_first)."""
     X: Matrix
     X_new: Matrix
     names: list[str]
     mean: Vector | None = None
     std: Vector | None = None
-    """Predictions on the grid, of one input."""
+    """Predictions on the grid, for one feature."""
 
 
 class ExtrapolationDisplay:
-    """Picture of how far new inputs are beyond the training inputs, and of predictions there.
+    """Plot of the degree of extrapolation of new inputs, and of the predictions there.
 
-    The share by which an input is beyond the training inputs is zero at all of them, and one where
-    they say nothing of the function. Over one input the background has its colour, below the mean
-    and its band; over two it is drawn as a map with the training inputs. Of any number of inputs
-    new rows are drawn as intervals against their share: to the right intervals are longer, and
-    predictions that are far from all targets are drawn to their mean. Rows that are more beyond
-    the data than among them stand out.
+    The degree of extrapolation (`share`) is 0 at the training inputs, and 1 where they carry no
+    information about the function. Over one feature it is the background colour, below the
+    predictive mean and its interval; over two features it is a map with the training inputs. For
+    any number of features, ``kind="rows"`` shows the predictive interval of each new row against
+    its degree of extrapolation: intervals become longer, and predictions far outside the range of
+    the targets shrink to their mean. Rows with a degree above 0.5 are highlighted.
 
-    Use `from_estimator` to make one.
+    Use `from_estimator` to create one.
 
     Parameters
     ----------
     share : array-like of shape (n_new,)
-        How far new rows are beyond the training inputs, from 0 to 1.
+        Degree of extrapolation of each new row, from 0 to 1.
     mean, std : array-like of shape (n_new,)
-        Predictions of new targets, and their standard deviations.
+        Predictive means of new targets, and their standard deviations.
     y_new : array-like of shape (n_new,), optional
-        What was observed, drawn as crosses.
+        Observed targets, drawn as crosses.
     inputs : ExtrapolationMap, optional
-        The surroundings of the rows, of models with one input or two.
+        Degree of extrapolation on a grid, for models with one or two features.
     target_name : str, default="y"
-        What to call the target.
+        Name of the target.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     is_beyond_ : ndarray of shape (n_new,)
-        Which new rows are more beyond the training inputs than among them.
+        Which new rows have a degree of extrapolation above 0.5.
     near_, far_ : matplotlib Line2D or None
-        New rows among the training inputs, and beyond them.
+        New rows that are not extrapolated, and those that are.
     observed_, training_ : matplotlib Line2D or None
     surface_ : matplotlib QuadContourSet, QuadMesh or None
-        Of the share, over inputs.
+        Degree of extrapolation, over the features.
     colorbar_ : matplotlib Colorbar or None
 
     See Also
     --------
-    RegressionFitDisplay : A fit over one input, with its vectors.
+    RegressionFitDisplay : Regression function over one feature, with relevance vectors.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class ExtrapolationDisplay:
         self.share = check_vector("share", share)
         n = len(self.share)
         if not n:
-            raise ValueError("share is empty: there is no new row to draw.")
+            raise ValueError("share is empty: there is no new row to plot.")
         if not ((self.share >= 0.0) & (self.share <= 1.0)).all():
             raise ValueError("share must be between 0 and 1; some values are not.")
         self.mean = check_vector("mean", mean, n, "share")
@@ -161,26 +161,26 @@ class ExtrapolationDisplay:
         grid_resolution: int = 80,
         ax: Any = None,
     ) -> Self:
-        """Draw where new rows are, seen from the training rows, and what is predicted there.
+        """Plot predictions of new rows with their degree of extrapolation.
 
         Parameters
         ----------
         estimator : regressor
-            Fitted, with kernels that decay and ``error_bars="novelty"``, as by default.
+            Fitted with a kernel that decays and ``error_bars="novelty"``, the default.
         X : array-like of shape (n_samples, n_features)
             Training inputs.
         X_new : array-like of shape (n_new, n_features)
-            Inputs to ask about.
+            New inputs.
         y_new : array-like of shape (n_new,), optional
-            Their targets, if they are known.
+            Targets of the new inputs, if known.
         kind, coverage
             As in `plot`.
         target_name : str, default="y"
-            What to call the target.
+            Name of the target.
         grid_resolution : int, default=80
-            Points of the grid along each input, if there are two; four times as many of one.
+            Grid points along each of two features; four times as many for one feature.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -191,13 +191,13 @@ class ExtrapolationDisplay:
         share = compute_extrapolation(estimator, X_new)
         if share is None or std is None:
             raise ValueError(
-                f"{type(estimator).__name__} cannot tell which inputs are beyond its data: that "
-                'needs error_bars="novelty" and a kernel that decays.'
+                f"{type(estimator).__name__} does not measure extrapolation. Fit it with "
+                'error_bars="novelty" and a kernel that decays.'
             )
         known, asked = convert_to_matrix(X), convert_to_matrix(X_new, "X_new")
         if known.shape[1] != asked.shape[1]:
             raise ValueError(
-                f"X and X_new must have the same columns; got {known.shape[1]} and "
+                f"X and X_new must have the same number of columns; got {known.shape[1]} and "
                 f"{asked.shape[1]}."
             )
         inputs = None
@@ -218,19 +218,19 @@ class ExtrapolationDisplay:
     def plot(
         self, ax: Any = None, *, kind: str = "auto", coverage: float = 0.95, legend: bool = True
     ) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         kind : {"auto", "inputs", "rows"}, default="auto"
-            Over the inputs, if there are one or two; or new rows against their share, which
-            "auto" takes where there are more.
+            Plot over the features, if there are one or two; or new rows against their degree of
+            extrapolation, which "auto" uses for more features.
         coverage : float, default=0.95
             Probability of the intervals.
         legend : bool, default=True
-            Explain what is drawn above the axes.
+            Draw a legend above the axes.
 
         Returns
         -------
@@ -239,7 +239,9 @@ class ExtrapolationDisplay:
         check_choice("kind", kind, KINDS)
         reach = compute_critical_value(check_coverage(coverage))
         if kind == "inputs" and self.inputs is None:
-            raise ValueError('kind="inputs" needs a model of one input or two; use kind="rows".')
+            raise ValueError(
+                'kind="inputs" needs a model with one or two features; use kind="rows".'
+            )
         self.figure_, (self.ax_,) = get_axes(ax, 1, "the extrapolation", figsize=(6.8, 4.4))
         self.is_beyond_ = self.share > EXTRAPOLATION_THRESHOLD
         self.near_ = self.far_ = self.observed_ = self.training_ = None
@@ -257,13 +259,13 @@ class ExtrapolationDisplay:
         return self
 
     def _draw_rows(self, reach: float, interval: str) -> None:
-        self._new_rows(self.share, reach, f", {interval} of targets")
+        self._new_rows(self.share, reach, f", {interval} interval")
         self.ax_.axvline(
             EXTRAPOLATION_THRESHOLD, color=adapt_colour(self.ax_, DATA), lw=0.9, ls=":"
         )
         self.ax_.set(
             xlim=(-0.03, 1.03),
-            xlabel="share by which a row is beyond the training rows",
+            xlabel="degree of extrapolation",
             ylabel=f"predicted {self.target_name}",
         )
 
@@ -279,7 +281,7 @@ class ExtrapolationDisplay:
             color=adapt_colour(self.ax_, MODEL),
             alpha=0.2,
             lw=0,
-            label=f"{interval} of targets",
+            label=f"{interval} interval",
         )
         self.ax_.plot(x, inputs.mean, color=adapt_colour(self.ax_, MODEL), lw=1.8, label="mean")
         self._new_rows(inputs.X_new[:, 0], reach)
@@ -325,7 +327,7 @@ class ExtrapolationDisplay:
         self._explain_colours()
 
     def _new_rows(self, x: Vector, reach: float, more: str = "") -> None:
-        """Draw predictions of new rows with their intervals, and what was observed."""
+        """Draw predictions of new rows with their intervals, and observed targets."""
         for place, colour, mark, label in self._kinds():
             mean, half = self.mean[place], reach * self.std[place]
             self.ax_.vlines(x[place], mean - half, mean + half, color=colour, lw=1.1, alpha=0.7)
@@ -339,10 +341,10 @@ class ExtrapolationDisplay:
             )
 
     def _kinds(self) -> list[tuple[Any, Any, str, str]]:
-        """Rows among the data and beyond them, where there are any: which, colour, mark, name."""
+        """Return mask, colour, marker and label of the rows without and with extrapolation."""
         kinds = [
             (~self.is_beyond_, adapt_colour(self.ax_, MODEL), "o", "new"),
-            (self.is_beyond_, adapt_colour(self.ax_, OTHER), "s", "new, beyond"),
+            (self.is_beyond_, adapt_colour(self.ax_, OTHER), "s", "extrapolated"),
         ]
         return [each for each in kinds if each[0].any()]
 
@@ -353,11 +355,11 @@ class ExtrapolationDisplay:
             self.far_ = line
 
     def _colours(self) -> Any:
-        """From the paper itself to a tint on which points can be seen."""
+        """Return a colour map from the background colour to a tint of it."""
         ends = [self.ax_.get_facecolor(), DARK if is_dark(self.ax_) else PAPER]
         return optional("matplotlib.colors").LinearSegmentedColormap.from_list("beyond", ends)
 
     def _explain_colours(self) -> None:
         self.colorbar_ = add_colorbar(
-            self.ax_, self.surface_, "share beyond the data", ticks=[0.0, 0.5, 1.0]
+            self.ax_, self.surface_, "degree of extrapolation", ticks=[0.0, 0.5, 1.0]
         )

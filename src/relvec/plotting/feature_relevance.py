@@ -29,9 +29,10 @@ SCALES = ("log", "linear")
 class FeatureRelevanceDisplay:
     """Plot of the relevance of each feature, with its standard deviation.
 
-    The relevance of a feature is its inverse squared length-scale: at 1 the length-scale is one
-    standard deviation of the feature, at 0.01 it is ten. Error bars are one standard deviation; on
-    the logarithmic axis that of the logarithm, to first order. Dropped features are grey.
+    The relevance of a feature is proportional to its inverse squared length-scale, in standard
+    deviations of the feature: ``1 / (2 l^2)`` for the Gaussian kernel, which is 0.5 for a
+    length-scale of one standard deviation. Error bars are one standard deviation; on the
+    logarithmic axis that of the logarithm, to first order. Dropped features are grey.
 
     Use `from_estimator` to create one.
 
@@ -208,7 +209,7 @@ class FeatureRelevanceDisplay:
             axes, [self.feature_names[each] for each in self.shown_], ~kept, note
         )
         self._write_probabilities(kept)
-        axes.set_xlabel("relevance (1 / squared length-scale)")
+        axes.set_xlabel("relevance (∝ 1 / squared length-scale)")
         finish_axes(axes)
         draw_grid(axes, "x")
         return self

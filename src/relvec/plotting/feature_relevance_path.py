@@ -28,16 +28,17 @@ __all__ = ["FeatureRelevancePathDisplay"]
 class FeatureRelevancePathDisplay:
     """Plot of the relevance of each feature during the fit.
 
-    A line is the inverse squared length-scale of a feature, on a logarithmic axis; it ends with a
-    cross where the feature is dropped. The features with the largest final relevance are labelled,
-    the others are grey. The objective, if available, is drawn in a second panel.
+    A line is the relevance of a feature, proportional to its inverse squared length-scale as in
+    `FeatureRelevanceDisplay`, on a logarithmic axis; it ends with a cross where the feature is
+    dropped. The features with the largest final relevance are labelled, the others are grey. The
+    objective, if available, is drawn in a second panel.
 
     Use `from_estimator` to create one.
 
     Parameters
     ----------
     relevances : array-like of shape (n_steps, n_features)
-        Inverse squared length-scales after each step; zero if a feature is dropped.
+        Relevances after each step; zero if a feature is dropped.
     objective : array-like of shape (n_steps,), optional
         Objective after each step.
     feature_names : sequence of str, optional
@@ -169,7 +170,7 @@ class FeatureRelevancePathDisplay:
         set_title(self.ax_, f"{len(order)} of {format_count(len(last))} kept")
         axes[-1].set_xlabel("iteration")
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
-        self.ax_.set_ylabel("relevance (1 / squared length-scale)")
+        self.ax_.set_ylabel("relevance (∝ 1 / squared length-scale)")
         for each in axes:
             finish_axes(each, grid=True)
         self._write_labels(order[:n_labels])

@@ -249,10 +249,8 @@ class RegressionFitDisplay:
         check_coverage(coverage)
         self.figure_, (self.ax_,) = get_axes(ax, 1, "the fit", figsize=(6.8, 4.4))
         percent = f"{100.0 * coverage:g} %"
-        self.band_ = self._band(self.std, coverage, 0.16, f"{percent} interval, new targets")
-        self.function_band_ = self._band(
-            self.function_std, coverage, 0.34, f"{percent} interval, function"
-        )
+        self.band_ = self._band(self.std, coverage, 0.16, f"{percent}, new targets")
+        self.function_band_ = self._band(self.function_std, coverage, 0.34, f"{percent}, function")
         self.points_ = self.relevance_ = self.truth_ = None
         if self.observed is not None:
             (self.points_,) = self.ax_.plot(
@@ -265,7 +263,7 @@ class RegressionFitDisplay:
                 label="data",
             )
         (self.mean_,) = self.ax_.plot(
-            self.x, self.mean, color=adapt_colour(self.ax_, MODEL), lw=2.0, label="predictive mean"
+            self.x, self.mean, color=adapt_colour(self.ax_, MODEL), lw=2.0, label="mean"
         )
         if self.truth is not None:
             (self.truth_,) = self.ax_.plot(

@@ -74,8 +74,8 @@ class WeightPriorDisplay:
     Notes
     -----
     The densities of the flat and of the smoothness priors are improper: ``1 / |w|``, and
-    ``exp(-c)`` times as much for weights far above the noise. They are scaled such that the density of the log
-    precision is one, or tends to one for large precisions.
+    ``exp(-c)`` times as much for weights far above the noise. They are scaled such that the density
+    of the log precision is one, or tends to one for large precisions.
 
     References
     ----------

@@ -112,7 +112,7 @@ class WeightDisplay:
         """
         all_weights = collect_weights(estimator)
         if check_integer("output", output, minimum=0) >= len(all_weights):
-            raise ValueError(f"logit must be below {len(all_weights)}; got {output}.")
+            raise ValueError(f"output must be below {len(all_weights)}; got {output}.")
         one = all_weights[output]
         display = cls(one.mean, std=one.std, well_determined=one.well_determined, names=one.atoms)
         return display.plot(ax, max_weights=max_weights, sort=sort)

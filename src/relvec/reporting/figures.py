@@ -74,7 +74,7 @@ def make_relevance_figure(subject: Subject) -> Figure | None:
     gain, order = get_feature_gain(subject.model), order_features(subject.model)
     shown = order[: subject.limits.bars]
     largest = float((relevance if gain is None else gain)[shown].max()) or 1.0
-    label, stretch = "relevance (1 / squared length-scale)", 1.05
+    label, stretch = "relevance (∝ 1 / squared length-scale)", 1.05
     if gain is not None:  # leave space for the relevance at the end of each bar
         label, stretch = "gain in log evidence (nats)", 1.35
     ticks = [(float(row), shorten_label(subject.names[i])) for row, i in enumerate(shown)]
@@ -111,13 +111,13 @@ def _relevance_bar(
 def _relevance_caption(is_gain: bool) -> str:
     if is_gain:
         return (
-            "Bars: loss of log evidence if the feature is removed. Numbers: relevance, 1 / squared "
-            "length-scale in standard deviations of the feature; a high relevance means fast "
-            "variation, not importance. Dots: dropped features."
+            "Bars: loss of log evidence if the feature is removed. Numbers: relevance, "
+            "proportional to 1 / squared length-scale in standard deviations of the feature; a "
+            "high relevance means fast variation, not importance. Dots: dropped features."
         )
     return (
-        "Relevance: 1 / squared length-scale, in standard deviations of the feature. Dots: dropped "
-        "features."
+        "Relevance: proportional to 1 / squared length-scale, in standard deviations of the "
+        "feature. Dots: dropped features."
     )
 
 

@@ -165,8 +165,8 @@ def assess_overfitting(subject: Subject, samples: Sequence[PredictionSet]) -> li
     if ratio <= 1.3:  # a smaller ratio is expected from fitting a few weights
         return []
     text = (
-        f"The RMSE on held-out rows is {ratio:.1f} times the training RMSE: the model overfits. "
-        'Use a stronger prior, such as prior="bic", or more data.'
+        f"The RMSE on held-out rows is {ratio:.1f} times the training RMSE: a sign of "
+        'overfitting. Use a stronger prior, such as prior="bic", or more data.'
     )
     return [Finding(False, text)]
 
