@@ -100,11 +100,11 @@ class ReliabilityCurve:
         """
         levels = np.linspace(0.0, 1.0, n_bins + 1)
         edges = levels if strategy == "uniform" else np.quantile(predicted, levels)
-        place = np.searchsorted(edges[1:-1], predicted)
-        count = np.bincount(place, minlength=n_bins)
+        bin_index = np.searchsorted(edges[1:-1], predicted)
+        count = np.bincount(bin_index, minlength=n_bins)
         used = count > 0
-        mean = np.bincount(place, predicted, minlength=n_bins)[used] / count[used]
-        frequency = np.bincount(place, happened, minlength=n_bins)[used] / count[used]
+        mean = np.bincount(bin_index, predicted, minlength=n_bins)[used] / count[used]
+        frequency = np.bincount(bin_index, happened, minlength=n_bins)[used] / count[used]
         return cls(name, predicted, mean, frequency, count[used])
 
     @property

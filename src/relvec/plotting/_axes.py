@@ -89,8 +89,8 @@ def escape_mathtext(name: Any) -> str:
 def compute_text_scale(axes: Any) -> float:
     """Compute the factor by which text must shrink to fit narrow axes; at most 1."""
     spec = axes.get_subplotspec()
-    place = axes.get_position() if spec is None else spec.get_position(axes.figure)
-    width = place.width * axes.figure.bbox.width / axes.figure.dpi
+    position = axes.get_position() if spec is None else spec.get_position(axes.figure)
+    width = position.width * axes.figure.bbox.width / axes.figure.dpi
     return float(np.clip(width / STYLE.ordinary_width, STYLE.least_size, 1.0))
 
 

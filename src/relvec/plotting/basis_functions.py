@@ -274,8 +274,8 @@ class BasisFunctionsDisplay:
         assert self.x1 is not None
         flat = functions.reshape(-1, functions.shape[-1])
         is_flat: BoolArray = np.ptp(flat, axis=0) == 0.0
-        place = flat.argmax(axis=0)[~is_flat]
-        row, column = np.divmod(place, len(self.x0))
+        index = flat.argmax(axis=0)[~is_flat]
+        row, column = np.divmod(index, len(self.x0))
         return self.x0[column], self.x1[row]
 
 

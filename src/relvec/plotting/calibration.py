@@ -216,8 +216,8 @@ class ReliabilityDisplay:
             [0.0, 1.0], [0.0, 1.0], color=adapt_colour(self.ax_, "0.75"), lw=1.2, zorder=0
         )
         self.lines_, self.histograms_ = {}, {}
-        for place, curve in enumerate(self.curves):
-            colour, dashes, marker = line_style(place)
+        for index, curve in enumerate(self.curves):
+            colour, dashes, marker = line_style(index)
             low, high = curve.interval(coverage)
             self.lines_[curve.name] = self.ax_.errorbar(
                 curve.mean,

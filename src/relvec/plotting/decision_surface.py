@@ -226,7 +226,7 @@ class DecisionSurfaceDisplay:
         n_classes = len(self.classes)
         # A probability of 1 / n_classes is white.
         strength = (self.probability.max(axis=2) - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
-        strong = np.array([_pale(class_colour(place)) for place in range(n_classes)])
+        strong = np.array([_pale(class_colour(index)) for index in range(n_classes)])
         image = 1.0 - strength[:, :, np.newaxis] * (1.0 - strong[best])
         # Pixels are centred on the points of the grid.
         (left, right), (bottom, top) = (_edges(axis) for axis in (self.x0, self.x1))
@@ -238,9 +238,9 @@ class DecisionSurfaceDisplay:
             zorder=0,
         )
         self.boundary_ = []
-        for place in range(n_classes):
-            others = np.delete(self.probability, place, axis=2).max(axis=2)
-            margin = self.probability[:, :, place] - others
+        for index in range(n_classes):
+            others = np.delete(self.probability, index, axis=2).max(axis=2)
+            margin = self.probability[:, :, index] - others
             if _crosses(margin):
                 self.boundary_.append(self._line(margin, lw=1.4))
 
@@ -251,14 +251,14 @@ class DecisionSurfaceDisplay:
         )
 
     def _draw_points(self) -> None:
-        for place, label in enumerate(self.classes):
+        for index, label in enumerate(self.classes):
             if self.X is None or self.y is None:
                 break
-            mine = self.X[self.y == label]
+            points = self.X[self.y == label]
             (self.points_[label],) = self.ax_.plot(
-                *mine.T,
-                class_marker(place),
-                color=class_colour(place),
+                *points.T,
+                class_marker(index),
+                color=class_colour(index),
                 mec="white",
                 mew=0.6,
                 ms=5.5,

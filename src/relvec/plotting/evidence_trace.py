@@ -101,8 +101,8 @@ class EvidenceTraceDisplay:
         check_choice("kind", kind, KINDS)
         self.figure_, (self.ax_,) = get_axes(ax, 1, "the traces", figsize=(6.4, 4.0))
         self.lines_ = {}
-        for place, (name, trace) in enumerate(self.traces.items()):
-            colour, dashes, _ = line_style(place)
+        for index, (name, trace) in enumerate(self.traces.items()):
+            colour, dashes, _ = line_style(index)
             # The gap of the last step is zero, which has no logarithm.
             values = trace if kind == "objective" else _gap(trace)
             (self.lines_[name],) = self.ax_.plot(

@@ -199,12 +199,12 @@ class FeatureRelevancePathDisplay:
             )
             axes.add_collection(self.others_)
         self.lines_ = {}
-        for place, each in enumerate(chosen):
-            dashes = ("-", "--")[place // 5 % 2]  # five colours, then the same with dashes
+        for index, each in enumerate(chosen):
+            dashes = ("-", "--")[index // 5 % 2]  # five colours, then the same with dashes
             (self.lines_[int(each)],) = axes.plot(
                 steps,
                 values[:, each],
-                color=adapt_colour(axes, line_style(place).colour),
+                color=adapt_colour(axes, line_style(index).colour),
                 ls=dashes,
                 lw=1.7,
                 marker="o" if n_steps == 1 else "",
@@ -260,13 +260,13 @@ class FeatureRelevancePathDisplay:
         )
         places = axes.transAxes.inverted().transform(axes.transData.transform(ends))[:, 1]
         kept, moved = spread_labels(places, min(1.3 * STYLE.font_size / max(height, 1.0), 1.0))
-        for number, place in zip(kept, moved, strict=True):
+        for number, index in zip(kept, moved, strict=True):
             name = self.feature_names[chosen[number]]
             self.labels_.append(
                 axes.annotate(
                     escape_mathtext(shorten(name)),
                     xy=ends[number],
-                    xytext=(1.04, place),
+                    xytext=(1.04, index),
                     textcoords="axes fraction",
                     va="center",
                     fontsize=STYLE.font_size,

@@ -166,8 +166,8 @@ class LogOddsDisplay:
         x = np.linspace(*compute_range(column), grid_resolution)
         names = list(getattr(estimator, "feature_names_in_", ["x0"]))
         grid = type(X)({names[0]: x}) if hasattr(X, "columns") else x[:, np.newaxis]
-        model, seen = get_final_estimator(estimator), transform_inputs(estimator, grid)
-        mean, std = model.decision_function(seen, return_std=True, marginalise=False)
+        model, transformed = get_final_estimator(estimator), transform_inputs(estimator, grid)
+        mean, std = model.decision_function(transformed, return_std=True, marginalise=False)
         samples = None
         if y is not None:
             labels = np.asarray(y)

@@ -176,9 +176,9 @@ class ShrinkageDisplay:
         z = np.linspace(-self.limit, self.limit, 2001)
         self.ax_.plot(z, z, color=adapt_colour(self.ax_, "0.85"), lw=1.0, zorder=0)
         self.lines_ = {}
-        for place, (name, c) in enumerate(self.penalties.items()):
+        for index, (name, c) in enumerate(self.penalties.items()):
             label = f"{name}, c = {c:.3g}"
-            colour = MODEL if len(self.penalties) == 1 else COLOURS[place % len(COLOURS)]
+            colour = MODEL if len(self.penalties) == 1 else COLOURS[index % len(COLOURS)]
             (self.lines_[name],) = self.ax_.plot(
                 z,
                 z * shrinkage(z * z, c),

@@ -222,8 +222,8 @@ class WeightPriorDisplay:
         (self.ax_,) = self.axes_
         # an even number of points omits zero, where some densities are infinite
         weight = np.linspace(-self.limit, self.limit, 600)
-        for place, name in enumerate(self.priors):
-            colour, dashes, _ = line_style(place)
+        for index, name in enumerate(self.priors):
+            colour, dashes, _ = line_style(index)
             improper = "" if self.is_proper(name) else " (improper)"
             (self.lines_[name],) = self.ax_.plot(
                 weight,

@@ -176,8 +176,8 @@ class WeightDisplay:
             "color": adapt_colour(self.ax_, INK),
         }
         self.ax_.annotate("γ", (1.0, -0.5), xytext=(30, 3), va="bottom", **options)
-        for row, place in enumerate(self.shown_):
-            value = f"{self.well_determined[place]:.2f}"
+        for row, index in enumerate(self.shown_):
+            value = f"{self.well_determined[index]:.2f}"
             self.ax_.annotate(value, (1.0, row), xytext=(34, 0), va="center", **options)
 
 

@@ -115,8 +115,8 @@ class WellDeterminedDisplay:
         """
         self.figure_, (self.ax_,) = get_axes(ax, 1, "the weights", figsize=(6.4, 3.6))
         self.lines_ = {}
-        for place, (name, values) in enumerate(self.well_determined.items()):
-            colour, dashes, _ = line_style(place)
+        for index, (name, values) in enumerate(self.well_determined.items()):
+            colour, dashes, _ = line_style(index)
             colour = adapt_colour(self.ax_, colour)
             edges = np.arange(len(values) + 1) + 0.5
             count = "1 weight" if len(values) == 1 else f"{len(values)} weights"

@@ -88,15 +88,15 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
 
 
 def _gaussian_likelihood(subject: Subject, noise: float) -> float:
-    seen = transform_inputs(subject.estimator, subject.X)
-    residual = subject.y - np.asarray(subject.model.predict(seen))
+    transformed = transform_inputs(subject.estimator, subject.X)
+    residual = subject.y - np.asarray(subject.model.predict(transformed))
     squares = float(residual @ residual)
     return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
 
 
 def _class_likelihood(subject: Subject) -> float:
-    seen = transform_inputs(subject.estimator, subject.X)
-    probability = np.asarray(subject.model.predict_proba(seen, marginalise=False))
+    transformed = transform_inputs(subject.estimator, subject.X)
+    probability = np.asarray(subject.model.predict_proba(transformed, marginalise=False))
     index = np.searchsorted(subject.classes, subject.y)
     true_probability = probability[np.arange(len(index)), index]
     return float(np.log(np.maximum(true_probability, np.finfo(np.float64).tiny)).sum())

@@ -48,13 +48,13 @@ def collect_findings(
     ----------
     subject : Subject
         Model and rows of the report.
-    samples : sequence of Sample
+    samples : sequence of PredictionSet
         Predictions; the last set is the one by which the model is evaluated.
-    facts : EvidenceFacts
+    facts : EvidenceSummary
         Evidence of the fit.
     gain : HeldOutGain, optional
         Gain in log predictive density over the null model, on held-out rows.
-    doubts : sequence of str, default=()
+    problems : sequence of str, default=()
         Warnings about computations that failed.
     """
     found = [

@@ -90,17 +90,17 @@ def convert_to_finite_matrix(X: Any) -> Matrix | None:
 def _count_vectors_among(estimator: Any, X: Any) -> tuple[int, int]:
     """Count the relevance vectors among the rows, and all that can be compared."""
     atoms = getattr(get_final_estimator(estimator), "atoms_", None)
-    centers, seen = (
+    centers, transformed = (
         get_kernel_centers(get_final_estimator(estimator)),
         convert_to_finite_matrix(transform_inputs(estimator, X)),
     )
-    if centers is None or seen is None or not getattr(atoms, "from_rows", False):
+    if centers is None or transformed is None or not getattr(atoms, "from_rows", False):
         return 0, 0
-    if np.array_equal(seen, seen.astype(np.float32)):
+    if np.array_equal(transformed, transformed.astype(np.float32)):
         centers = centers.astype(np.float32).astype(
             np.float64
         )  # rows may have been stored in single precision
-    known = set(_keys(seen))
+    known = set(_keys(transformed))
     return sum(row in known for row in _keys(centers)), len(centers)
 
 

@@ -35,7 +35,7 @@ def make_regression_figures(subject: Subject, evaluated: PredictionSet) -> list[
     ----------
     subject : Subject
         Model and rows of the report.
-    judged : Sample
+    evaluated : PredictionSet
         Predictions by which the model is evaluated: held-out ones if there are any.
     """
     space = subject.space()

@@ -61,9 +61,9 @@ class Report:
         path : str or Path
             Path of an HTML file; an existing file is replaced atomically.
         """
-        where = Path(path)
-        write_atomically(where, self.html.encode("utf-8"))
-        return where
+        target = Path(path)
+        write_atomically(target, self.html.encode("utf-8"))
+        return target
 
     def __repr__(self) -> str:
         return f"Report({self.title!r}, {len(self.html) // 1024} kB)"

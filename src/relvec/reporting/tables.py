@@ -38,9 +38,9 @@ def render_metric_table(
     lines = []
     for metric in metrics:
         cells = "".join(
-            f"<td{' class=best' if place == len(samples) - 1 else ''}>"
+            f"<td{' class=best' if index == len(samples) - 1 else ''}>"
             f"{_format_metric(metric, values[sample.name][metric.key])}</td>"
-            for place, sample in enumerate(samples)
+            for index, sample in enumerate(samples)
         )
         lines.append(
             f"<tr><td>{escape(metric.name)}</td>{cells}"
@@ -205,8 +205,8 @@ def _weight_cells(group: Weights, several: bool, has_std: bool) -> np.ndarray:
         columns.append(unknown if group.std is None else group.std)
         columns.append(unknown if group.well_determined is None else group.well_determined)
     table = np.empty((len(group.mean), len(columns)), dtype=object)
-    for place, column in enumerate(columns):
-        table[:, place] = column
+    for index, column in enumerate(columns):
+        table[:, index] = column
     return table
 
 
