@@ -41,7 +41,7 @@ class AtomEvidence:
     quality : float
         Quality factor ``q = phi' C^-1 t``: the alignment of the atom with the residual of the
         model without it.
-    spent : float, default=0.0
+    dof_factor : float, default=0.0
         ``sigma^2 phi' C^-2 phi``: the atom adds ``dof_factor / (alpha + s)`` effective degrees
         of freedom. Used only if `penalty` is positive.
     penalty : float, default=0.0
@@ -53,7 +53,7 @@ class AtomEvidence:
         Minimum gain in log evidence, in nats, for which the atom is kept.
     precision : float, default=inf
         Precision ``alpha`` of the weight in the fitted model; infinite if the atom was pruned.
-    across : float, default=1.0
+    orthogonal_deviation : float, default=1.0
         Root mean square of the target in the directions orthogonal to the atom, in standard
         deviations of ``C``. Close to one if the noise variance is right.
 

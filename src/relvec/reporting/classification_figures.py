@@ -26,7 +26,7 @@ def make_classification_figures(subject: Subject, evaluated: PredictionSet) -> l
 
     Parameters
     ----------
-    subject, judged
+    subject, evaluated
         As in `relvec.reporting.regression_figures.make_regression_figures`.
     """
     figures = []
