@@ -163,8 +163,8 @@ def test_ellipses():
     np.testing.assert_allclose(display.lines_[0].get_width() / 2.0, np.sqrt(8.0))
     np.testing.assert_allclose(display.marks_[0].get_xydata(), [[np.sqrt(8.0), 0.9]])
     np.testing.assert_allclose(display.lines_[1].get_width() / 2.0, np.sqrt(2.0))
-    said = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
-    assert said == ["without atom", "with atom", "target"]
+    labels = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
+    assert labels == ["without atom", "with atom", "target"]
     with pytest.raises(ValueError, match="kind must be one of"):
         display.plot(kind="circles")
 
@@ -221,7 +221,7 @@ def test_penalty_increases_the_optimal_precision():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"sparsity": 0.0}, "sparsity must be"),
         ({"quality": np.nan}, "quality must be a finite number"),
@@ -230,8 +230,8 @@ def test_penalty_increases_the_optimal_precision():
         ({"precision": 0.0}, "precision must be positive or infinite"),
     ],
 )
-def test_invalid_atoms_raise(options, words):
-    with pytest.raises(ValueError, match=words):
+def test_invalid_atoms_raise(options, message):
+    with pytest.raises(ValueError, match=message):
         AtomEvidence("a", **{"sparsity": 1.0, "quality": 1.0, **options})
 
 

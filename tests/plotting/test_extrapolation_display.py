@@ -64,8 +64,8 @@ def test_rows_against_the_degree_of_extrapolation():
 def test_legend_contains_only_what_is_drawn():
     display = ExtrapolationDisplay.from_estimator(MODEL, X, X[:3])
     assert display.far_ is None
-    words = {text.get_text() for text in display.ax_.get_legend().get_texts()}
-    assert words == {
+    labels = {text.get_text() for text in display.ax_.get_legend().get_texts()}
+    assert labels == {
         "95 % interval",
         "mean",
         "new",

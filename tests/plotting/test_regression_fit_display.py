@@ -73,8 +73,8 @@ def test_other_features_are_at_their_medians(as_frame):
 def test_relevance_vectors_of_a_pipeline_are_in_original_units():
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=2.0)).fit(X, Y)
     display = RegressionFitDisplay.from_estimator(pipeline, X, Y)
-    for ring in display.relevance_.get_xdata():
-        assert np.abs(X[:, 0] - ring).min() < 1e-9
+    for center in display.relevance_.get_xdata():
+        assert np.abs(X[:, 0] - center).min() < 1e-9
     assert display.band_ is not None
 
 

@@ -20,8 +20,8 @@ MODEL = RVMRegressor(gamma=0.02).fit(X, Y)
 def test_colours_are_predictions_and_targets_on_one_scale():
     display = RegressionSurfaceDisplay.from_estimator(MODEL, X, Y, grid_resolution=20)
     for i, j in ((0, 0), (3, 17), (19, 5)):
-        said = MODEL.predict([[display.x0[j], display.x1[i]]])[0]
-        assert display.mean[i, j] == pytest.approx(said)
+        predicted = MODEL.predict([[display.x0[j], display.x1[i]]])[0]
+        assert display.mean[i, j] == pytest.approx(predicted)
     assert display.surface_.get_clim() == display.points_.get_clim()
     low, high = display.surface_.get_clim()
     assert low <= min(Y.min(), display.mean.min())

@@ -25,7 +25,7 @@ SUPPORTS = np.array([[1, 0, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0]], dt
 
 
 class ByCorrelation(RegressorMixin, BaseEstimator):
-    """Keeps inputs whose squared correlation with the target is large."""
+    """Selects features whose squared correlation with the target is large."""
 
     fitted_rows: list = []  # noqa: RUF012
 
@@ -63,7 +63,7 @@ def widths(bars):
     return [bar.get_width() for bar in bars]
 
 
-def whiskers(axes):
+def error_bars(axes):
     return np.array([line[:, 0] for line in axes.collections[0].get_segments()])
 
 
@@ -78,7 +78,7 @@ def test_bars_are_frequencies_and_means():
     assert widths(display.relevance_bars_) == mean.tolist()
     error = np.where(SUPPORTS, relevances, 0.0).std(axis=0, ddof=1) / 2.0
     np.testing.assert_allclose(
-        whiskers(display.relevance_ax_), np.stack([np.maximum(mean - error, 0), mean + error]).T
+        error_bars(display.relevance_ax_), np.stack([np.maximum(mean - error, 0), mean + error]).T
     )
     assert display.ax_.get_xlabel() == "selection frequency (%, 4 resamples)"
     assert display.ax_.get_ylim() == display.relevance_ax_.get_ylim()
@@ -92,7 +92,7 @@ def test_error_bars_are_wilson_intervals():
     for column, (low, high) in enumerate(display.frequency_interval.T):
         known = binomtest(int(supports[:, column].sum()), 50).proportion_ci(level, "wilson")
         assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)
-    np.testing.assert_allclose(whiskers(display.ax_), 100.0 * display.frequency_interval.T)
+    np.testing.assert_allclose(error_bars(display.ax_), 100.0 * display.frequency_interval.T)
     p = 0.4  # far from the ends it is the usual standard error
     assert np.ptp(display.frequency_interval[:, 2]) == pytest.approx(
         2.0 * np.sqrt(p * (1.0 - p) / 50), rel=0.02

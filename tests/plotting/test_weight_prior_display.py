@@ -95,8 +95,8 @@ def test_what_is_drawn():
     weight, height = display.lines_["Gaussian"].get_data()
     np.testing.assert_allclose(height, norm.pdf(weight))
     assert display.ax_.get_yscale() == "log"
-    said = {text.get_text() for text in display.ax_.get_legend().get_texts()}
-    assert said == {"Gaussian", "Laplace", "Student t", "flat (improper)"}
+    labels = {text.get_text() for text in display.ax_.get_legend().get_texts()}
+    assert labels == {"Gaussian", "Laplace", "Student t", "flat (improper)"}
     for name in display.priors:
         assert np.isfinite(display.lines_[name].get_ydata()).all()
 
@@ -145,7 +145,7 @@ class Steep(SeparablePrior):
 
 
 @pytest.mark.parametrize(
-    ("priors", "error", "words"),
+    ("priors", "error", "message"),
     [
         ({}, ValueError, "at least one prior"),
         (["laplace"], ValueError, "The rate of LaplacePrior.* is learnt"),
@@ -154,8 +154,8 @@ class Steep(SeparablePrior):
         ([3.0], TypeError, "prior must be one of"),
     ],
 )
-def test_priors_that_cannot_be_plotted(priors, error, words):
-    with pytest.raises(error, match=words):
+def test_priors_that_cannot_be_plotted(priors, error, message):
+    with pytest.raises(error, match=message):
         WeightPriorDisplay.from_priors(priors)
 
 

@@ -1,4 +1,4 @@
-"""The page in a browser: no errors, no requests, and answers to pointer and keys."""
+"""The page in a browser: no errors, no requests, tooltips by pointer and keyboard."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_points_have_tooltips(browser, pages):
         """(async () => {
           const dot = document.querySelector("svg .ring circle");
           dot.scrollIntoView({block: "center", behavior: "instant"});
-          // what is said hides when the page scrolls: wait until it has
+          // scrolling hides the tooltip: wait until it has ended
           await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
           const box = dot.getBoundingClientRect();
           return [box.x + box.width / 2, box.y + box.height / 2];
@@ -109,20 +109,20 @@ def test_arrow_keys_show_tooltips(browser, pages):
       new KeyboardEvent("keydown", {key: key, bubbles: true, cancelable: true}))"""
     browser.run(
         """(async () => {
-          const picture = document.querySelector("figure svg");
-          picture.scrollIntoView({block: "center", behavior: "instant"});
-          // what is said hides when the page scrolls: wait until it has
+          const chart = document.querySelector("figure svg");
+          chart.scrollIntoView({block: "center", behavior: "instant"});
+          // scrolling hides the tooltip: wait until it has ended
           await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
-          picture.focus({preventScroll: true});
+          chart.focus({preventScroll: true});
         })()"""
     )
     assert browser.run("document.activeElement.tagName") == "svg"
-    said = []
+    tooltips = []
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         browser.run(f"({press})('{key}')")
-        said.append(browser.run("document.getElementById('tip').textContent"))
+        tooltips.append(browser.run("document.getElementById('tip').textContent"))
     assert browser.run("document.getElementById('tip').className") == "on"
-    assert said[0] == said[2] != said[1]
+    assert tooltips[0] == tooltips[2] != tooltips[1]
     first = "[...document.querySelectorAll('figure svg')][0].querySelectorAll('.at').length"
     assert browser.run(first) == 1
     browser.run(f"({press})('Escape')")
