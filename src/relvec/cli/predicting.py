@@ -18,7 +18,7 @@ from relvec.cli.reading import read_blocks
 from relvec.cli.sources import Source, find_source
 from relvec.cli.summaries.parts import pairs
 from relvec.cli.writing import TableWriter
-from relvec.describing import tells_extrapolation
+from relvec.describing import has_extrapolation
 
 __all__ = ["PredictRequest", "Surprises", "predict_blocks", "predict_command"]
 
@@ -169,7 +169,7 @@ def _check_request(stored: StoredModel, request: PredictRequest) -> None:
         )
     if asked and not hasattr(stored.model, "noise_variance_"):
         raise UsageError(f"{asked[0]} is not possible: this model has no error bars.")
-    if request.flag_extrapolation and not tells_extrapolation(stored.model):
+    if request.flag_extrapolation and not has_extrapolation(stored.model):
         raise UsageError(
             "--flag-extrapolation is not possible: this model does not tell which rows are beyond "
             "its data. Models on kernels that decay do: fit with --model rvm."

@@ -93,7 +93,7 @@ def _lines(facts: dict[str, Any], task: str) -> list[tuple[str, str]]:
     judged = list(facts["metrics"])[-1]
     figures = facts["metrics"][judged]
     if task == "classification":
-        what, error = "wrong", f"{100 * figures['error']:.1f} %"
+        what, error = "wrong", f"{100 * figures['error_rate']:.1f} %"
     else:
         what, error = "error (rms)", figure(figures["rmse"])
     together = ", all rows together" if "fold" in judged else ""

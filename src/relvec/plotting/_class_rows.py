@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.describing import check_labels, label_name
-from relvec.plotting._axes import plain, tone
+from relvec.describing import check_labels, format_class_label
+from relvec.plotting._axes import adapt_colour, escape_mathtext
 from relvec.plotting._style import DASHES, DATA, INK, MODEL, class_colour
 
 __all__ = ["ClassRows"]
@@ -65,7 +65,7 @@ class ClassRows:
     @property
     def names(self) -> list[str]:
         """What to call the classes."""
-        return [plain(label_name(each)) for each in self.classes]
+        return [escape_mathtext(format_class_label(each)) for each in self.classes]
 
     @property
     def label(self) -> str:
@@ -83,7 +83,7 @@ class ClassRows:
         return ax.scatter(
             x[place],
             y[place],
-            c=[colour if self.are_two else tone(ax, class_colour(each)) for each in best],
+            c=[colour if self.are_two else adapt_colour(ax, class_colour(each)) for each in best],
             marker=mark,
             s=30,
             linewidths=0,
@@ -96,12 +96,12 @@ class ClassRows:
         assert self.y is not None
         index = np.array([self.classes.index(each) for each in self.y.tolist()])
         if self.are_two:
-            height, colours = index.astype(np.float64), [tone(ax, INK)] * len(index)
+            height, colours = index.astype(np.float64), [adapt_colour(ax, INK)] * len(index)
         else:
             wrong = np.flatnonzero(index != self.probability.argmax(axis=1))
             x, index = x[wrong], index[wrong]
             height = self.probability[wrong, index]
-            colours = [tone(ax, class_colour(each)) for each in index]
+            colours = [adapt_colour(ax, class_colour(each)) for each in index]
         return ax.scatter(
             x, height, c=colours, marker="x", s=26, linewidths=1.2, zorder=3, clip_on=False
         )
@@ -109,10 +109,10 @@ class ClassRows:
     def draw_curves(self, ax: Any, x: Vector, probability: Matrix) -> None:
         """Draw probabilities over one input: that of the second of two classes, or all."""
         if self.are_two:
-            ax.plot(x, probability[:, 1], color=tone(ax, MODEL), lw=1.8, label=self.label)
+            ax.plot(x, probability[:, 1], color=adapt_colour(ax, MODEL), lw=1.8, label=self.label)
             return
         for number, name in enumerate(self.names):
-            colour, dashes = tone(ax, class_colour(number)), DASHES[number % len(DASHES)]
+            colour, dashes = adapt_colour(ax, class_colour(number)), DASHES[number % len(DASHES)]
             ax.plot(x, probability[:, number], color=colour, ls=dashes, lw=1.6, label=name)
 
     def draw_lines(self, ax: Any, axes: list[Vector], probability: np.ndarray) -> None:
@@ -123,22 +123,24 @@ class ClassRows:
             if levels:
                 widths = [1.8 if each == 0.5 else 0.8 for each in levels]
                 drawn = ax.contour(
-                    *axes, second, levels=levels, colors=[tone(ax, INK)], linewidths=widths
+                    *axes, second, levels=levels, colors=[adapt_colour(ax, INK)], linewidths=widths
                 )
                 ax.clabel(drawn, fmt="%.1f", fontsize=8)
-                ax.plot([], [], color=tone(ax, INK), lw=1.2, label=self.label)
+                ax.plot([], [], color=adapt_colour(ax, INK), lw=1.2, label=self.label)
             return
         for number in range(len(self.classes)):
             lead = probability[:, :, number] - np.delete(probability, number, axis=2).max(axis=2)
             if lead.min() < 0.0 < lead.max():
-                ax.contour(*axes, lead, levels=[0.0], colors=[tone(ax, INK)], linewidths=1.2)
+                ax.contour(
+                    *axes, lead, levels=[0.0], colors=[adapt_colour(ax, INK)], linewidths=1.2
+                )
 
     def explain(self, ax: Any, *, colours: bool) -> None:
         """Name colours of classes if there are several, and crosses of what was observed."""
         if colours and not self.are_two:
             for number, name in enumerate(self.names):
-                ax.plot([], [], color=tone(ax, class_colour(number)), lw=5, label=name)
+                ax.plot([], [], color=adapt_colour(ax, class_colour(number)), lw=5, label=name)
         if self.y is not None:
-            grey = tone(ax, INK if self.are_two else DATA)
+            grey = adapt_colour(ax, INK if self.are_two else DATA)
             words = "observed" if self.are_two else "another observed"
             ax.plot([], [], "x", color=grey, ms=4.5, label=words)

@@ -1,4 +1,4 @@
-"""How far new inputs are beyond the training inputs, and what is predicted there."""
+"""Plot of predictions against the degree of extrapolation."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from relvec._checks import check_choice, check_integer
 from relvec._compat import optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
-    BEYOND,
-    extrapolation_of,
-    grid_over,
-    like_table,
-    normal_reach,
-    numbers_of,
-    predicted,
+    EXTRAPOLATION_THRESHOLD,
+    compute_critical_value,
+    compute_extrapolation,
+    convert_to_matrix,
+    get_column_names,
+    make_grid,
+    match_container,
+    predict_with_std,
     shorten,
-    table_names,
 )
 from relvec.plotting._axes import (
+    adapt_colour,
     add_colorbar,
-    finish,
+    escape_mathtext,
+    finish_axes,
+    get_axes,
     is_dark,
-    legend_above,
-    name_inputs,
-    plain,
-    take_axes,
-    tone,
+    label_features,
+    place_legend_above,
 )
-from relvec.plotting._checks import check_coverage, check_finite, check_line
+from relvec.plotting._checks import check_coverage, check_finite, check_vector
 from relvec.plotting._class_rows import ClassRows
 from relvec.plotting._style import DATA, INK, MODEL, OTHER
 
@@ -41,12 +41,12 @@ __all__ = ["ExtrapolationDisplay", "ExtrapolationMap"]
 
 KINDS = ("auto", "inputs", "rows")
 PAPER, DARK = "#f4bb98", "#5c2c12"
-"""Tints of the colour of what stands out, on light and dark paper: all else can be read on them."""
+"""Background colours of extrapolation, on light and dark axes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExtrapolationMap:
-    """Extrapolation over one input or two, with the training inputs and the new ones.
+    """Degree of extrapolation over one or two features, with training inputs and new inputs.
 
     Examples
     --------
@@ -61,70 +61,70 @@ class ExtrapolationMap:
     """
 
     axes: list[Vector]
-    """Values of each input on a grid."""
+    """Grid values of each feature."""
     share: Matrix
-    """How far beyond the training inputs, of shape (n_points,) or (n_second, n_first)."""
+    """Degree of extrapolation, of shape (n_points,) or (n_second, n_first)."""
     X: Matrix
     X_new: Matrix
     names: list[str]
     mean: Vector | None = None
     std: Vector | None = None
-    """Predictions on the grid, of one input."""
+    """Predictions on the grid, for one feature."""
     probability: np.ndarray | None = None
     """Of each class on the grid, with one more axis than `share`."""
 
 
 class ExtrapolationDisplay:
-    """Picture of how far new inputs are beyond the training inputs, and of predictions there.
+    """Plot of the degree of extrapolation of new inputs, and of the predictions there.
 
-    The share by which an input is beyond the training inputs is zero at all of them, and one where
-    they say nothing of the function. Over one input the background has its colour, below the mean
-    and its band; over two it is drawn as a map with the training inputs. Of any number of inputs
-    new rows are drawn as intervals against their share: to the right intervals are longer, and
-    predictions that are far from all targets are drawn to their mean. Rows that are more beyond
-    the data than among them stand out.
+    The degree of extrapolation (`share`) is 0 at the training inputs, and 1 where they carry no
+    information about the function. Over one feature it is the background colour, below the
+    predictive mean and its interval; over two features it is a map with the training inputs. For
+    any number of features, ``kind="rows"`` shows the predictive interval of each new row against
+    its degree of extrapolation: intervals become longer, and predictions far outside the range of
+    the targets shrink to their mean. Rows with a degree above 0.5 are highlighted.
 
-    Of a classifier probabilities are drawn in place of means: over one input those of the classes,
-    as lines on the map over two inputs where they are equal, and of any number of inputs those of
-    new rows against their share. To the right they go over to the shares of the classes. Of two
-    classes the second is drawn; of several new rows have the colour of the most probable one.
+    For a classifier, probabilities are drawn in place of means: over one feature those of the
+    classes, over two features as contour lines, and for any number of features those of new rows
+    against their degree of extrapolation. Far to the right they approach the class prior. With two
+    classes the second is drawn; with several, new rows have the colour of the most probable class.
 
-    Use `from_estimator` to make one.
+    Use `from_estimator` to create one.
 
     Parameters
     ----------
     share : array-like of shape (n_new,)
-        How far new rows are beyond the training inputs, from 0 to 1.
+        Degree of extrapolation of each new row, from 0 to 1.
     mean, std : array-like of shape (n_new,), optional
-        Predictions of new targets, and their standard deviations.
+        Predictive means of new targets, and their standard deviations.
     probability : array-like of shape (n_new, n_classes), optional
-        Of each class, in place of both.
+        Probability of each class, in place of both.
     classes : sequence of labels, optional
-        What to call the classes; counted by default.
+        Names of the classes; numbered by default.
     y_new : array-like of shape (n_new,), optional
-        What was observed, drawn as crosses: of two classes at 0 and 1; of several where it is not
-        the most probable class, at the probability and in the colour of that observed.
+        Observed targets, drawn as crosses: of two classes at 0 and 1; of several only where the
+        observed class is not the most probable one, at its probability and in its colour.
     inputs : ExtrapolationMap, optional
-        The surroundings of the rows, of models with one input or two.
+        Degree of extrapolation on a grid, for models with one or two features.
     target_name : str, default="y"
-        What to call the target.
+        Name of the target.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     is_beyond_ : ndarray of shape (n_new,)
-        Which new rows are more beyond the training inputs than among them.
+        Which new rows have a degree of extrapolation above 0.5.
     near_, far_ : matplotlib artists or None
-        New rows among the training inputs, and beyond them.
+        New rows that are not extrapolated, and those that are.
     observed_, training_ : matplotlib artists or None
     surface_ : matplotlib QuadContourSet, QuadMesh or None
-        Of the share, over inputs.
+        Degree of extrapolation, over the features.
     colorbar_ : matplotlib Colorbar or None
 
     See Also
     --------
-    RegressionFitDisplay : A fit over one input, with its vectors.
+    RegressionFitDisplay : Regression function over one feature, with relevance vectors.
 
     Examples
     --------
@@ -161,10 +161,10 @@ class ExtrapolationDisplay:
         inputs: ExtrapolationMap | None = None,
         target_name: str = "y",
     ) -> None:
-        self.share = check_line("share", share)
+        self.share = check_vector("share", share)
         n = len(self.share)
         if not n:
-            raise ValueError("share is empty: there is no new row to draw.")
+            raise ValueError("share is empty: there is no new row to plot.")
         if not ((self.share >= 0.0) & (self.share <= 1.0)).all():
             raise ValueError("share must be between 0 and 1; some values are not.")
         self.inputs, self.target_name = inputs, target_name
@@ -175,9 +175,9 @@ class ExtrapolationDisplay:
             return
         if mean is None or std is None:
             raise ValueError("mean and std are needed, or probability of a classifier.")
-        self.mean = check_line("mean", mean, n, "share")
-        self.std = check_line("std", std, n, "share")
-        self.y_new = None if y_new is None else check_line("y_new", y_new, n, "share")
+        self.mean = check_vector("mean", mean, n, "share")
+        self.std = check_vector("std", std, n, "share")
+        self.y_new = None if y_new is None else check_vector("y_new", y_new, n, "share")
         check_finite("mean", self.mean)
 
     @classmethod
@@ -194,26 +194,26 @@ class ExtrapolationDisplay:
         grid_resolution: int = 80,
         ax: Any = None,
     ) -> Self:
-        """Draw where new rows are, seen from the training rows, and what is predicted there.
+        """Plot predictions of new rows with their degree of extrapolation.
 
         Parameters
         ----------
         estimator : regressor or classifier
-            Fitted, with kernels that decay and ``error_bars="novelty"``, as by default.
+            Fitted with a kernel that decays and ``error_bars="novelty"``, the default.
         X : array-like of shape (n_samples, n_features)
             Training inputs.
         X_new : array-like of shape (n_new, n_features)
-            Inputs to ask about.
+            New inputs.
         y_new : array-like of shape (n_new,), optional
-            Their targets, if they are known.
+            Targets of the new inputs, if known.
         kind, coverage
             As in `plot`.
         target_name : str, default="y"
-            What to call the target.
+            Name of the target.
         grid_resolution : int, default=80
-            Points of the grid along each input, if there are two; four times as many of one.
+            Grid points along each of two features; four times as many for one feature.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -222,30 +222,30 @@ class ExtrapolationDisplay:
         count = check_integer("grid_resolution", grid_resolution, minimum=2)
         has_classes = is_classifier(estimator)
         answers = _answers(estimator, X_new, cls.__name__)
-        share = extrapolation_of(estimator, X_new)
+        share = compute_extrapolation(estimator, X_new)
         if share is None or any(each is None for each in answers.values()):
             raise ValueError(
-                f"{type(estimator).__name__} cannot tell which inputs are beyond its data: that "
-                'needs error_bars="novelty" and a kernel that decays.'
+                f"{type(estimator).__name__} does not measure extrapolation. Fit it with "
+                'error_bars="novelty" and a kernel that decays.'
             )
-        known, asked = numbers_of(X), numbers_of(X_new, "X_new")
+        known, asked = convert_to_matrix(X), convert_to_matrix(X_new, "X_new")
         if known.shape[1] != asked.shape[1]:
             raise ValueError(
-                f"X and X_new must have the same columns; got {known.shape[1]} and "
+                f"X and X_new must have the same number of columns; got {known.shape[1]} and "
                 f"{asked.shape[1]}."
             )
         inputs = None
         if known.shape[1] <= 2:
-            grid = grid_over(np.vstack([known, asked]), count * (4 if known.shape[1] == 1 else 1))
-            points = like_table(grid.points, X)
-            over = extrapolation_of(estimator, points)
+            grid = make_grid(np.vstack([known, asked]), count * (4 if known.shape[1] == 1 else 1))
+            points = match_container(grid.points, X)
+            over = compute_extrapolation(estimator, points)
             assert over is not None
             curve: dict[str, Any] = {}
             if has_classes or known.shape[1] == 1:
                 curve = _answers(estimator, points, cls.__name__)
             if has_classes:
                 curve["probability"] = curve["probability"].reshape(*grid.shape, -1)
-            names = [plain(shorten(name)) for name in table_names(X)]
+            names = [escape_mathtext(shorten(name)) for name in get_column_names(X)]
             shares = over.reshape(grid.shape)
             inputs = ExtrapolationMap(grid.axes, shares, known, asked, names, **curve)
         if has_classes:
@@ -256,30 +256,32 @@ class ExtrapolationDisplay:
     def plot(
         self, ax: Any = None, *, kind: str = "auto", coverage: float = 0.95, legend: bool = True
     ) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         kind : {"auto", "inputs", "rows"}, default="auto"
-            Over the inputs, if there are one or two; or new rows against their share, which
-            "auto" takes where there are more.
+            Plot over the features, if there are one or two; or new rows against their degree of
+            extrapolation, which "auto" uses for more features.
         coverage : float, default=0.95
             Probability of the intervals of a regressor.
         legend : bool, default=True
-            Explain what is drawn above the axes.
+            Draw a legend above the axes.
 
         Returns
         -------
         display : ExtrapolationDisplay
         """
         check_choice("kind", kind, KINDS)
-        reach = normal_reach(check_coverage(coverage))
+        reach = compute_critical_value(check_coverage(coverage))
         if kind == "inputs" and self.inputs is None:
-            raise ValueError('kind="inputs" needs a model of one input or two; use kind="rows".')
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the extrapolation", figsize=(6.8, 4.4))
-        self.is_beyond_ = self.share > BEYOND
+            raise ValueError(
+                'kind="inputs" needs a model with one or two features; use kind="rows".'
+            )
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the extrapolation", figsize=(6.8, 4.4))
+        self.is_beyond_ = self.share > EXTRAPOLATION_THRESHOLD
         self.near_ = self.far_ = self.observed_ = self.training_ = None
         self.surface_ = self.colorbar_ = None
         interval = f"{100.0 * coverage:g} %"
@@ -289,9 +291,9 @@ class ExtrapolationDisplay:
             self._draw_line(self.inputs, reach, interval)
         else:
             self._draw_map(self.inputs)
-        finish(self.ax_)
+        finish_axes(self.ax_)
         if legend:
-            legend_above(self.ax_)
+            place_legend_above(self.ax_)
         return self
 
     def _draw_rows(self, reach: float, interval: str) -> None:
@@ -300,11 +302,13 @@ class ExtrapolationDisplay:
             classes.explain(self.ax_, colours=True)
             name = classes.label if classes.are_two else "largest probability of a class"
             self.ax_.set(ylim=(0.0, 1.0))
-        self._new_rows(self.share, reach, f", {interval} of targets")
-        self.ax_.axvline(BEYOND, color=tone(self.ax_, DATA), lw=0.9, ls=":")
+        self._new_rows(self.share, reach, f", {interval} interval")
+        self.ax_.axvline(
+            EXTRAPOLATION_THRESHOLD, color=adapt_colour(self.ax_, DATA), lw=0.9, ls=":"
+        )
         self.ax_.set(
             xlim=(-0.03, 1.03),
-            xlabel="share by which a row is beyond the training rows",
+            xlabel="degree of extrapolation",
             ylabel=name,
         )
 
@@ -335,7 +339,7 @@ class ExtrapolationDisplay:
             inputs.X[:, 0],
             np.full(len(inputs.X), bottom),
             "|",
-            color=tone(self.ax_, INK),
+            color=adapt_colour(self.ax_, INK),
             ms=9,
             clip_on=False,
             label="training",
@@ -353,12 +357,12 @@ class ExtrapolationDisplay:
             x,
             low,
             high,
-            color=tone(self.ax_, MODEL),
+            color=adapt_colour(self.ax_, MODEL),
             alpha=0.2,
             lw=0,
-            label=f"{interval} of targets",
+            label=f"{interval} interval",
         )
-        self.ax_.plot(x, inputs.mean, color=tone(self.ax_, MODEL), lw=1.8, label="mean")
+        self.ax_.plot(x, inputs.mean, color=adapt_colour(self.ax_, MODEL), lw=1.8, label="mean")
 
     def _draw_map(self, inputs: ExtrapolationMap) -> None:
         levels = np.linspace(0.0, 1.0, 11)
@@ -366,7 +370,7 @@ class ExtrapolationDisplay:
             *inputs.axes, inputs.share, levels=levels, cmap=self._colours(), zorder=-1
         )
         (self.training_,) = self.ax_.plot(
-            *inputs.X.T, ".", color=tone(self.ax_, DATA), ms=4, label="training"
+            *inputs.X.T, ".", color=adapt_colour(self.ax_, DATA), ms=4, label="training"
         )
         if self._classes is not None:
             assert inputs.probability is not None
@@ -374,7 +378,7 @@ class ExtrapolationDisplay:
             self._classes.explain(self.ax_, colours=True)
         for place, colour, mark, label in self._kinds():
             self._points(inputs.X_new[:, 0], inputs.X_new[:, 1], place, colour, mark, label)
-        name_inputs(self.ax_, inputs.axes[0], inputs.axes[1], inputs.names)
+        label_features(self.ax_, inputs.axes[0], inputs.axes[1], inputs.names)
         self._explain_colours()
 
     def _new_rows(self, x: Vector, reach: float, more: str = "") -> None:
@@ -391,14 +395,14 @@ class ExtrapolationDisplay:
             self._points(x, self.mean, place, colour, mark, f"{label}{more}")
         if self.y_new is not None:
             (self.observed_,) = self.ax_.plot(
-                x, self.y_new, "x", color=tone(self.ax_, INK), ms=4.5, label="observed"
+                x, self.y_new, "x", color=adapt_colour(self.ax_, INK), ms=4.5, label="observed"
             )
 
     def _kinds(self) -> list[tuple[Any, Any, str, str]]:
-        """Rows among the data and beyond them, where there are any: which, colour, mark, name."""
+        """Return mask, colour, marker and label of the rows without and with extrapolation."""
         kinds = [
-            (~self.is_beyond_, tone(self.ax_, MODEL), "o", "new"),
-            (self.is_beyond_, tone(self.ax_, OTHER), "s", "new, beyond"),
+            (~self.is_beyond_, adapt_colour(self.ax_, MODEL), "o", "new"),
+            (self.is_beyond_, adapt_colour(self.ax_, OTHER), "s", "extrapolated"),
         ]
         return [each for each in kinds if each[0].any()]
 
@@ -410,7 +414,7 @@ class ExtrapolationDisplay:
             )
         else:
             drawn = self._classes.draw(self.ax_, x, y, place, mark, colour)
-            own = colour if self._classes.are_two else tone(self.ax_, DATA)
+            own = colour if self._classes.are_two else adapt_colour(self.ax_, DATA)
             self.ax_.plot([], [], mark, color=own, ms=5.5, mec="none", label=label)
         if mark == "o":
             self.near_ = drawn
@@ -418,13 +422,13 @@ class ExtrapolationDisplay:
             self.far_ = drawn
 
     def _colours(self) -> Any:
-        """From the paper itself to a tint on which points can be seen."""
+        """Return a colour map from the background colour to a tint of it."""
         ends = [self.ax_.get_facecolor(), DARK if is_dark(self.ax_) else PAPER]
         return optional("matplotlib.colors").LinearSegmentedColormap.from_list("beyond", ends)
 
     def _explain_colours(self) -> None:
         self.colorbar_ = add_colorbar(
-            self.ax_, self.surface_, "share beyond the data", ticks=[0.0, 0.5, 1.0]
+            self.ax_, self.surface_, "degree of extrapolation", ticks=[0.0, 0.5, 1.0]
         )
 
 
@@ -433,5 +437,5 @@ def _answers(estimator: Any, X: Any, display: str) -> dict[str, Any]:
     if is_classifier(estimator):
         check_is_fitted(estimator)
         return {"probability": np.asarray(estimator.predict_proba(X))}
-    mean, std, _ = predicted(estimator, X, display)
+    mean, std, _ = predict_with_std(estimator, X, display)
     return {"mean": mean, "std": std}

@@ -1,7 +1,7 @@
-"""Pictures as they look, next to small stored ones.
+"""Plots against small baseline images.
 
-Words are taken away first, so that fonts do not matter. To store pictures anew after a change
-that was meant: ``RELVEC_STORE_PICTURES=1 pytest tests/plotting/test_pictures.py``, and look at
+Text is removed first, so that fonts do not matter. To update the baselines after an intended
+change: ``RELVEC_STORE_BASELINES=1 pytest tests/plotting/test_baseline_images.py``, and inspect
 them before they are committed.
 """
 
@@ -23,7 +23,7 @@ from relvec.bases import KernelBasis
 
 STORED = Path(__file__).parent / "baseline"
 TOLERANCE = 1.5
-"""Root mean square over all pixels, of 255."""
+"""RMS difference over all pixels, on a scale of 255."""
 LARGEST = 30_000
 
 RNG = np.random.default_rng(11)
@@ -164,7 +164,7 @@ def scale_path():
 
 def atom_evidence():
     kept = plotting.AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0)
-    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, spent=1.5, penalty=1.0)
+    left_out = plotting.AtomEvidence("b", sparsity=2.0, quality=2.0, dof_factor=1.5, penalty=1.0)
     return plotting.AtomEvidenceDisplay([kept, left_out]).plot()
 
 
@@ -203,7 +203,7 @@ def extrapolation_rows():
     return extrapolation().plot(kind="rows")
 
 
-PICTURES = [
+PLOTS = [
     extrapolation,
     extrapolation_rows,
     atom_ellipses,
@@ -242,7 +242,7 @@ def save(draw, path):
         axes.set(xlabel="", ylabel="")
         axes.set_title("", loc="left")
         for child in list(axes.child_axes):
-            if not hasattr(child, "set_title"):  # a second axis, which is words only
+            if not hasattr(child, "set_title"):  # a secondary axis, which has only text
                 child.remove()
     remove_ticks_and_titles(figure)
     figure.set_size_inches(4.0, 3.0)
@@ -250,20 +250,20 @@ def save(draw, path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", PICTURES, ids=lambda draw: draw.__name__)
-def test_the_picture_is_the_stored_one(draw, tmp_path):
+@pytest.mark.parametrize("draw", PLOTS, ids=lambda draw: draw.__name__)
+def test_plot_agrees_with_the_baseline(draw, tmp_path):
     stored, drawn = STORED / f"{draw.__name__}.png", tmp_path / f"{draw.__name__}.png"
-    if os.environ.get("RELVEC_STORE_PICTURES"):
+    if os.environ.get("RELVEC_STORE_BASELINES"):
         STORED.mkdir(exist_ok=True)
         save(draw, stored)
     assert stored.stat().st_size <= LARGEST
     save(draw, drawn)
-    kept = tmp_path / f"{draw.__name__}-stored.png"  # what differs is written next to it
+    kept = tmp_path / f"{draw.__name__}-stored.png"  # the difference image is written next to it
     kept.write_bytes(stored.read_bytes())
     assert compare_images(str(kept), str(drawn), TOLERANCE) is None
 
 
-def test_a_change_is_noticed(tmp_path):
+def test_baseline_comparison_detects_changes(tmp_path):
     drawn = tmp_path / "other.png"
     save(lambda: plotting.WeightDisplay([2.0, -1.0, 1.5], std=[0.3, 0.2, 0.4]).plot(), drawn)
     kept = tmp_path / "stored.png"
@@ -271,10 +271,24 @@ def test_a_change_is_noticed(tmp_path):
     assert compare_images(str(kept), str(drawn), TOLERANCE) is not None
 
 
-EXPLAINED = {
-    extrapolation: {"95 % of targets", "mean", "new", "new, beyond", "observed", "training"},
-    fit: {"95 % of new targets", "95 %, function", "data", "mean", "truth", "relevance vectors"},
-    predicted_observed: {"within 95 % (95.0 %)", "outside"},
+LEGENDS = {
+    extrapolation: {
+        "95 % interval",
+        "mean",
+        "new",
+        "extrapolated",
+        "observed",
+        "training",
+    },
+    fit: {
+        "95 %, new targets",
+        "95 %, function",
+        "data",
+        "mean",
+        "true function",
+        "relevance vectors",
+    },
+    predicted_observed: {"inside 95 % interval (95.0 %)", "outside"},
     functions: {"25 candidates", "3 kept"},
     surface: {"9 candidates"},
     reliability: {"predictions, ECE 0.050"},
@@ -294,11 +308,11 @@ EXPLAINED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", EXPLAINED, ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("draw", LEGENDS, ids=lambda draw: draw.__name__)
 def test_legends_explain_what_is_drawn(draw):
     legend = draw().ax_.get_legend()
-    assert {text.get_text() for text in legend.get_texts()} == EXPLAINED[draw]
+    assert {text.get_text() for text in legend.get_texts()} == LEGENDS[draw]
 
 
-def test_how_well_determined_weights_are_is_written():
+def test_gammas_are_written():
     assert {"γ", "0.90", "0.80", "0.40"} <= {text.get_text() for text in weights().ax_.texts}

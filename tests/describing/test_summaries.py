@@ -1,4 +1,4 @@
-"""What is said about fitted models, next to other ways to find it."""
+"""Summaries of fitted models against independent computations."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegres
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.describing import (
     ReliabilityCurve,
-    centers_of,
-    grid_over,
-    names_of,
-    normal_reach,
-    slice_along,
-    summary_of,
-    traces_of,
-    weights_of,
-    wilson,
+    collect_weights,
+    compute_critical_value,
+    compute_wilson_interval,
+    get_feature_names,
+    get_kernel_centers,
+    get_objective_traces,
+    make_grid,
+    make_slice,
+    summarise_fit,
 )
 from relvec.estimators.fitted import fitted_basis, fitted_problem
 from relvec.priors import LaplacePrior
@@ -35,63 +35,63 @@ Y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * RNG.normal(size=50)
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.95])
-def test_intervals_of_shares_are_those_of_scipy(coverage):
+def test_wilson_intervals_agree_with_scipy(coverage):
     happened, count = np.array([0, 1, 7, 10]), 10
-    found = wilson(happened / count, count, normal_reach(coverage))
+    found = compute_wilson_interval(happened / count, count, compute_critical_value(coverage))
     for k, low, high in zip(happened.tolist(), *found, strict=True):
         expected = binomtest(k, count).proportion_ci(coverage, method="wilson")
         np.testing.assert_allclose((low, high), (expected.low, expected.high), atol=1e-12)
 
 
-def test_bins_hold_every_prediction():
+def test_bins_contain_all_predictions():
     predicted = RNG.uniform(size=200)
     curve = ReliabilityCurve.from_events("a", predicted, RNG.uniform(size=200) < predicted)
     assert curve.count.sum() == 200
     np.testing.assert_allclose(np.average(curve.mean, weights=curve.count), predicted.mean())
 
 
-def test_a_grid_is_in_the_order_of_an_image():
-    grid = grid_over(X[:, :2], 4)
+def test_grid_has_the_order_of_an_image():
+    grid = make_grid(X[:, :2], 4)
     image = grid.points.reshape(*grid.shape, 2)
     np.testing.assert_array_equal(image[0, :, 0], grid.axes[0])
     np.testing.assert_array_equal(image[:, 0, 1], grid.axes[1])
     assert grid.axes[0][0] < X[:, 0].min() < X[:, 0].max() < grid.axes[0][-1]
 
 
-def test_a_slice_holds_the_others_at_their_medians():
-    along = slice_along(X, "b", 5, ["a", "b", "c"])
+def test_slice_keeps_other_features_at_their_medians():
+    along = make_slice(X, "b", 5, ["a", "b", "c"])
     np.testing.assert_array_equal(along.X[:, 1], along.values)
     np.testing.assert_array_equal(along.X[:, [0, 2]], np.tile(np.median(X[:, [0, 2]], 0), (5, 1)))
 
 
 @pytest.mark.slow
-def test_numbers_of_a_fit():
+def test_summary_of_a_fit():
     model = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, -Y, X[:, 2]]))
-    summary = summary_of(model)
+    summary = summarise_fit(model)
     assert (summary.n_kept, summary.n_candidates) == (len(model.relevance_), 50)
     np.testing.assert_allclose(summary.noise_std**2, model.noise_variance_)
     assert summary.classes is None
-    assert summary.inputs_in_use is None
-    assert [len(trace) for trace in traces_of(model)] == [
+    assert summary.features_used is None
+    assert [len(trace) for trace in get_objective_traces(model)] == [
         len(output.solution.trace) for output in model.outputs_
     ]
     labels = RVMClassifier(gamma=0.3).fit(X, np.where(Y > 0, "yes", "no"))
-    summary = summary_of(labels)
+    summary = summarise_fit(labels)
     assert summary.classes == ("no", "yes")
     assert summary.noise_std is None
     chosen = DRVMRegressor().fit(X, Y)
     used = np.count_nonzero(chosen.feature_relevance_)
-    assert summary_of(chosen).inputs_in_use == f"{used} of 3"
-    assert summary_of(LinearRegression().fit(X, Y)) is None
-    assert traces_of(LinearRegression().fit(X, Y)) == []
+    assert summarise_fit(chosen).features_used == f"{used} of 3"
+    assert summarise_fit(LinearRegression().fit(X, Y)) is None
+    assert get_objective_traces(LinearRegression().fit(X, Y)) == []
 
 
-def test_weights_places_and_names_of_a_pipeline():
+def test_weights_centers_and_names_of_a_pipeline():
     scaled = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.3)).fit(X, Y)
     model = scaled[-1]
-    np.testing.assert_allclose(centers_of(scaled), X[model.relevance_])
-    assert names_of(scaled, 3) == ["x0", "x1", "x2"]
-    (weights,) = weights_of(scaled)
+    np.testing.assert_allclose(get_kernel_centers(scaled), X[model.relevance_])
+    assert get_feature_names(scaled, 3) == ["x0", "x1", "x2"]
+    (weights,) = collect_weights(scaled)
     posterior = model.outputs_[0].posterior
     np.testing.assert_array_equal(weights.mean, model.coef_)
     np.testing.assert_allclose(weights.std, np.sqrt(np.diag(posterior.covariance)))
@@ -107,10 +107,10 @@ def test_weights_places_and_names_of_a_pipeline():
         SparseBayesRegressor(LinearBasis(), prior="bic", noise_variance=0.2),
         SparseBayesRegressor(LinearBasis(), prior=LaplacePrior(2.0), fit_intercept=False),
     ],
-    ids=["kernels", "scales", "sum", "held noise", "laplace"],
+    ids=["kernels", "length-scales", "sum", "fixed noise", "laplace"],
 )
-@pytest.mark.parametrize("weight", [None, np.arange(50) % 3.0], ids=["alike", "weights"])
-def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
+@pytest.mark.parametrize("weight", [None, np.arange(50) % 3.0], ids=["equal", "weighted"])
+def test_fitted_problem_can_be_reconstructed(model, weight):
     model.fit(X, Y, sample_weight=weight)
     problem, bound = fitted_problem(model, X, Y, weight)
     assert problem.moments.n_atoms == model.n_atoms_
@@ -128,7 +128,7 @@ def test_the_problem_of_a_fit_can_be_stated_again(model, weight):
 
 
 @pytest.mark.slow
-def test_nothing_is_drawn():
+def test_matplotlib_is_not_imported():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "import relvec.describing, relvec.reporting\n"
