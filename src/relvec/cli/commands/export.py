@@ -13,15 +13,23 @@ __all__ = ["export"]
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write: .onnx, .c or .py.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file to read.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write; the suffix .onnx, .c or .py selects the language.",
+        ),
+    ],
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write a model as a program that needs no relvec.
+    """Export a model to ONNX, C or Python code that runs without relvec.
 
-    relvec export houses.relvec -o houses.c
+    Example: relvec export houses.relvec -o houses.c
     """
 
     def work(console: CommandConsole) -> None:
