@@ -14,7 +14,7 @@ import pytest
 
 import relvec.io
 from relvec import RVMRegressor
-from relvec.cli.console import run
+from relvec.cli.console import run_command
 from relvec.cli.demonstrating import COMMANDS
 from relvec.cli.limits import Limits
 
@@ -228,7 +228,7 @@ def test_warnings_name_options(capsys):
         for _ in range(3):
             warnings.warn("Pass noise_std.", UserWarning, stacklevel=1)
 
-    run(work)
+    run_command(work)
     assert capsys.readouterr().err == "Warning: Pass --noise.\n"
 
 

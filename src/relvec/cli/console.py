@@ -16,7 +16,14 @@ from typing import Any, Protocol
 from relvec.cli.errors import CommandError
 from relvec.cli.limits import CURRENT_LIMITS, LIMITS, Limits
 
-__all__ = ["Advance", "CommandConsole", "escape_controls", "run", "terminal_width", "to_json_types"]
+__all__ = [
+    "Advance",
+    "CommandConsole",
+    "escape_controls",
+    "run_command",
+    "terminal_width",
+    "to_json_types",
+]
 
 ASCII_EQUIVALENTS = str.maketrans(
     {"█": "#", "←": "<", "±": "+-", "–": "-", "─": "-", "²": "2", "×": "x"}
@@ -196,7 +203,7 @@ def to_json_types(value: Any) -> Any:
     return value
 
 
-def run(
+def run_command(
     work: Callable[[CommandConsole], None],
     *,
     quiet: bool = False,

@@ -93,7 +93,7 @@ def _make_denoiser(
 ) -> SmoothDenoiser:
     n_before = 0
 
-    # the denoiser reports how many tiles are done, the bar wants the increment
+    # the denoiser reports how many tiles are done; the bar needs the increment
     def report_progress(n_done: int, n_tiles: int) -> None:
         nonlocal n_before
         advance(n_done - n_before, n_tiles)

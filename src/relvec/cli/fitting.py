@@ -238,7 +238,7 @@ def _note_weaknesses(facts: dict[str, Any], problem: Problem, console: CommandCo
     elif error > results[linear][key]["mean"] + ours[key]["se"]:
         console.note(
             f"On held-out rows {models.BASELINES[linear]} has a smaller {METRIC_NAMES[key]} than "
-            "the selected model; relvec compare shows more models."
+            "the fitted model; relvec compare shows more models."
         )
     _note_miscalibration(ours, console)
 

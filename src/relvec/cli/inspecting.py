@@ -112,10 +112,10 @@ def _tabulate_columns(stored: StoredModel) -> Any:
             f", ... ({len(categories)})" if len(categories) > 6 else ""
         )
         rows.append([column.name, column.kind, str(column.n_missing), shown or column.unit])
-    made = table(["column", "kind", "missing", "categories or unit"], rows)
-    made.columns[3].justify = "left"
-    made.columns[3].no_wrap = False
-    return made
+    result = table(["column", "kind", "missing", "categories or unit"], rows)
+    result.columns[3].justify = "left"
+    result.columns[3].no_wrap = False
+    return result
 
 
 def _tabulate_vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]:
@@ -131,9 +131,9 @@ def _tabulate_vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]
     words = [_explain_weights(stored)]
     if len(names) < len(cells):
         words.append(f"--json lists {len(cells) - len(names)} more columns.")
-    made = table(names, list(zip(*(cells[name] for name in names), strict=True)))
-    made.columns[0].no_wrap = "row" in cells
-    return [made, legend(*words)]
+    result = table(names, list(zip(*(cells[name] for name in names), strict=True)))
+    result.columns[0].no_wrap = "row" in cells
+    return [result, legend(*words)]
 
 
 def _explain_weights(stored: StoredModel) -> str:

@@ -42,7 +42,7 @@ class Problem:
         The columns used, converted by `prepare_columns`.
     target : ndarray
         Numbers, or class labels as text.
-    places : ndarray
+    row_numbers : ndarray
         Row numbers in the file; the first row after the header is 1.
     """
 

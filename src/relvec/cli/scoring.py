@@ -42,7 +42,7 @@ def score_command(console: CommandConsole, model: str, source: Source, target: s
     name = target or stored.target
     stored = replace(stored, target=name)
     known: list[np.ndarray] = []
-    prediction: list[Prediction] = []
+    predictions: list[Prediction] = []
     n_read = 0
     for frame, table in predict_blocks(stored, source, console):
         check_column(name, frame.columns, source, role="target")
@@ -50,13 +50,13 @@ def score_command(console: CommandConsole, model: str, source: Source, target: s
         n_read += len(frame)
         if len(values):
             known.append(values)
-            prediction.append(predict_prepared(stored, table.filter(has_target), with_std=True))
+            predictions.append(predict_prepared(stored, table.filter(has_target), with_std=True))
     if not known:
         raise CommandError(f"No row of {source.name} has a known '{name}'.")
-    truth, answers = _labels_as_text(np.concatenate(known), _concatenate(prediction))
-    if answers.classes is not None:
-        _note_new_classes(truth, answers.classes, name, console)
-    metrics = compute_metrics(truth, answers)
+    truth, prediction = _labels_as_text(np.concatenate(known), _concatenate(predictions))
+    if prediction.classes is not None:
+        _note_new_classes(truth, prediction.classes, name, console)
+    metrics = compute_metrics(truth, prediction)
     n_used = sum(map(len, known))
     if n_used < n_read:
         console.note(f"{n_read - n_used} of {n_read} rows are not used: '{name}' is missing.")

@@ -70,8 +70,8 @@ def atomic_output(path: str) -> Iterator[str]:
             os.chmod(temporary, _file_mode(final))
             os.replace(temporary, final)
         else:
-            with open(temporary, "rb") as made, open(final, "wb", buffering=0) as sink:
-                shutil.copyfileobj(made, sink)
+            with open(temporary, "rb") as source, open(final, "wb", buffering=0) as sink:
+                shutil.copyfileobj(source, sink)
     except OSError as error:
         raise CommandError(
             f"'{path}' could not be written: {error.strerror or error}. Nothing was changed."

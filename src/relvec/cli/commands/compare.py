@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
 
 __all__ = ["compare"]
@@ -69,4 +69,4 @@ def compare(
             seed=seed,
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, Quiet, Seed
 
 __all__ = ["demo"]
@@ -33,4 +33,4 @@ def demo(
 
         demo_command(console, folder, seed)
 
-    run(work, quiet=quiet, debug=debug)
+    run_command(work, quiet=quiet, debug=debug)

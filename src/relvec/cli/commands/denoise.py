@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
 
 __all__ = ["denoise"]
@@ -78,4 +78,4 @@ def denoise(
             ),
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, Json, Quiet
 
 __all__ = ["export"]
@@ -37,4 +37,4 @@ def export(
 
         export_command(console, model, output)
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

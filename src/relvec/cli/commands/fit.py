@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
 
 __all__ = ["fit"]
@@ -105,4 +105,4 @@ def fit(
             ),
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
 
 __all__ = ["score"]
@@ -48,4 +48,4 @@ def score(
         table = find_source(source, format=format, delimiter=delimiter, decimal_comma=decimal_comma)
         score_command(console, model, table, target)
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

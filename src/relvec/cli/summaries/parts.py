@@ -94,17 +94,17 @@ def legend(*sentences: str) -> Padding:
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
     """Make a table: the first column left-aligned, the others right-aligned without wrapping."""
-    made = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
+    result = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
     for number, header in enumerate(headers):
-        made.add_column(
+        result.add_column(
             escape_controls(header),
             justify="right" if number else "left",
             overflow="fold",
             no_wrap=number > 0,
         )
     for row in rows:
-        made.add_row(*map(escape_controls, row))
-    return made
+        result.add_row(*map(escape_controls, row))
+    return result
 
 
 def key_values(pairs: Sequence[tuple[str, str]]) -> Table:
@@ -124,6 +124,6 @@ def bar_chart(values: Mapping[str, Any], title: str, unit: str, width: int = 24)
         [name, format_number(value), "█" * max(1, round(width * value / largest))]
         for name, value in values.items()
     ]
-    made = table([title, unit, ""], rows)
-    made.columns[2].justify = "left"
-    return made
+    result = table([title, unit, ""], rows)
+    result.columns[2].justify = "left"
+    return result
