@@ -69,7 +69,7 @@ def test_console_output_names_the_file(houses):
     assert done.exit_code == 0, done.stderr
     assert "saved" in done.stdout
     assert "short.html" in done.stdout
-    assert "Of 80 rows, 50 drawn by chance are used" in done.stderr
+    assert "50 of 80 rows, drawn at random, are used" in done.stderr
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_classifier_with_integer_labels(tmp_path):
     ("options", "code", "match"),
     [
         (["--rows", "old"], 2, "--rows must be one of 'auto', 'training', 'new'; got 'old'"),
-        (["--folds", 1], 2, "--folds must be 0 for none, or at least 2; got 1"),
+        (["--folds", 1], 2, r"--folds must be 0 \(none\) or at least 2; got 1"),
         (["--bootstrap", -1], 2, "--bootstrap must not be negative"),
         (["-o", "no/such/folder/r.html"], 1, "folder 'no/such/folder'.* does not exist"),
         (["--target", "prize"], 1, "Did you mean 'price'"),

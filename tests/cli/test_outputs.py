@@ -1,4 +1,4 @@
-"""Where results go: not over what is read, through links and pipes, to outputs that fail."""
+"""Outputs: inputs are not overwritten; links, pipes and failing outputs are handled."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from relvec.cli.demonstrating import FILES
         ["export", "houses.relvec", "-o", "houses.relvec"],
     ],
 )
-def test_what_is_read_is_not_overwritten(refused, folder, tmp_path, monkeypatch, command):
+def test_inputs_are_not_overwritten(refused, folder, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     for name, source in (("t.csv", "houses.csv"), ("houses.relvec", "houses.relvec")):
         (tmp_path / name).write_bytes((folder / source).read_bytes())
     os.symlink("t.csv", "link.csv")
-    assert "is also what is read" in refused(*command, code=2)
+    assert "is also an input" in refused(*command, code=2)
     assert (tmp_path / "t.csv").read_bytes() == (folder / "houses.csv").read_bytes()
     assert (tmp_path / "houses.relvec").read_bytes() == (folder / "houses.relvec").read_bytes()
 
@@ -79,11 +79,11 @@ def test_a_table_may_come_from_a_pipe(cli, folder, tmp_path, format):
     assert result.exit_code == 0
 
 
-def test_models_do_not_pass_through_the_standard_streams(refused, folder, tmp_path, monkeypatch):
+def test_models_and_standard_streams(refused, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     houses = folder / "houses.csv"
     assert "name a file" in refused("fit", houses, "-t", "price", "-o", "-", code=2)
-    assert "read from a file" in refused("predict", "-", houses, code=2)
+    assert "name a model file" in refused("predict", "-", houses, code=2)
     model = folder / "houses.relvec"
     assert "name a file" in refused("report", model, houses, "-o", "-", code=2)
     assert os.listdir() == []
@@ -101,25 +101,25 @@ def shell(command, **environment):
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["score {0}/houses.relvec {0}/houses.csv --json"])
-def test_a_full_output_is_one_sentence(folder, command):
+def test_a_full_output_gives_one_message(folder, command):
     done = shell(f"relvec {command.format(folder)} > /dev/full")
     assert done.returncode == 1
-    said = done.stderr.decode().strip().splitlines()
-    assert [line for line in said if not line.startswith("Not used")] == [
-        "relvec: The system refused to read or write: No space left on device."
+    message = done.stderr.decode().strip().splitlines()
+    assert [line for line in message if not line.startswith("Columns not used")] == [
+        "relvec: Cannot read or write: No space left on device."
     ]
 
 
 @pytest.mark.slow
-def test_a_closed_output_is_one_sentence(folder):
+def test_a_closed_output_gives_one_message(folder):
     done = shell(f"relvec predict {folder}/houses.relvec {folder}/houses.csv >&-")
     assert done.returncode == 1
-    assert b"There is no standard output" in done.stderr
-    assert b"not foreseen" not in done.stderr
+    assert b"The standard output is closed" in done.stderr
+    assert b"Unexpected error" not in done.stderr
 
 
 @pytest.mark.slow
-def test_screens_fit_into_few_characters(folder):
+def test_summaries_in_ascii(folder):
     done = shell(f"relvec fit {folder}/houses.csv -t price -o {folder}/ascii.relvec --model linear",
                  PYTHONIOENCODING="ascii")  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -128,7 +128,7 @@ def test_screens_fit_into_few_characters(folder):
 
 
 @pytest.mark.slow
-def test_data_are_utf8_whatever_the_terminal_is(folder, tmp_path):
+def test_data_are_utf8_in_any_terminal(folder, tmp_path):
     text = (folder / "new.csv").read_text().replace("Astad", "Åstad")
     (tmp_path / "new.csv").write_text(text)
     done = shell(f"relvec predict {folder}/houses.relvec {tmp_path}/new.csv --keep",
@@ -140,7 +140,7 @@ def test_data_are_utf8_whatever_the_terminal_is(folder, tmp_path):
 @pytest.mark.parametrize("name", FILES)
 def test_the_demo_overwrites_nothing(refused, tmp_path, name):
     (tmp_path / name).write_text("mine")
-    assert f"already has '{name}'" in refused("demo", "--folder", tmp_path)
+    assert f"already contains '{name}'" in refused("demo", "--folder", tmp_path)
     assert (tmp_path / name).read_text() == "mine"
 
 

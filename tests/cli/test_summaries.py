@@ -1,4 +1,4 @@
-"""What people see, in a terminal of 80 columns."""
+"""Printed summaries in a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import polars as pl
 import pytest
 
 from relvec.cli.app import app
-from relvec.cli.summaries.parts import figure, with_error
+from relvec.cli.summaries.parts import format_mean, format_number
 
 
 def on_a_terminal(*arguments, columns=80, console=False):
-    """What a command shows on the standard output, with its talk too, if that is a terminal."""
+    """Run a command on a terminal; return its output, with its messages if `console`."""
     ours, theirs = pty.openpty()
     seen = []
 
     def watch():
-        with contextlib.suppress(OSError):  # so a terminal says that the other side is gone
+        with contextlib.suppress(OSError):  # raised when the other side closes the terminal
             while more := os.read(ours, 65536):
                 seen.append(more)
 
@@ -47,12 +47,12 @@ def on_a_terminal(*arguments, columns=80, console=False):
 
 
 @pytest.fixture(scope="module")
-def dear(tmp_path_factory):
-    """Houses with prices of seven digits, and columns of no use."""
+def expensive_houses(tmp_path_factory):
+    """Houses with prices of seven digits, and irrelevant columns."""
     rng = np.random.default_rng(0)
     n_rows = 90
     area = rng.uniform(40.0, 200.0, n_rows)
-    path = tmp_path_factory.mktemp("dear") / "t.csv"
+    path = tmp_path_factory.mktemp("expensive_houses") / "t.csv"
     pl.DataFrame(
         {
             "area": area,
@@ -66,10 +66,10 @@ def dear(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def screens(dear):
-    """Screens of a fit to numbers and to classes, and of all that is in the first model."""
-    place = dear.parent
-    common = ["fit", dear, "--folds", 2]
+def summaries(expensive_houses):
+    """Summaries of a regression, a classification, an inspection and a comparison."""
+    place = expensive_houses.parent
+    common = ["fit", expensive_houses, "--folds", 2]
     return {
         "numbers": on_a_terminal(
             *common, "-t", "price", "--drop", "size", "-o", place / "n.relvec"
@@ -79,7 +79,7 @@ def screens(dear):
         ),
         "inside": on_a_terminal("inspect", place / "n.relvec", "--vectors"),
         "compare": on_a_terminal(
-            *("compare", dear, "-t", "price", "--drop", "size", "--folds", 2),
+            *("compare", expensive_houses, "-t", "price", "--drop", "size", "--folds", 2),
             *("--model", "select,rvm,svm,ridge"),
         ),
     }
@@ -87,49 +87,50 @@ def screens(dear):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["numbers", "classes", "inside", "compare"])
-def test_tables_do_not_break_figures_or_names(screens, name):
-    lines = screens[name].splitlines()
+def test_tables_do_not_wrap_numbers_or_names(summaries, name):
+    lines = summaries[name].splitlines()
     assert lines
     assert max(map(len, lines)) <= 80
     for line in lines:
         assert not line.rstrip().endswith("±")
         assert line.count("±") != 1 or re.search(r"\S ± \S", line)
     names = [line for line in lines if "±" in line and "standard error" not in line]
-    known = ("sparse linear model", "relevance vector machine", "mean (no", "class shares (no")
-    known += ("ridge regression", "logistic regression", "input-choosing", "support vector m")
-    known += ("no inputs at all",)
+    known = ("sparse linear model", "relevance vector machine", "mean (no", "class prior (no")
+    known += ("ridge regression", "logistic regression", "RVM with feature", "support vector m")
     assert names
     assert all(line.strip().startswith(known) for line in names)
 
 
 @pytest.mark.slow
-def test_words_are_explained(screens):
-    flat = {name: " ".join(text.split()) for name, text in screens.items()}
+def test_metrics_are_defined(summaries):
+    flat = {name: " ".join(text.split()) for name, text in summaries.items()}
     for name in ("numbers", "inside"):
-        assert "Means of 2 folds of unseen rows ± standard error." in flat[name]
-        assert "log density is how probable the model held the true values" in flat[name]
-        assert "the best of 2 by log density" in flat[name]
-        assert "if a column's values are shuffled among unseen rows" in flat[name]
-        assert "No rise: " in flat[name]
+        assert "Mean over the held-out rows of 2 folds ± standard error;" in flat[name]
+        assert "MLPD: mean log predictive density; higher is better." in flat[name]
+        assert "highest MLPD of 2 models" in flat[name]
+        assert "when the values of a column are permuted among held-out rows" in flat[name]
+        assert "No increase: " in flat[name]
         assert "above" not in flat[name]
-    assert "the best of 2 by log loss" in flat["classes"]
-    assert re.search(r"gives its choices \S+ % on average; \S+ % are right", flat["classes"])
-    assert "time for 1000 rows" in flat["compare"]
+    assert "lowest log loss of 2 models" in flat["classes"]
+    assert re.search(r"mean confidence \S+ %, accuracy \S+ % on held-out rows", flat["classes"])
+    assert "milliseconds to predict 1000 rows" in flat["compare"]
 
 
 @pytest.mark.slow
-def test_vectors_have_rows_and_weights_a_meaning(screens, cli, dear):
-    table = pl.read_csv(dear)
-    assert "opposite signs are normal: they cancel" in " ".join(screens["inside"].split())
-    lines = screens["inside"].splitlines()
+def test_vectors_have_row_numbers_and_weights_an_explanation(summaries, cli, expensive_houses):
+    table = pl.read_csv(expensive_houses)
+    assert "opposite signs are normal: overlapping kernels cancel" in " ".join(
+        summaries["inside"].split()
+    )
+    lines = summaries["inside"].splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["row", "weight"])
     row, _, area = lines[start + 2].split()[:3]
     assert float(area) == pytest.approx(table["area"][int(row) - 1], rel=1e-3)
 
 
-def test_rows_of_vectors_are_those_of_the_file(cli, dear, tmp_path):
-    """Rows without a target come between."""
-    table = pl.read_csv(dear).with_columns(
+def test_rows_of_vectors_are_those_of_the_file(cli, expensive_houses, tmp_path):
+    """Rows without a target are interspersed."""
+    table = pl.read_csv(expensive_houses).with_columns(
         pl.when(pl.int_range(pl.len()) % 3 > 0).then("price").alias("price")
     )
     table.write_csv(tmp_path / "t.csv")
@@ -143,27 +144,41 @@ def test_rows_of_vectors_are_those_of_the_file(cli, dear, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_weight_says_for_which_class_it_speaks(cli, folder, screens, dear):
-    shown = cli("inspect", dear.parent / "c.relvec", "--vectors").stdout
-    assert "speak for 'small', negative ones for 'large'" in " ".join(shown.split())
+def test_weights_of_classes_are_explained(cli, folder, summaries, expensive_houses):
+    shown = cli("inspect", expensive_houses.parent / "c.relvec", "--vectors").stdout
+    assert "raises the probability of 'small'" in " ".join(shown.split())
+    assert "a negative weight that of 'large'" in " ".join(shown.split())
     shown = cli("inspect", folder / "flowers.relvec", "--vectors").stdout
-    assert "speak for the class, negative ones against it" in " ".join(shown.split())
+    assert (
+        "the probability of the class as the term increases, a negative weight lowers it"
+        in " ".join(shown.split())
+    )
 
 
-def test_without_folds_relevance_is_of_training_rows(cli, dear, tmp_path):
-    fit = ["fit", dear, "-t", "price", "--no-cv", "--model", "linear", "-o", tmp_path / "m.relvec"]
-    assert "shuffled among training rows" in " ".join(cli(*fit).stdout.split())
+def test_importance_without_folds_is_on_training_rows(cli, expensive_houses, tmp_path):
+    fit = [
+        "fit",
+        expensive_houses,
+        "-t",
+        "price",
+        "--no-cv",
+        "--model",
+        "linear",
+        "-o",
+        tmp_path / "m.relvec",
+    ]
+    assert "permuted among training rows" in " ".join(cli(*fit).stdout.split())
 
 
-def test_figures_have_a_bounded_length():
+def test_numbers_have_a_bounded_length():
     for value in (1e-9, 0.5, 999.4, 9_999_999.0, 27_646_639.0, -1e30):
-        assert len(figure(value)) <= 9
-    assert with_error({"mean": 2.7e7, "se": 1.2e7}) == "2.7e+07 ± 1.2e+07"
-    assert with_error({"mean": 0.5, "se": None}, "decimals") == "0.500"
+        assert len(format_number(value)) <= 9
+    assert format_mean({"mean": 2.7e7, "se": 1.2e7}) == "2.7e+07 ± 1.2e+07"
+    assert format_mean({"mean": 0.5, "se": None}, "decimals") == "0.500"
 
 
-def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
-    """However long the rule for an input is."""
+def test_features_of_exported_code_are_numbered(tmp_path, fit_model):
+    """However long the encoding rule of a feature is."""
     rng = np.random.default_rng(0)
     towns = [f"a town with the long name of number {i % 12}" for i in range(100)]
     towns[:12] = [f"a rare town number {i}" for i in range(12)]
@@ -175,11 +190,11 @@ def test_inputs_of_a_program_keep_their_numbers(tmp_path, fit_model):
     assert [each for each in numbers if each.isdigit()] == [str(i) for i in range(1, 15)]
 
 
-def test_notes_are_broken_between_words(dear, tmp_path):
+def test_notes_are_wrapped_between_words(expensive_houses, tmp_path):
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear"]
     seen = on_a_terminal(
         "fit",
-        dear,
+        expensive_houses,
         "-t",
         "price",
         "-o",
@@ -191,16 +206,16 @@ def test_notes_are_broken_between_words(dear, tmp_path):
     )
     lines = seen.splitlines()
     assert max(map(len, lines)) <= 80
-    assert "Of 90 rows, 50 drawn by chance are used; --max-rows changes that." in lines
+    assert "50 of 90 rows, drawn at random, are used; see --max-rows." in lines
 
 
-def test_no_bar_between_predictions(dear, tmp_path):
+def test_no_progress_bar_between_predictions(expensive_houses, tmp_path):
     model = tmp_path / "m.relvec"
     columns = ["--drop", "spend,newsletter,size", "--no-cv", "--model", "linear", "--quiet"]
-    on_a_terminal("fit", dear, "-t", "price", "-o", model, *columns)
-    seen = on_a_terminal("predict", model, dear, console=True)
+    on_a_terminal("fit", expensive_houses, "-t", "price", "-o", model, *columns)
+    seen = on_a_terminal("predict", model, expensive_houses, console=True)
     assert "\u2501" not in seen  # what bars are made of
     note, header, *rows = seen.splitlines()
-    assert note.startswith("Not used by the model: 'spend'")
+    assert note.startswith("Columns not used by the model: 'spend'")
     assert header == "price_predicted"
     assert len(rows) == 90

@@ -1,4 +1,4 @@
-"""`relvec denoise`: noise out of columns, arrays, sounds and images."""
+"""`relvec denoise`: denoise columns, arrays, sounds and images."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from relvec import SmoothDenoiser
-from relvec.cli.columns import find_column, split_names
+from relvec.cli.columns import check_column, split_names
 from relvec.cli.console import Advance, CommandConsole
-from relvec.cli.errors import CommandError, UsageError, listed
+from relvec.cli.errors import CommandError, UsageError, format_names
 from relvec.cli.kinds import as_numbers
 from relvec.cli.reading import read_table
 from relvec.cli.signals import Signal, read_signal
 from relvec.cli.sources import SIGNALS, TABLES, Source, find_source, format_of
-from relvec.cli.summaries.parts import figure, pairs
-from relvec.cli.writing import STREAMED, TableWriter, check_target, replacing
+from relvec.cli.summaries.parts import format_number, key_values
+from relvec.cli.writing import STREAMED, TableWriter, atomic_output, check_output
 
 __all__ = ["DenoiseRequest", "denoise_command"]
 
@@ -27,7 +27,7 @@ MODES = ("quality", "plain")
 
 @dataclass(frozen=True)
 class DenoiseRequest:
-    """What was asked for on the command line."""
+    """Arguments of `relvec denoise`."""
 
     source: str
     output: str | None = None
@@ -41,13 +41,13 @@ class DenoiseRequest:
 
 
 def denoise_command(console: CommandConsole, request: DenoiseRequest) -> None:
-    """Denoise a file into one of the same kind."""
+    """Denoise a file and write the result."""
     if request.mode not in MODES:
         raise UsageError(f"--mode must be one of {', '.join(MODES)}; got {request.mode!r}.")
     if request.noise is not None and not request.noise > 0.0:
         raise UsageError(f"--noise must be a positive number; got {request.noise}.")
-    console.options = {"noise_std": "--noise"}
-    check_target(request.output, request.source)
+    console.option_names = {"noise_std": "--noise"}
+    check_output(request.output, request.source)
     source = find_source(
         request.source,
         format=request.format,
@@ -56,43 +56,45 @@ def denoise_command(console: CommandConsole, request: DenoiseRequest) -> None:
         formats=(*TABLES, *SIGNALS),
     )
     by_column = source.format not in ("npy", *SIGNALS)
-    levels, unit = (_clean_table if by_column else _clean_signal)(console, request, source)
+    noise_stds, unit = (_denoise_table if by_column else _denoise_signal)(console, request, source)
     facts: dict[str, Any] = {
         "source": request.source,
         "output": request.output,
-        "noise_std": levels,
+        "noise_std": noise_stds,
         "unit": unit,
         "notes": console.notes,
     }
     if console.as_json:
-        console.answer(facts, list)
+        console.report(facts, list)
     elif request.output not in (None, "-") and not console.quiet:
-        console.answer(facts, lambda: [pairs(_lines(facts, by_column=by_column))])
+        console.report(facts, lambda: [key_values(_summary_lines(facts, by_column=by_column))])
     else:
-        for name, level in levels.items():
-            console.note(f"Noise of {name}: {_shown(level)} (standard deviation).")
+        for name, noise_std in noise_stds.items():
+            console.note(f"Noise standard deviation of {name}: {_format_value(noise_std)}.")
 
 
-def _lines(facts: dict[str, Any], *, by_column: bool) -> list[tuple[str, str]]:
-    """The screen: what the signal is, its noise, and where the answer is."""
-    levels, unit = facts["noise_std"], facts["unit"]
-    of = f"standard deviation; {unit}" if unit else "standard deviation"
-    lines = [] if by_column else [("signal", name) for name in levels]
-    for name, level in levels.items():
-        lines.append((f"noise of {name}" if by_column else "noise", f"{_shown(level)} ({of})"))
+def _summary_lines(facts: dict[str, Any], *, by_column: bool) -> list[tuple[str, str]]:
+    """List the signal, its noise standard deviation and the output file."""
+    noise_stds, unit = facts["noise_std"], facts["unit"]
+    range_note = f" ({unit})" if unit else ""
+    lines = [] if by_column else [("signal", name) for name in noise_stds]
+    for name, noise_std in noise_stds.items():
+        label = f"noise std of {name}" if by_column else "noise std"
+        lines.append((label, f"{_format_value(noise_std)}{range_note}"))
     return [*lines, ("saved", str(facts["output"]))]
 
 
-def _shown(level: Any) -> str:
-    return ", ".join(figure(float(each)) for each in np.ravel(level))
+def _format_value(noise_std: Any) -> str:
+    return ", ".join(format_number(float(each)) for each in np.ravel(noise_std))
 
 
-def _denoiser(
+def _make_denoiser(
     request: DenoiseRequest, advance: Advance, channel_axis: int | None
 ) -> SmoothDenoiser:
     n_before = 0
 
-    def tell(n_done: int, n_tiles: int) -> None:
+    # the denoiser reports how many tiles are done; the bar needs the increment
+    def report_progress(n_done: int, n_tiles: int) -> None:
         nonlocal n_before
         advance(n_done - n_before, n_tiles)
         n_before = n_done
@@ -102,76 +104,79 @@ def _denoiser(
         noise_std="auto" if request.noise is None else request.noise,
         with_std=request.std,
         channel_axis=channel_axis,
-        progress=tell,
+        progress=report_progress,
     )
 
 
-def _clean_table(
+def _denoise_table(
     console: CommandConsole, request: DenoiseRequest, source: Source
 ) -> tuple[dict[str, Any], str]:
-    """Denoise columns of a table, which keeps all others."""
+    """Denoise columns of a table; the other columns are copied."""
     if console.as_json and request.output in (None, "-"):
         raise UsageError(
-            "--json answers on the standard output, where the table would go: give -o."
+            "--json prints on the standard output, where the table would go. Write the table to a "
+            "file with -o."
         )
     writer = TableWriter(request.output)
     frame = read_table(source)
     names = split_names(request.columns, frame.columns)
     for name in names:
-        find_column(name, frame.columns, source, role="signal")
-    names = names or _only_signal(frame, source)
-    levels: dict[str, Any] = {}
+        check_column(name, frame.columns, source, role="signal")
+    names = names or _find_numeric_column(frame, source)
+    noise_stds: dict[str, Any] = {}
     new: list[pl.Series] = []
     for name in names:
         with console.progress(f"denoising {name}", None) as advance:
             numbers, bad = as_numbers(frame[name])
             if bad is not None:
                 raise CommandError(
-                    f"Column '{name}' must hold numbers, but row {bad + 1} has "
+                    f"Column '{name}' must contain numbers only, but row {bad + 1} has "
                     f"{str(frame[name].item(bad))!r}."
                 )
             if len(numbers) - numbers.null_count() < 2:
-                raise CommandError(f"Column '{name}' has fewer than two numbers.")
-            denoiser = _denoiser(request, advance, None)
+                raise CommandError(
+                    f"Column '{name}' has fewer than two numbers; at least two are needed."
+                )
+            denoiser = _make_denoiser(request, advance, None)
             denoiser.fit(numbers.fill_null(float("nan")).to_numpy())
             new.append(pl.Series(f"{name}_denoised", denoiser.signal_))
             if request.std:
                 new.append(pl.Series(f"{name}_denoised_std", denoiser.std_))
-            levels[name] = denoiser.noise_std_
+            noise_stds[name] = denoiser.noise_std_
     with writer:
         writer.write(frame.with_columns(new))
-    return levels, ""
+    return noise_stds, ""
 
 
-def _only_signal(frame: pl.DataFrame, source: Source) -> list[str]:
-    """The one column of numbers, if none was named."""
+def _find_numeric_column(frame: pl.DataFrame, source: Source) -> list[str]:
+    """Return the only numeric column; an error if there is not exactly one."""
     numbers = [name for name in frame.columns if as_numbers(frame[name])[1] is None]
     if len(numbers) == 1:
         return numbers
     raise UsageError(
-        f"Say which column of {source.name} is the signal, with --column: it has "
-        f"{listed(frame.columns)}."
+        f"Name the column of {source.name} to denoise with --column. Its columns are "
+        f"{format_names(frame.columns)}."
     )
 
 
-def _clean_signal(
+def _denoise_signal(
     console: CommandConsole, request: DenoiseRequest, source: Source
 ) -> tuple[dict[str, Any], str]:
     """Denoise an array, a sound or an image."""
-    kind = _kind_of_output(request, source)
+    kind = _choose_output_format(request, source)
     assert request.output is not None
     is_table = kind in (*STREAMED, "parquet")
     writer = TableWriter(request.output) if is_table else None
     signal = read_signal(source)
     with console.progress("denoising", None) as advance:
-        denoiser = _denoiser(request, advance, signal.channel_axis)
+        denoiser = _make_denoiser(request, advance, signal.channel_axis)
         samples = signal.samples
         denoiser.fit(samples if np.iscomplexobj(samples) else samples.astype(np.float64))
     if writer is not None:
         with writer:
-            writer.write(_sound_table(denoiser, signal, with_std=request.std))
+            writer.write(_tabulate_sound(denoiser, signal, with_std=request.std))
         return {signal.what: denoiser.noise_std_}, signal.unit
-    with replacing(request.output) as temporary:
+    with atomic_output(request.output) as temporary:
         if kind == "npz":
             arrays: dict[str, Any] = {"signal": denoiser.signal_}
             if request.std:
@@ -182,24 +187,24 @@ def _clean_signal(
     return {signal.what: denoiser.noise_std_}, signal.unit
 
 
-def _kind_of_output(request: DenoiseRequest, source: Source) -> str:
-    """Format of what is written, if a signal of this kind can be."""
+def _choose_output_format(request: DenoiseRequest, source: Source) -> str:
+    """Return the output format, after checking that it can store this signal."""
     if source.path == "-":
-        raise UsageError(f"{source.format} is read from files only; name one.")
+        raise UsageError(f"{source.format} is read from files only, not from the standard input.")
     if request.output is None or request.output == "-":
-        raise UsageError(f"Name the file to write with -o; {source.format} does not go to stdout.")
+        raise UsageError(f"Name the file to write with -o; {source.format} cannot be printed.")
     if request.columns:
         raise UsageError(f"--column is for tables; {source.name} is a {source.format} file.")
     as_table = (*STREAMED, "parquet") if source.format == "wav" else ()
     kind = format_of(request.output, (source.format, "npy", "npz", *as_table))
     if request.std and kind not in ("npz", *as_table):
-        places = "a .npz or .csv file" if as_table else "a .npz file"
-        raise UsageError(f"--std has no place in this kind of file; write to {places} with -o.")
+        alternatives = "a .npz or .csv file" if as_table else "a .npz file"
+        raise UsageError(f"--std cannot be stored in this format; write to {alternatives} with -o.")
     return kind
 
 
-def _sound_table(denoiser: SmoothDenoiser, signal: Signal, *, with_std: bool) -> pl.DataFrame:
-    """A sound as a table: seconds, then the samples of each channel."""
+def _tabulate_sound(denoiser: SmoothDenoiser, signal: Signal, *, with_std: bool) -> pl.DataFrame:
+    """Tabulate a sound: time in seconds, then the samples of each channel."""
     assert signal.rate is not None
     parts = {"denoised": denoiser.signal_} | ({"denoised_std": denoiser.std_} if with_std else {})
     columns = {"seconds": np.arange(len(denoiser.signal_)) / signal.rate}
