@@ -8,7 +8,7 @@ from sklearn.datasets import load_sample_images
 
 from relvec import denoise
 from relvec.datasets import SIGNAL_NAMES, make_noisy_signal
-from relvec.noise import noise_level
+from relvec.noise import estimate_noise_level
 from tests.helpers_claims import GUIDE, claimed
 
 pytest.importorskip("pywt")
@@ -44,7 +44,7 @@ def test_noise_level_of_short_signals() -> None:
         for number, name in enumerate(SIGNAL_NAMES):
             for snr in (1, 3, 5, 7):
                 data = make_noisy_signal(name, int(length), snr=snr, random_state=8000 + number)
-                errors.append(abs(np.log(noise_level(data.noisy).std / data.noise_std)))
+                errors.append(abs(np.log(estimate_noise_level(data.noisy).std / data.noise_std)))
         assert np.mean(100.0 * np.array(errors) > limit) == pytest.approx(share, abs=0.1)
 
 

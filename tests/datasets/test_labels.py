@@ -100,7 +100,7 @@ def test_the_truth_gives_more_of_the_same(make):
 def test_snakes_wind():
     truth = make_snake(
         2,
-        n_bumps=2,
+        n_half_periods=2,
         n_gaussians=5,
         length=4.0,
         amplitude=0.5,
@@ -164,7 +164,7 @@ def test_ripleys_own_sample_is_from_the_same_mixture():
     [
         ({"n_samples": 1}, ValueError, "n_samples must be an integer of at least 2; got 1"),
         ({"n_samples": 10.0}, TypeError, "n_samples must be an integer of at least 2; got 10.0"),
-        ({"n_bumps": 0}, ValueError, "n_bumps must be an integer of at least 1"),
+        ({"n_half_periods": 0}, ValueError, "n_half_periods must be an integer of at least 1"),
         ({"n_gaussians": 0}, ValueError, "n_gaussians must be an integer of at least 1"),
         ({"length": 0.0}, ValueError, "length must be a positive number; got 0.0"),
         ({"amplitude": -1.0}, ValueError, "amplitude must be a non-negative number; got -1.0"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relvec.datasets import RANDOM_FAMILIES, make_random_signal, make_signal
-from relvec.noise import noise_level
+from relvec.noise import estimate_noise_level
 
 SPARSE = ["Blocks", "Bumps", "HeaviSine", "Piece-Regular", "Piece-Polynomial", "Ramp", "Square"]
 DENSE = ["LinChirp", "TwoChirp", "HiSine", "LoSine", "QuadChirp", "MishMash", "HypChirps", "AmFm"]
@@ -25,7 +25,7 @@ def errors(names, n, n_draws, method="auto"):
                 clean = make_signal(name, n)
             for ratio in RATIOS:
                 std = clean.std() / ratio
-                level = noise_level(clean + std * random.standard_normal(n), method=method)
+                level = estimate_noise_level(clean + std * random.standard_normal(n), method=method)
                 found.append(100 * abs(np.log(level.std / std)))
     return np.array(found)
 
@@ -57,6 +57,6 @@ def test_far_ahead_of_it_elsewhere():
 @pytest.mark.parametrize(("n", "bias"), [(256, 6), (1024, 3), (4096, 1.5)])
 def test_little_bias_on_noise_alone(n, bias):
     random = np.random.default_rng(n)
-    logs = [np.log(noise_level(random.normal(size=n)).std) for _ in range(60)]
+    logs = [np.log(estimate_noise_level(random.normal(size=n)).std) for _ in range(60)]
     assert abs(100 * np.median(logs)) < bias
     assert 100 * np.quantile(logs, 0.9) < 4 * bias

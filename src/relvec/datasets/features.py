@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.datasets.labels import GaussianMixtures, Seed, TwoClassTruth, sampled
+from relvec.datasets.labels import GaussianMixtures, Seed, TwoClassTruth, draw_dataset
 
 __all__ = ["RingTruth", "make_ring", "make_twonorm"]
 
@@ -26,7 +26,7 @@ class RingTruth(TwoClassTruth):
 
     Parameters
     ----------
-    n_inputs : int
+    n_dimensions : int
         Number of inputs, of which the first two matter.
     softness : float
         How wide the boundary is, as a share of the data.
@@ -34,18 +34,18 @@ class RingTruth(TwoClassTruth):
     Examples
     --------
     >>> from relvec.datasets import RingTruth
-    >>> truth = RingTruth(n_inputs=3, softness=0.05)
+    >>> truth = RingTruth(n_dimensions=3, softness=0.05)
     >>> truth.probability([[0.0, 0.0, 5.0], [2.0, 0.0, 5.0]]).round(2)
     array([0., 1.])
     """
 
-    n_inputs: int
+    n_dimensions: int
     softness: float
 
     @property
     def n_features(self) -> int:
         """Number of inputs."""
-        return self.n_inputs
+        return self.n_dimensions
 
     @property
     def bayes_error(self) -> float:
@@ -129,7 +129,7 @@ def make_ring(
     """
     n_features = check_integer("n_features", n_features, minimum=2)
     truth = RingTruth(n_features, check_positive("softness", softness))
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_twonorm(
@@ -178,4 +178,4 @@ def make_twonorm(
     n_features = check_integer("n_features", n_features, minimum=1)
     mean = np.full((1, n_features), 2.0 / np.sqrt(n_features))
     truth = GaussianMixtures((-mean, mean), np.ones(n_features))
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)

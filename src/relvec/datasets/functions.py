@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_finite_input, check_integer, check_positive
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.datasets.labels import Seed, sampled
+from relvec.datasets.labels import Seed, draw_dataset
 
 __all__ = ["RegressionTruth", "make_friedman", "make_sinc_and_line"]
 
@@ -208,7 +208,7 @@ def make_friedman(
     )
     low, high = np.array([*ranges, *((0.0, 1.0),) * (n_features - len(ranges))]).T
     truth = RegressionTruth(function, low, high, np.arange(len(ranges)), std)
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_sinc_and_line(
@@ -256,7 +256,7 @@ def make_sinc_and_line(
     ends = np.full(2, 10.0)
     std = check_positive("noise", noise, allow_zero=True)
     truth = RegressionTruth(_sinc_and_line, -ends, ends, np.arange(2), std)
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 @cache

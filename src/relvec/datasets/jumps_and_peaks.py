@@ -26,7 +26,7 @@ __all__ = [
     "telegraph",
 ]
 
-_PLACE = np.array([0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
+_POSITION = np.array([0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
 _STEP = np.array([4.0, -5.0, 3.0, -4.0, 5.0, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2])
 _HEIGHT = np.array([4.0, 5.0, 3.0, 4.0, 5.0, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2])
 _WIDTH = np.array([0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.008, 0.005])
@@ -35,7 +35,7 @@ _WIDTH = np.array([0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.0
 def blocks(t: Vector) -> Vector:
     """Eleven jumps (Donoho and Johnstone, 1994)."""
     signal = np.zeros_like(t)
-    for place, step in zip(_PLACE, _STEP, strict=True):
+    for place, step in zip(_POSITION, _STEP, strict=True):
         signal += 0.5 * step * (1.0 + np.sign(t - place))
     return signal
 
@@ -43,7 +43,7 @@ def blocks(t: Vector) -> Vector:
 def bumps(t: Vector) -> Vector:
     """Eleven sharp peaks (Donoho and Johnstone, 1994)."""
     signal = np.zeros_like(t)
-    for place, height, width in zip(_PLACE, _HEIGHT, _WIDTH, strict=True):
+    for place, height, width in zip(_POSITION, _HEIGHT, _WIDTH, strict=True):
         signal += height / (1.0 + np.abs((t - place) / width)) ** 4
     return signal
 

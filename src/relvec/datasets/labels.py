@@ -235,7 +235,7 @@ class UniformIntervals(TwoClassTruth):
 def make_snake(
     n_samples: int = 100,
     *,
-    n_bumps: int = 3,
+    n_half_periods: int = 3,
     n_gaussians: int = 12,
     length: float = 6.0,
     amplitude: float = 0.75,
@@ -255,7 +255,7 @@ def make_snake(
     ----------
     n_samples : int, default=100
         Number of rows, half of each class.
-    n_bumps : int, default=3
+    n_half_periods : int, default=3
         How many half periods of the sine there are.
     n_gaussians : int, default=12
         How many Gaussians make up each class, evenly spaced along the first input.
@@ -292,16 +292,18 @@ def make_snake(
     ((200, 2), (200,))
     >>> X_test, y_test = truth.sample(1000, random_state=1)
     """
-    n_bumps = check_integer("n_bumps", n_bumps, minimum=1)
+    n_half_periods = check_integer("n_half_periods", n_half_periods, minimum=1)
     n_gaussians = check_integer("n_gaussians", n_gaussians, minimum=1)
     length = check_positive("length", length)
     amplitude = check_positive("amplitude", amplitude, allow_zero=True)
     separation = check_positive("separation", separation, allow_zero=True)
     along = np.linspace(0.0, 1.0, n_gaussians) if n_gaussians > 1 else np.array([0.5])
-    middle = np.column_stack([length * (along - 0.5), amplitude * np.sin(n_bumps * np.pi * along)])
+    middle = np.column_stack(
+        [length * (along - 0.5), amplitude * np.sin(n_half_periods * np.pi * along)]
+    )
     shift = np.array([0.0, 0.5 * separation])
     truth = GaussianMixtures((middle - shift, middle + shift), _stds("spread", spread))
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_ripley_mixture(
@@ -346,7 +348,7 @@ def make_ripley_mixture(
     zero, one = RIPLEY_CENTERS
     std = np.full(2, np.sqrt(0.03))  # as Ripley's centres, from his book
     truth = GaussianMixtures((np.array(zero), np.array(one)), std)
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_overlapping_uniforms(
@@ -387,10 +389,12 @@ def make_overlapping_uniforms(
     array([1. , 0.5, 0. ])
     """
     truth = UniformIntervals(((0.5, 1.5), (0.0, 1.0)))
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
-def sampled(truth: Any, n_samples: int, random_state: Seed, return_truth: bool) -> tuple[Any, ...]:
+def draw_dataset(
+    truth: Any, n_samples: int, random_state: Seed, return_truth: bool
+) -> tuple[Any, ...]:
     """Draw data, and hand over what they were drawn from if that is asked for."""
     with_truth = check_bool("return_truth", return_truth)
     X, y = truth.sample(n_samples, random_state=random_state)
