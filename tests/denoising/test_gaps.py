@@ -1,4 +1,4 @@
-"""Missing samples: what is put in their place, and how much it is doubted."""
+"""Missing samples: interpolation and its variance."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_along_a_line_linearly():
     np.testing.assert_allclose(fill_gaps(values, ~np.isnan(values)), expected)
 
 
-def test_what_is_not_observed_is_not_looked_at():
+def test_values_of_missing_samples_are_ignored():
     random = np.random.default_rng(0)
     for shape in ((50,), (20, 20)):
         observed = random.random(shape) < 0.7
@@ -59,44 +59,42 @@ def test_all_observed_is_left_alone():
     assert fill_gaps(values, np.ones((5, 5), dtype=bool)) is values
 
 
-def test_doubt_against_a_loop():
+def test_gap_variance_against_a_loop():
     mean = np.sin(np.arange(60) / 5)
     observed = np.ones(60, dtype=bool)
     observed[20:31] = False
     found = compute_gap_variance(mean, observed)
-    uncertainty = [0.0]
+    variance = [0.0]
     for step in range(1, 7):
         errors = [
             (mean[i] - 0.5 * (mean[i - step] + mean[i + step])) ** 2 for i in range(step, 60 - step)
         ]
-        uncertainty.append(max(uncertainty[-1], np.mean(errors)))
-    expected = [
-        uncertainty[min(abs(i - 19), abs(i - 31)) if 20 <= i < 31 else 0] for i in range(60)
-    ]
+        variance.append(max(variance[-1], np.mean(errors)))
+    expected = [variance[min(abs(i - 19), abs(i - 31)) if 20 <= i < 31 else 0] for i in range(60)]
     np.testing.assert_allclose(found, expected)
 
 
-def test_doubt_grows_into_a_gap_and_is_none_elsewhere():
+def test_gap_variance_grows_into_a_gap_and_is_zero_elsewhere():
     random = np.random.default_rng(2)
     mean = np.cumsum(random.normal(size=(40, 50)), axis=1)
     observed = np.ones(mean.shape, dtype=bool)
     observed[10:21, 10:31] = False
-    uncertainty = compute_gap_variance(mean, observed)
-    assert (uncertainty[observed] == 0.0).all()
-    assert (np.diff(uncertainty[15, 9:16]) >= 0.0).all()
-    assert uncertainty[15, 20] > uncertainty[15, 10] > 0.0
+    variance = compute_gap_variance(mean, observed)
+    assert (variance[observed] == 0.0).all()
+    assert (np.diff(variance[15, 9:16]) >= 0.0).all()
+    assert variance[15, 20] > variance[15, 10] > 0.0
 
 
-def test_straight_lines_are_not_doubted():
+def test_gap_variance_of_a_straight_line_is_zero():
     observed = np.ones(100, dtype=bool)
     observed[40:60] = False
     np.testing.assert_allclose(compute_gap_variance(np.arange(100.0), observed), 0.0, atol=1e-20)
 
 
 @pytest.mark.parametrize("shape", [(2,), (3,), (2, 2), (1, 3)])
-def test_doubt_of_the_smallest(shape):
+def test_gap_variance_of_the_smallest_arrays(shape):
     observed = np.zeros(shape, dtype=bool)
     observed.flat[0] = True
-    uncertainty = compute_gap_variance(np.arange(float(np.prod(shape))).reshape(shape), observed)
-    assert uncertainty.shape == shape
-    assert np.isfinite(uncertainty).all()
+    variance = compute_gap_variance(np.arange(float(np.prod(shape))).reshape(shape), observed)
+    assert variance.shape == shape
+    assert np.isfinite(variance).all()

@@ -1013,7 +1013,7 @@ def test_sparse_matrices_are_refused():
         ),
         ({"level": 3}, 'level needs mode="plain"; got level=3'),
         ({"level": -1, "mode": "plain"}, "level must be an integer of at least 0; got -1"),
-        ({"level": 30, "mode": "plain"}, "level=30 is too deep"),
+        ({"level": 30, "mode": "plain"}, "level=30 is too large"),
         ({"channel_axis": 2}, "channel_axis must be .* which has 1; got 2"),
         ({"channel_axis": 0}, "channel_axis leaves no axis of samples"),
         ({"channel_axis": "last"}, "channel_axis must be one of 'auto'; got 'last'"),
