@@ -1,4 +1,4 @@
-"""What every shift-averaged transform must satisfy, checked by analysing unit samples."""
+"""Conformance check of shift-averaged transforms, by analysing unit samples."""
 
 from __future__ import annotations
 

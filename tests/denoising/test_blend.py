@@ -134,7 +134,7 @@ def test_blend_is_the_weighted_mean_of_its_estimates():
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(200,), (24, 40), (10, 12, 14)])
 @pytest.mark.parametrize("boundary", ["symmetric", "reflect", "constant", "periodic"])
-def test_array_of_equal_noise_is_the_number(shape, boundary):
+def test_array_of_equal_noise_equals_a_number(shape, boundary):
     values = np.random.default_rng(6).normal(size=shape)
     values[: shape[0] // 2] += 3.0
     cosine = TransformChoice("cosine", 3, 8 if len(shape) < 3 else 4)

@@ -143,7 +143,7 @@ def stein(values, noise, inside, c, described, width, penalty):
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.3, 1.0])
-def test_the_penalty_chosen_has_the_lower_estimate(density):
+def test_the_chosen_group_penalty_has_the_lower_risk_estimate(density):
     random = np.random.default_rng(4)
     c, noise, described = 4.0, 1.5, band((1,))
     values = np.sqrt(noise) * random.normal(size=(4, 256))
@@ -159,7 +159,7 @@ def test_the_penalty_chosen_has_the_lower_estimate(density):
         assert chosen == penalties[1]
 
 
-def test_array_of_equal_noise_is_the_number():
+def test_array_of_equal_noise_equals_a_number():
     random = np.random.default_rng(5)
     values, inside = 2.0 * random.normal(size=(3, 30)), random.uniform(size=(3, 30))
     one = shrink_band(values, 0.6, inside, 2.0, band((1,), False), 5)

@@ -45,7 +45,7 @@ def test_weights_sum_to_one(shape):
     assert seen.min() >= 1
 
 
-def test_tiles_see_beyond_what_they_answer_for():
+def test_tiles_extend_beyond_their_weights():
     for tile in make_tiles((5000,), SMALL):
         (part,), (weight,) = tile.box, tile.weights
         if part.start > 0:
@@ -202,7 +202,7 @@ def test_no_tile_of_a_stream_is_tiny():
         assert min(sizes) >= min(n, 4 * 16)
 
 
-def test_work_gets_arrays_it_may_not_harm():
+def test_work_may_overwrite_its_argument():
     values = np.arange(600.0)
 
     def work(tile):

@@ -1,4 +1,4 @@
-"""How near the truth: errors in percent over many signals and noise levels."""
+"""Accuracy of the noise level: relative errors over many signals and noise levels."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def test_error_in_percent(names, n, n_draws, median, nine_in_ten):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_draws"), [(256, 8), (1024, 4), (4096, 2)])
-def test_not_behind_the_classical_estimate_where_that_is_good(n, n_draws):
+def test_as_good_as_the_classical_estimate_where_that_is_good(n, n_draws):
     assert np.median(errors(SPARSE, n, n_draws)) < np.median(errors(SPARSE, n, n_draws, "mad"))
 
 
-def test_far_ahead_of_it_elsewhere():
+def test_better_than_the_classical_estimate_elsewhere():
     assert np.median(errors(DENSE, 1024, 1)) < 0.2 * np.median(errors(DENSE, 1024, 1, "mad"))
 
 

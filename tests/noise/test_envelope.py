@@ -1,4 +1,4 @@
-"""The lower envelope: no selection bias, never far below the noise, honest diagnosis."""
+"""The lower envelope: no selection bias, never far below the noise, correct diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front: what it accepts, returns, warns of and refuses."""
+"""`estimate_noise`: inputs, outputs, warnings and errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_channels():
     assert estimate_noise(random.normal(size=(500, 4)), channel_axis=1).shape == (4,)
 
 
-def test_no_noise_is_said():
+def test_zero_noise_warns():
     with pytest.warns(
         NoiseLevelWarning, match="No noise was found.*pass its standard deviation as"
     ):
@@ -77,7 +77,7 @@ def test_no_noise_is_said():
         assert estimate_noise(colours)[1] == 0.0
 
 
-def test_unreliable_is_said():
+def test_unreliable_estimates_warn():
     random = np.random.default_rng(0)
     walk = np.cumsum(random.normal(size=4096)) * 0.02
     walk += np.convolve(random.normal(size=4200), 0.7 ** np.arange(30), "valid")[:4096]
@@ -171,7 +171,7 @@ def test_few_columns_are_channels():
 
 @pytest.mark.parametrize("share", [0.005, 0.02])
 @pytest.mark.filterwarnings("ignore::relvec.noise.NoiseLevelWarning")
-def test_fields_of_stars(share):
+def test_images_of_isolated_bright_pixels(share):
     random = np.random.default_rng(0)
     stars = 100.0 * (random.random((256, 256)) < share)
     assert estimate_noise(stars + 10.0 * random.normal(size=stars.shape)) == pytest.approx(

@@ -177,7 +177,7 @@ def test_patches_need_a_plane(signal):
         estimate_noise_level(signal, method="patches")
 
 
-def test_dense_coloured_content_is_noticed():
+def test_coloured_noise_is_marked_unreliable():
     random = np.random.default_rng(6)
     steps = random.normal(size=(10, 4096))
     coloured = np.zeros_like(steps)

@@ -1,4 +1,4 @@
-"""What is read of large arrays, and how gaps are avoided."""
+"""Reading of boxes from large arrays, and cutting boxes without missing values."""
 
 from __future__ import annotations
 
