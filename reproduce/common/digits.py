@@ -12,8 +12,14 @@ from sklearn.svm import SVC
 
 from bench.report import Table
 from relvec import RVMClassifier
-from reproduce.common.label_sets import Split, read_digits
-from reproduce.common.widths import FACTORS, N_FOLDS, folds, judge_rvm, scale_of
+from reproduce.common.class_datasets import Split, read_digits
+from reproduce.common.classification_fits import (
+    FACTORS,
+    N_FOLDS,
+    compute_reference_r,
+    evaluate_rvm,
+    folds,
+)
 from reproduce.engine import Results, Settings, Task
 
 __all__ = [
@@ -44,7 +50,7 @@ READINGS = {"smoothed": 0.75, "as they are": 0.0}
 """Standard deviation in pixels of the Gaussian that the images are smoothed with; the first is
 taken to be that of the paper."""
 MAIN = "smoothed"
-PRICES = (1.0, 10.0, 100.0)
+C_VALUES = (1.0, 10.0, 100.0)
 """Candidates for C."""
 
 
@@ -92,12 +98,12 @@ def search_fold(
     Of relevance vectors it is the log loss, of support vectors the error for each penalty.
     """
     split = _rows(folder, reading, n_rows)
-    width = factor * scale_of(split.X)
+    width = factor * compute_reference_r(split.X)
     part = folds(split.X, split.y, SEED)[fold]
     if model == "RVM":
-        return {"losses": [judge_rvm(part, width, multi_class="one_vs_rest")["log_loss"]]}
+        return {"losses": [evaluate_rvm(part, width, multi_class="one_vs_rest")["log_loss"]]}
     losses = []
-    for penalty in PRICES:
+    for penalty in C_VALUES:
         machines = [_svm(part.X, part.y, digit, width, penalty) for digit in DIGITS]
         output = np.array([machine.decision_function(part.X_test) for machine in machines])
         losses.append(float(np.mean(output.argmax(axis=0) != part.y_test)))
@@ -115,7 +121,7 @@ def fit_machine(
 ) -> dict[str, Any]:
     """Tell a digit from the others: log odds on the test rows, and the vectors."""
     split = _rows(folder, reading, n_rows)
-    width = factor * scale_of(split.X)
+    width = factor * compute_reference_r(split.X)
     if model == "RVM":
         machine = RVMClassifier(gamma=width**-2).fit(split.X, split.y == digit)
         vectors, is_done = machine.relevance_, bool(machine.converged_)
@@ -154,7 +160,7 @@ def _chosen(
     settings: Settings, results: Results, reading: str, model: str
 ) -> tuple[float, float | None]:
     """Return the factor of the width, and the penalty, that cross-validation prefers."""
-    penalties: Sequence[float | None] = (None,) if model == "RVM" else PRICES
+    penalties: Sequence[float | None] = (None,) if model == "RVM" else C_VALUES
     found: dict[tuple[float, float | None], float] = {}
     for factor in _factors(settings):
         prefix = f"search/{model}/{NAME}/{reading}/{factor:.3g}"
@@ -200,4 +206,4 @@ def table(folder: Path | None, results: Results, settings: Settings) -> Table:
             counts = str(found.n_vectors), str(found.n_distinct)
             rows.append([f"{reading}, {model}", f"{found.error:.2f}", *counts])
     head = ["", "error %", "vectors, summed", "vectors, distinct"]
-    return Table("U.S.P.S. digits: smoothed and as they are", head, rows)
+    return Table("U.S.P.S. digits: smoothed and not smoothed", head, rows)

@@ -12,53 +12,54 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.report import Table, number
-from reproduce.common.pictures import COLOURS, GREY, sheet
-from reproduce.common.ratios import Ratio, ratio_of_means
-from reproduce.common.regression_sets import N_DRAWS, draw
-from reproduce.common.regression_table import MEAN, MEAN_OVER, SETS, Printed, read_printed
-from reproduce.common.regression_widths import (
+from reproduce.common.plots import COLOURS, GREY, make_figure
+from reproduce.common.ratios import Ratio, compute_ratio_of_means
+from reproduce.common.regression_datasets import N_DRAWS, draw
+from reproduce.common.regression_fits import (
     RVM_FACTORS,
     SVM_FACTORS,
     SVM_POINTS,
+    compute_r,
     cross_validate_rvm,
     cross_validate_svm,
     fit_rvm,
     fit_svm,
-    width_of,
 )
+from reproduce.common.regression_table import MEAN, MEAN_OVER, SETS, Printed, read_printed
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "fit", "search"]
 
 PROTOCOL = """
-Section 4.4.1 and Appendix E.1: Gaussian kernels exp(−|x − z|²/r²), 100 repetitions of each set.
+Section 4.4.1 and Appendix E.1: Gaussian kernels exp(−|x − z|²/r²), 100 repetitions of each data
+set.
 
-- **sinc**: 100 points of [−10, 10], noise of standard deviation 0.1 or uniform on [−0.1, 0.1];
-  root mean square to the true function at 1000 points. The errors as printed, 0.378 and the like,
-  cannot be that: a constant has 0.353. They are taken for ten times the root mean square, which
-  is inferred and not stated in the paper; the printed figures below are divided by ten.
-- **Friedman's functions**: 240 rows with noise, 1000 without to be judged on. The noise of #1 has
-  standard deviation 1, that of #2 and #3 a third of that of the function. **Boston**: 481 rows to
-  learn from, 25 to be judged on. Mean squared errors, as the size of the printed figures says.
-- The draws are fresh and the splits our own, the same for both models; the paper's are not known.
-- **Inputs** are standardised on the training rows. The paper does not say in which units its
-  widths are; with one width for all, units matter for Friedman #2, #3 and Boston.
-- **Width**: the paper says "chosen by 5-fold cross-validation" and no more. Ours is one of 13
-  multiples, from 1/4 to 16 in steps of √2, of the root of the number of inputs; the squared error
-  decides. It is the same for all repetitions of a set, the best on average on the first five
-  training sets. (For Boston these hold rows that are test rows of other splits.) How far the
-  candidates reach was set after a look at test errors of a few draws; all widths chosen for the
-  RVM lie well inside.
+- **sinc**: 100 points of [−10, 10], noise of standard deviation 0.1 or uniform on [−0.1, 0.1]; RMSE
+  with respect to the true function at 1000 points. The published errors, such as 0.378, cannot be
+  RMSEs: a constant has 0.353. We read them as ten times the RMSE, which the paper does not state;
+  the published values below are divided by ten.
+- **Friedman's functions**: 240 training rows with noise, 1000 test rows without. The noise of #1
+  has standard deviation 1, that of #2 and #3 a third of the standard deviation of the function.
+  **Boston**: 481 training rows, 25 test rows. Mean squared errors, as the magnitude of the
+  published values implies.
+- The draws and splits are our own and the same for both models; those of the paper are not known.
+- **Features** are standardised on the training rows. The paper does not give the units of its r;
+  with one r for all features, units matter for Friedman #2, #3 and Boston.
+- **r**: the paper says "chosen by 5-fold cross-validation". Ours is one of 13 multiples, from 1/4
+  to 16 in steps of √2, of the square root of the number of features, chosen by the squared error.
+  It is the same for all repetitions of a data set: the best on average on the first five training
+  sets. (For Boston these contain test rows of other splits.) The range of candidates was set after
+  seeing test errors of a few draws; all values chosen for the RVM are well inside it.
 - **RVM**: `RVMRegressor(kernel="rbf", gamma=r**-2)`. **SVM**: scikit-learn's `SVR`; r (6 multiples,
   1/4 to 8), C (1, 10 or 100 standard deviations of the targets) and ε (0.1 to 0.4 of them) are
-  chosen together in the same way; that grid was set after trial fits on a few draws.
-- **Mean over the SVM's**: the mean over the five sets without Friedman #1 of the ratio of the RVM's
-  figure to the SVM's, as in the paper: there to Tipping's SVM, here to ours. Standard
-  errors of ratios are those of paired repetitions, to first order.
-- The last table has the first 25 repetitions with the next narrower and the next wider kernels:
-  the number of vectors depends on the width much more than the error does. It was added after the
-  results were seen, and decides nothing.
-- The learnt scales (η-RVM) of Friedman #1 are another experiment.
+  chosen jointly in the same way; that grid was set after trial fits on a few draws.
+- **Mean over the SVM's**: the mean over the five data sets without Friedman #1 of the ratio of the
+  RVM's value to the SVM's, as in the paper: there to Tipping's SVM, here to ours. Standard errors
+  of ratios are those of paired repetitions, to first order.
+- The last table has the first 25 repetitions with the next smaller and the next larger r: the
+  number of vectors depends on r much more than the error does. It was added after the results were
+  seen, and does not affect the verdicts.
+- Learnt length-scales (η-RVM) for Friedman #1 are a separate experiment.
 """
 N_SEARCHED = 5
 """Training sets that decide on widths, all together."""
@@ -154,7 +155,7 @@ def _fits(settings: Settings, results: Results) -> list[Task]:
 def _ratio(results: Results, name: str, entry: str) -> Ratio:
     """Return the RVM's figure over the SVM's."""
     ours, reference = (results.column(f"fit/{model}/{name}", entry) for model in MODELS)
-    return ratio_of_means(ours, reference)
+    return compute_ratio_of_means(ours, reference)
 
 
 def _mean_cells(results: Results, printed: Printed) -> list[Cell]:
@@ -190,7 +191,7 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
     for name, (title, is_root, _, unit) in SETS.items():
         for model in MODELS:
             of, key = printed[name], f"fit/{model}/{name}"
-            column = "rms" if is_root else "mean squared error"
+            column = "RMSE" if is_root else "mean squared error"
             cells += [
                 Cell.of(
                     title,
@@ -234,8 +235,8 @@ def _table_beside(results: Results, settings: Settings) -> Table:
             key = f"fit/RVM/{name}" if is_chosen else f"beside/{name}/{factor:.3g}"
             texts = (_mean(results.column(key, entry)[:n]) for entry in ("error", "n_vectors"))
             mark = " (chosen)" if is_chosen else ""
-            rows.append([title, number(width_of(factor, X)) + mark, *texts])
-    title = f"RVM by width, first {n} repetitions, ± standard error"
+            rows.append([title, number(compute_r(factor, X)) + mark, *texts])
+    title = f"RVM by r, first {n} repetitions, ± standard error"
     return Table(title, ["", "r", "error", "vectors"], rows)
 
 
@@ -249,15 +250,15 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
         rows.append(
             [
                 title,
-                number(width_of(factor, X)),
-                number(width_of(svm_factor, X)),
+                number(compute_r(factor, X)),
+                number(compute_r(svm_factor, X)),
                 f"{c:g}",
                 f"{e:g}",
                 *(f"{100 * np.mean(each):.0f}" for each in done),
             ]
         )
     head = ["", "r RVM", "r SVM", "C / sd", "ε / sd", "RVM converged %", "SVM converged %"]
-    title = "Chosen by cross-validation, inputs in standard deviations"
+    title = "Chosen by cross-validation, standardised features"
     return [Table(title, head, rows), _table_beside(results, settings)]
 
 
@@ -281,7 +282,7 @@ def _draw_ratios(
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     printed = read_printed(settings.folder)
-    figure, panels = sheet(1, 2, height=3.4, sharey=True)
+    figure, panels = make_figure(1, 2, height=3.4, sharey=True)
     places = np.arange(len(SETS))
     for axes, entry, index, words in zip(
         panels[0], ("error", "n_vectors"), (0, 1), ("error", "number of vectors"), strict=True
@@ -299,7 +300,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, Section 4.4.1",
-    title="benchmarks of regression, one width for all inputs",
+    title="regression benchmarks, one length-scale for all features",
     protocol=PROTOCOL,
     stages=(_searches, _fits, _fits_beside),
     cells=_cells,

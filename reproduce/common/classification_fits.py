@@ -13,35 +13,35 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from relvec import RVMClassifier
-from reproduce.common.label_sets import Split, read_split
+from reproduce.common.class_datasets import Split, read_split
 
 __all__ = [
+    "C_VALUES",
     "FACTORS",
     "N_FOLDS",
-    "PRICES",
+    "compute_reference_r",
     "cross_validate",
+    "cross_validate_r",
+    "evaluate_rvm",
+    "evaluate_svm",
     "fit_split",
     "folds",
-    "judge_rvm",
-    "judge_svm",
-    "scale_of",
-    "search_width",
 ]
 
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-4, 7))
 """Candidates: the width over the root of the summed variances of the inputs."""
 N_FOLDS = 5
-PRICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+C_VALUES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Candidates for C of a support vector machine."""
 SEED = 20011
 
 
-def scale_of(X: np.ndarray) -> float:
+def compute_reference_r(X: np.ndarray) -> float:
     """Return the width that the factors multiply."""
     return math.sqrt(float(X.var(axis=0).sum()))
 
 
-def judge_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
+def evaluate_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
     """Fit kernels ``exp(-|x - z|^2 / width^2)`` and look at the test rows; errors in percent.
 
     Parameters
@@ -64,7 +64,7 @@ def judge_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
     }
 
 
-def judge_svm(split: Split, width: float, penalty: float) -> dict[str, float]:
+def evaluate_svm(split: Split, width: float, penalty: float) -> dict[str, float]:
     """Do the same with a support vector machine; the penalty of violations is its C."""
     model = SVC(C=penalty, gamma=width**-2).fit(split.X, split.y)
     wrong = model.predict(split.X_test) != split.y_test
@@ -87,17 +87,17 @@ def cross_validate(
     return {name: float(share @ [each[name] for each in found]) for name in found[0]}
 
 
-def search_width(
+def cross_validate_r(
     folder: Path | None, model: str, name: str, place: int, factor: float
 ) -> dict[str, Any]:
     """Cross-validate one width on one training part; a support vector machine for each penalty."""
     split = read_split(folder, name, place)
-    width, seed = factor * scale_of(split.X), SEED + place
+    width, seed = factor * compute_reference_r(split.X), SEED + place
     if model == "RVM":
-        return cross_validate(split.X, split.y, seed, lambda part: judge_rvm(part, width))
+        return cross_validate(split.X, split.y, seed, lambda part: evaluate_rvm(part, width))
     errors = [
-        cross_validate(split.X, split.y, seed, lambda part, C=penalty: judge_svm(part, width, C))
-        for penalty in PRICES
+        cross_validate(split.X, split.y, seed, lambda part, C=penalty: evaluate_svm(part, width, C))
+        for penalty in C_VALUES
     ]
     return {"errors": [each["error"] for each in errors]}
 
@@ -107,9 +107,9 @@ def fit_split(
 ) -> dict[str, Any]:
     """Fit the training part of a split and judge it on its test part."""
     split = read_split(folder, name, place)
-    width = factor * scale_of(split.X)
+    width = factor * compute_reference_r(split.X)
     if model == "RVM":
-        found = judge_rvm(split, width)
+        found = evaluate_rvm(split, width)
     else:
-        found = judge_svm(split, width, float(penalty or 1.0))
+        found = evaluate_svm(split, width, float(penalty or 1.0))
     return found | {"n_test": len(split.y_test), "width": width}

@@ -13,18 +13,18 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 
 from relvec import RVMRegressor
-from reproduce.common.label_sets import Split
+from reproduce.common.class_datasets import Split
 
 __all__ = [
     "RVM_FACTORS",
     "SVM_FACTORS",
     "SVM_POINTS",
     "Fit",
+    "compute_r",
     "cross_validate_rvm",
     "cross_validate_svm",
     "fit_rvm",
     "fit_svm",
-    "width_of",
 ]
 
 RVM_FACTORS = tuple(2.0 ** (step / 2) for step in range(-4, 9))
@@ -44,14 +44,14 @@ class Fit(NamedTuple):
     converged: bool
 
 
-def width_of(factor: float, X: np.ndarray) -> float:
+def compute_r(factor: float, X: np.ndarray) -> float:
     """Return Tipping's r for standardised inputs."""
     return factor * math.sqrt(X.shape[1])
 
 
 def fit_rvm(split: Split, factor: float) -> Fit:
     """Fit kernels ``exp(-|x - z|^2 / r^2)``."""
-    model = RVMRegressor(kernel="rbf", gamma=width_of(factor, split.X) ** -2, calibrate=False)
+    model = RVMRegressor(kernel="rbf", gamma=compute_r(factor, split.X) ** -2, calibrate=False)
     model.fit(split.X, split.y)
     error = float(np.mean((model.predict(split.X_test) - split.y_test) ** 2))
     return Fit(error, len(model.relevance_), bool(model.converged_))
@@ -60,7 +60,7 @@ def fit_rvm(split: Split, factor: float) -> Fit:
 def fit_svm(split: Split, factor: float, c: float, e: float) -> Fit:
     """Fit a support vector machine with the same kernels; `c` and `e` as in `SVM_POINTS`."""
     scale = float(split.y.std())
-    gamma = width_of(factor, split.X) ** -2
+    gamma = compute_r(factor, split.X) ** -2
     model = SVR(gamma=gamma, C=c * scale, epsilon=e * scale, max_iter=MAX_ITER)
     model.fit(split.X, split.y)
     error = float(np.mean((model.predict(split.X_test) - split.y_test) ** 2))
