@@ -1,4 +1,4 @@
-"""Pictures of many runs on the same data: their curves, their atoms, and how they compare."""
+"""Plots of many runs on the same data: curves, atoms, errors and objectives."""
 
 from __future__ import annotations
 

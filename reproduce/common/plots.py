@@ -1,4 +1,4 @@
-"""How pictures of the experiments look: sizes, colours, and what several of them draw."""
+"""Style of the plots, and plots that several experiments use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 __all__ = ["COLOURS", "GREY", "draw_line_fit", "make_figure"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's, which all eyes can tell apart."""
+"""Palette of Okabe and Ito, suitable for colour-blind readers."""
 GREY = "0.65"
 
 

@@ -50,8 +50,8 @@ def compute_ratio_of_means(numerator: Sequence[float], denominator: Sequence[flo
 def compute_ratio(ours: Sample, other: Sample, what: str) -> Ratio:
     """Return the ratio of two means and its standard error.
 
-    Of several splits by the differences on each of them, since both models saw the same; of one
-    split as if they had seen different rows, which is cautious.
+    For several splits it is paired, as both models have the same splits. For one split the two
+    errors are treated as independent, which is conservative.
     """
     ratio = compute_ratio_of_means(getattr(ours, what), getattr(other, what))
     if len(getattr(ours, what)) > 1:

@@ -1,4 +1,4 @@
-"""Table 5.1 and Figures 5.3 to 5.5 of Heimsæter (2021): samples and inputs chosen together."""
+"""Table 5.1 and Figures 5.3 to 5.5 of Heimsæter (2021): joint selection of samples and features."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ RVM, DRVM, REFERENCE = "RVM", "DRVM", "AlternatingDRVM"
 
 
 class Model(NamedTuple):
-    """What is fitted, and how often."""
+    """A model, and its number of repetitions."""
 
     make: Callable[[Split, int], Any]
     """Given the data of a repetition and its number."""
@@ -87,12 +87,12 @@ LINES = {
     "diabetes": "Diabetes",
     "boston": "Boston",
 }
-"""Names in the published figures, and titles."""
+"""Names in the published values, and titles."""
 RELEVANT = {"sinc_unif": 1, "friedman1": 5}
-"""How many inputs matter, where it is known."""
+"""Number of relevant features, where it is known."""
 
 ERROR_UNITS = {"sinc_unif": 1e-3}
-"""Last printed digits of errors; those of the others are hundredths, those of counts tenths."""
+"""Units of the last published digits of errors; all others are 0.01 for errors, 0.1 for counts."""
 
 
 def _read(folder: Path | None, name: str, draw: int) -> Split:
@@ -123,7 +123,7 @@ def _tasks(settings: Settings, results: Results) -> list[Task]:
 
 
 def _printed(settings: Settings) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the figures by the name of the line, the model, and what they say."""
+    """Return the published values by line, model and quantity."""
     found = {}
     for name, _, _, *figures in load(settings.folder, "heimsaeter", "table_5_1")["rows"]:
         entries = ("n_vectors", "n_inputs", "rmse")

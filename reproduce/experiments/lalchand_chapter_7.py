@@ -59,7 +59,7 @@ class Setup(NamedTuple):
 
     @property
     def name(self) -> str:
-        """In words."""
+        """Description."""
         where = "on a grid" if self.place == "grid" else "at random"
         return f"{where}, length-scale {self.width:g}, noise {self.noise:g}"
 

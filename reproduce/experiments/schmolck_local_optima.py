@@ -1,4 +1,4 @@
-"""Figures 2.19 to 2.23 of Schmolck (2008): where runs in random order end."""
+"""Figures 2.19 to 2.23 of Schmolck (2008): local optima of runs in random order."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _fit(dictionary: str, prior: str, x: np.ndarray, y: np.ndarray, **options: A
 
 
 def _end(model: Any, x: np.ndarray, truth: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Say where a run ended."""
+    """Return the optimum of a run."""
     curve = model.predict(x)
     return {
         "objective": float(model.objective_),
@@ -148,7 +148,7 @@ def random_runs(
     seeds: Sequence[int],
     keeps_curves: bool,
 ) -> dict[str, Any]:
-    """Run once for each seed; ends by quantity, one entry for each run."""
+    """Run once for each seed; return the optima by quantity, one entry for each run."""
     x, truth, y = _data(folder, signal, draw)
     ends = []
     for seed in seeds:
@@ -272,9 +272,9 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
 
 
 def _share_error(n_found: int, n: int) -> float:
-    """Return the standard error of a share, which is not zero if all or none were found.
+    """Return the standard error of a fraction, which is not zero at 0 and 1.
 
-    With two of each added (Agresti and Coull, 1998).
+    Two successes and two failures are added (Agresti and Coull, 1998).
     """
     share = (n_found + 2) / (n + 4)
     return math.sqrt(share * (1.0 - share) / (n + 4))
@@ -298,7 +298,7 @@ def _mixed_cells(draws: Sequence[Runs], printed: dict[str, Any]) -> list[Cell]:
             kind=Kind.ERROR,
         )
     ]
-    ends = zip(("least", "largest"), printed["None_MSE_range"], (np.min, np.max), strict=True)
+    ends = zip(("smallest", "largest"), printed["None_MSE_range"], (np.min, np.max), strict=True)
     for word, wanted, of in ends:
         ours = [n * float(of(runs["mse"])) for runs in draws]
         column = f"{word} total squared error"
@@ -311,7 +311,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 
 
 def _default_table(results: Results, settings: Settings) -> Table:
-    """Say how the default solver compares with the best of all random runs."""
+    """Compare the default solver with the best of all random runs."""
     groups: dict[tuple[str, str, str], list[tuple[dict[str, Any], Runs]]] = {}
     for *what, _ in _plan(settings):
         if what[4] == NOISE_EVERY:
@@ -344,7 +344,7 @@ def _default_table(results: Results, settings: Settings) -> Table:
 
 
 def _schedule_table(results: Results, settings: Settings) -> Table:
-    """Say how the share of oversmoothed runs depends on when the noise is estimated."""
+    """Tabulate the fraction of oversmoothed runs by the interval between noise estimates."""
     rows = []
     for prior in SPLINES:
         for steps in (NOISE_EVERY, *OTHER_SCHEDULES):

@@ -1,4 +1,4 @@
-"""Figure 2.12 of Schmolck (2008): Doppler by kernels of one width, and by penalised symmlets."""
+"""Figure 2.12 of Schmolck (2008): Doppler by kernels, and by penalised symmlets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PANELS = {
     "symmlet, None": ("None", None),
     "symmlet, BIC": ("BIC", None),
 }
-"""Prior, and width of the kernel if there is one."""
+"""Prior, and scale of the kernel if there is one."""
 PLACES = {
     "gauss 0.5, None": "top",
     "gauss 0.05, None": "left",
@@ -50,7 +50,7 @@ MOSAIC = [["top", "top"], ["left", "right"], ["bottom", "bottom"]]
 def fit_panel(
     folder: Path | None, prior: str, width: float | None, seed: int, n: int = N
 ) -> dict[str, Any]:
-    """Fit one draw; errors of the fast part and of the rest by themselves."""
+    """Fit one draw; errors of the fast part and of the rest separately."""
     draw = make_noisy_signal("doppler", n, snr=SNR, exact_noise=True, random_state=seed)
     if width is None:
         found = denoise(draw.noisy, prior)

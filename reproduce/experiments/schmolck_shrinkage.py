@@ -1,4 +1,4 @@
-"""Figure 2.13 of Schmolck (2008): what becomes of each coefficient without and with a penalty."""
+"""Figure 2.13 of Schmolck (2008): shrinkage of each coefficient without and with a penalty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 2.16 to 2.18 of Schmolck (2008): spindles in a recording of sleep, on other data."""
+"""Figures 2.16 to 2.18 of Schmolck (2008): spindles in a sleep recording, on other data."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def denoise(folder: Path | None, prior: str) -> dict[str, Any]:
 
 
 def bursts(signal: np.ndarray, rate: float) -> list[tuple[float, float]]:
-    """Return start and end in seconds of where the envelope is large for long enough."""
+    """Return start and end, in seconds, of intervals in which the envelope is large."""
     envelope = np.abs(hilbert(signal))
     high = envelope > envelope.mean() + envelope.std()
     edges = np.flatnonzero(np.diff(np.r_[False, high, False].astype(int)))

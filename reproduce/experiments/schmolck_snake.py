@@ -47,14 +47,14 @@ GRID = (np.linspace(-4.2, 4.2, 85), np.linspace(-2.4, 2.4, 49))
 
 
 class Snake(NamedTuple):
-    """A size of sample and a width of kernels."""
+    """A sample size and an r of the kernels."""
 
     n: int
     r: float
 
     @property
     def name(self) -> str:
-        """In words."""
+        """Description."""
         return f"snake, N = {self.n}, r = {self.r:g}"
 
 
@@ -94,7 +94,7 @@ def fit_snake(folder: Path | None, n: int, r: float, prior: str, draw: int) -> d
 def fit_set(
     folder: Path | None, name: str, prior: str, n_splits: int, split: int
 ) -> dict[str, Any]:
-    """Fit one half of a data set and judge on the other."""
+    """Fit one half of a data set and evaluate the other."""
     with np.load(find(folder, f"{name}.npz"), allow_pickle=False) as file:
         X, y = file["X"], file["y"]
     halves = StratifiedShuffleSplit(n_splits, test_size=0.5, random_state=SEED).split(X, y)

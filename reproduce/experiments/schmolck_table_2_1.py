@@ -52,22 +52,22 @@ draws of the noise; ours are over 40 new draws.
 TABLE = ("schmolck", "table_2_1")
 N_DRAWS = 40
 FIRST_SEED = 1000
-"""Draws below were looked at when the protocol was settled."""
+"""Draws below this number were used to choose the protocol."""
 N_RUNS = 10
-"""Runs behind a printed figure."""
+"""Repetitions of a published value."""
 N_SHIFT_DRAWS = 10
 N_SHIFTS = 128
-"""Places of the wavelets that are tried: shifts by one sample each."""
+"""Circular shifts of the wavelets that are tried."""
 DOPPLER_SNR = 7.0
 COLUMNS = ("S", "MSE", "σ²")
 ENTRIES = ("n_components", "error", "noise_variance")
 KINDS = (Kind.SIZE, Kind.ERROR, Kind.ESTIMATE)
 UNITS = {"joint": (0.1, 1e-3, 1e-3), "given": (0.1, 1e-5)}
-"""Last printed digits."""
+"""Units of the last published digits."""
 
 
 class Row(NamedTuple):
-    """A line of the table as it was printed."""
+    """A published line of the table."""
 
     signal: str
     n: int
@@ -81,23 +81,23 @@ class Row(NamedTuple):
 
     @property
     def label(self) -> str:
-        """A readable name."""
+        """Name shown in tables."""
         noise = ", σ² given" if self.is_noise_given else ""
         return f"{self.signal.capitalize()} SNR {self.snr:g}{noise}, {self.kernel}, {self.prior}"
 
     @property
     def is_wavelet(self) -> bool:
-        """Whether the model is one of wavelets."""
+        """Whether the model uses wavelets."""
         return self.kernel == "symmlet"
 
     @property
     def is_interpolating(self) -> bool:
-        """Whether the model can only repeat the data, wherever its wavelets lie."""
+        """Whether the model interpolates the data at every shift."""
         return self.is_wavelet and self.prior == "None" and not self.is_noise_given
 
     @property
     def model(self) -> str:
-        """The thesis calls its model without a penalty the classical one."""
+        """Name of the model: RVM without a penalty, otherwise sRVM."""
         return "RVM" if self.prior == "None" else "sRVM"
 
 
@@ -132,7 +132,7 @@ def fit_draw(folder: Path | None, row: Sequence[Any], seed: int) -> dict[str, fl
 def shift_line(
     folder: Path | None, row: Sequence[Any], n_shifts: int, n_draws: int
 ) -> dict[str, Any]:
-    """Fit a line with the wavelets at many places; figures by place, draw and column."""
+    """Fit a line at many shifts of the wavelets; values by shift, draw and column."""
     signal, n, snr, _, prior, is_noise_given = row
     draws = [_draw(signal, n, snr, seed) for seed in range(n_draws)]
     shifts = (WAVELAB + np.arange(n_shifts)) % n
@@ -200,7 +200,7 @@ def _truth(results: Results, row: Row) -> float:
 
 
 def _agreeing(results: Results, row: Row) -> np.ndarray:
-    """Tell at which places all figures of a line agree with the print."""
+    """Find the shifts at which all values of a line agree with the published ones."""
     truth = _truth(results, row)
     return np.array(
         [
@@ -240,7 +240,7 @@ def _ends(means: np.ndarray) -> list[tuple[float, float]]:
 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
-    """Draw ours over the printed figure, with what two standard errors leave open."""
+    """Draw the ratio of ours to the published value, with two standard errors."""
     figure, panels = make_figure(1, 1, width=8.5, height=6.5)
     axes = panels[0, 0]
     rows = read_rows(settings.folder)[::-1]

@@ -32,7 +32,7 @@ vectors and the estimated noise: one draw there, 100 here.
   shifted to [0, 20], and C and ε by 5-fold cross-validation on the same grid.
 """
 MODELS = {"RVM": "rvr", "SVM": "svr"}
-"""Names here, and in the file of published figures."""
+"""Names here, and in the file of published values."""
 FIGURES = (
     ("largest error", "max", "largest", Kind.ERROR, 1e-4),
     ("RMSE", "rms", "rms", Kind.ERROR, 1e-4),
@@ -41,7 +41,7 @@ FIGURES = (
 LINE = "sinc, Gaussian noise"
 GAUSSIAN = "RVM, Gaussian kernel"
 WIDTH = 3.0
-"""Of the Gaussian kernel in Section 4.3 of the paper."""
+"""r of the Gaussian kernel in Section 4.3 of the paper."""
 
 
 def fit(folder: Path | None, model: str, draw: int) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 
 
 def _draw(axes: Axes, data: dict[str, np.ndarray], model: str, value: dict[str, Any]) -> None:
-    """Draw a machine as the slide does, with the tube of one and the error bars of the other."""
+    """Draw a model as on the slide: the SVM with its tube, the RVM with error bars."""
     colour = COLOURS[list(MODELS).index(model)]
     curve = np.asarray(value["curve"])
     band, words = (

@@ -56,25 +56,25 @@ the paper.
 TABLE = ("tipping2001", "classification")
 SUMMARY = "normalised_mean"
 UNIT, MEAN_UNIT = 0.1, 0.01
-"""Last printed digits, of sets and of the mean over them."""
+"""Units of the last published digits, of sets and of the mean over them."""
 N_SPLITS = 10
 N_CHOOSING = 5
-"""Training parts on which a common width is chosen, as is usual for the IDA sets."""
+"""Training sets on which a common r is chosen, as is usual for the IDA data sets."""
 MODELS = ("RVM", "SVM")
 SVM_FACTORS = FACTORS[::2]
 QUICK_FACTORS: tuple[float, ...] = (2.0,)
 
 
 class Rule(NamedTuple):
-    """How a width is chosen from cross-validation."""
+    """How r is chosen by cross-validation."""
 
     criterion: str
     is_common: bool
-    """One width for all splits, by the mean over the first of them; else each has its own."""
+    """One r for all splits, by the mean over the first of them; otherwise one for each split."""
 
     @property
     def label(self) -> str:
-        """A readable name."""
+        """Name shown in tables."""
         what = self.criterion.replace("_", " ")
         return f"{what}, {'common' if self.is_common else 'each split'}"
 
@@ -84,17 +84,17 @@ RULES = (MAIN, Rule("error", True), Rule("log_loss", False), Rule("error", False
 
 
 class Sizes(NamedTuple):
-    """How much of the experiment is done."""
+    """Size of the experiment."""
 
     names: tuple[str, ...]
-    """Sets of two classes."""
+    """Two-class data sets."""
     n_splits: dict[str, int]
     factors: dict[str, tuple[float, ...]]
-    """Candidates for the width, widest first, by model."""
+    """Candidates for r, largest first, by model."""
 
 
 def _printed(settings: Settings) -> dict[str, dict[str, float]]:
-    """Return the printed figures of each set by "RVM error" and the like."""
+    """Return the published values of each data set, by "RVM error" and the like."""
     return {
         name: {"SVM error": svm, "RVM error": rvm, "SVM n_vectors": n_svm, "RVM n_vectors": n_rvm}
         for name, _, _, svm, rvm, n_svm, n_rvm in load(settings.folder, *TABLE)["rows"]
@@ -145,7 +145,7 @@ def choose(values: np.ndarray, is_common: bool) -> list[int]:
 
 
 def _factors(results: Results, sizes: Sizes, name: str, rule: Rule) -> list[float]:
-    """Return the factor of the width of relevance vectors on each split."""
+    """Return the factor of r of the RVM on each split."""
     values = [
         results.column(f"search/RVM/{name}/{place}", rule.criterion)
         for place in range(sizes.n_splits[name])
@@ -154,7 +154,7 @@ def _factors(results: Results, sizes: Sizes, name: str, rule: Rule) -> list[floa
 
 
 def _svm_choice(results: Results, sizes: Sizes, name: str) -> tuple[float, float]:
-    """Return factor of the width and penalty of the support vector machine of a set."""
+    """Return the factor of r, and C, of the SVM on a data set."""
     n = min(sizes.n_splits[name], N_CHOOSING)
     values = [
         np.ravel(results.column(f"search/SVM/{name}/{place}", "errors")) for place in range(n)
@@ -189,7 +189,7 @@ def _by_rule(results: Results, sizes: Sizes, name: str, rule: Rule) -> list[dict
 
 
 def _samples(results: Results, settings: Settings) -> dict[str, dict[str, Sample]]:
-    """Return what both models did on each of the sets, in the order of the table."""
+    """Return the results of both models on each data set, in the order of the table."""
     sizes = _sizes(settings)
     found = {}
     for name in _printed(settings):
@@ -261,7 +261,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
             values = _by_rule(results, sizes, name, rule)
             sample = _sample(values)
             if rule == MAIN:
-                row.append(number(float(np.mean([each["width"] for each in values])), 2))
+                row.append(number(float(np.mean([each["r"] for each in values])), 2))
             error = f"{sample.mean('error'):.2f} ± {number(sample.standard_error('error'), 2)}"
             row.append(f"{error}; {number(sample.mean('n_vectors'))}")
         rows.append(row)

@@ -1,4 +1,4 @@
-"""Friedman's functions with a scale for each input (Tipping 2001 and his slides)."""
+"""Friedman's functions with a length-scale for each feature (Tipping 2001 and his slides)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MODELS: dict[str, tuple[Callable[[], Any], int]] = {
 }
 """What is fitted, and to how many draws."""
 HAS_UNITS = ("InterleavedRVM",)
-"""Models for which the units of inputs matter."""
+"""Models that depend on the units of the features."""
 KINDS = (1, 2, 3)
 
 
@@ -79,7 +79,7 @@ def _tasks(settings: Settings, results: Results) -> list[Task]:
 
 
 def _printed(settings: Settings) -> dict[int, dict[str, float]]:
-    """Return the figures with learnt scales, by the number of the function."""
+    """Return the published values with learnt length-scales, by the number of the function."""
     found = {}
     for name, _, _, error, _, _, vectors in load(settings.folder, "slides")["eta_rvr"]:
         found[int(name.removeprefix("friedman"))] = {"mse": error, "n_vectors": vectors}
@@ -122,7 +122,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 
 
 def _draw_scales(axes: Axes, kind: int, relevance: np.ndarray) -> None:
-    """Draw the scales of all draws as strips; those of inputs left out at the bottom."""
+    """Draw the scales of all draws as strips; those of removed features at the bottom."""
     n_draws, n_inputs = relevance.shape
     inside = relevance[relevance > 0.0]
     bottom = 10.0 ** (np.floor(np.log10(inside.min())) - 1.0)
@@ -143,7 +143,7 @@ def _draw_scales(axes: Axes, kind: int, relevance: np.ndarray) -> None:
 
 
 def _draw_bars(axes: Axes, kind: int, printed: float, ours: np.ndarray, what: str) -> None:
-    """Draw a printed figure beside the mean of ours, with two standard errors."""
+    """Draw a published value and our mean, with two standard errors."""
     error = 2.0 * ours.std(ddof=1) / np.sqrt(len(ours)) if len(ours) > 1 else 0.0
     labels = [
         f"{name}\n{value:.4g}" for name, value in (("printed", printed), ("ours", ours.mean()))

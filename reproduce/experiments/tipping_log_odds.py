@@ -1,4 +1,4 @@
-"""Figure 10 of Tipping (2001): outputs of classifiers next to the true log odds."""
+"""Figure 10 of Tipping (2001): outputs of classifiers and the true log odds."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ C_VALUES = (0.1, 1.0, 10.0, 100.0)
 GRID = (np.arange(600) + 0.5) / 400.0
 """Midpoints of cells of [0, 1.5]; no cell is cut by an end of a class."""
 DENSITIES = np.array([(GRID > 0.5), (GRID < 1.0)]) / 2.0
-"""Of each class, C+1 the second, times its share."""
+"""Density of each class times its prior probability; C+1 is the second."""
 OVERLAP = DENSITIES.all(axis=0)
 LIMIT = 10.0
-"""Log odds that are as good as infinite: more are not drawn."""
+"""Largest log odds that are drawn."""
 
 
 def _expected(values: np.ndarray) -> float:
@@ -62,7 +62,7 @@ def _entropy(odds: np.ndarray) -> float:
 
 
 def rescaled(output: np.ndarray) -> np.ndarray:
-    """Return A y + B of the least expected cross-entropy."""
+    """Return A y + B with the smallest expected cross-entropy."""
     scale = 1.0 / float(np.abs(output).max())
     best = minimize(lambda ab: _entropy(ab[0] * scale * output + ab[1]), (1.0, 0.0))
     odds: np.ndarray = best.x[0] * scale * output + best.x[1]

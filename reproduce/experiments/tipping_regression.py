@@ -1,4 +1,4 @@
-"""Section 4.4.1 of Tipping (2001): benchmarks of regression with one width for all inputs."""
+"""Section 4.4.1 of Tipping (2001): regression benchmarks with one length-scale for all features."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ set.
 - Learnt length-scales (η-RVM) for Friedman #1 are a separate experiment.
 """
 N_SEARCHED = 5
-"""Training sets that decide on widths, all together."""
+"""Number of training sets on which r is chosen."""
 N_FOLDS = 5
 N_BESIDE = 25
-"""Repetitions at the widths next to the one chosen."""
+"""Repetitions at the values of r next to the chosen one."""
 MODELS = ("RVM", "SVM")
 VECTORS = "vectors"
 
@@ -73,7 +73,7 @@ VECTORS = "vectors"
 def search(
     folder: Path | None, model: str, name: str, factor: float, place: int, n_folds: int
 ) -> dict[str, Any]:
-    """Cross-validate one width on one training set; for the SVM, with all C and epsilon."""
+    """Cross-validate one r on one training set; for the SVM, with all C and epsilon."""
     split = draw(folder, name, place)
     if model == "RVM":
         return {"errors": [cross_validate_rvm(split, factor, n_folds, seed=place)]}
@@ -83,7 +83,7 @@ def search(
 def fit(
     folder: Path | None, model: str, name: str, place: int, chosen: tuple[float, ...]
 ) -> dict[str, Any]:
-    """Fit one repetition with a width (and C and epsilon) that was chosen, and test it."""
+    """Fit one repetition with the chosen r (and C and epsilon), and evaluate the test rows."""
     split = draw(folder, name, place)
     found = fit_rvm(split, *chosen) if model == "RVM" else fit_svm(split, *chosen)
     error = math.sqrt(found.error) if SETS[name].is_root else found.error
@@ -111,13 +111,13 @@ def _searches(settings: Settings, results: Results) -> list[Task]:
 
 
 def _curve(results: Results, settings: Settings, model: str, name: str) -> np.ndarray:
-    """Return mean errors of the search: a row for each width, a column for each C and epsilon."""
+    """Return mean errors of the search: a row for each r, a column for each C and epsilon."""
     keys = (f"search/{model}/{name}/{factor:.3g}" for factor in _factors(model, settings))
     return np.array([np.mean(results.column(key, "errors"), axis=0) for key in keys])
 
 
 def _choice(results: Results, settings: Settings, model: str, name: str) -> tuple[float, ...]:
-    """Return the best width of the search, for the SVM with C and epsilon."""
+    """Return the best r of the search; for the SVM, with C and epsilon."""
     errors = _curve(results, settings, model, name)
     row, column = np.unravel_index(errors.argmin(), errors.shape)
     factor = _factors(model, settings)[row]
@@ -125,7 +125,7 @@ def _choice(results: Results, settings: Settings, model: str, name: str) -> tupl
 
 
 def _beside(factor: float) -> list[float]:
-    """Return the next narrower and the next wider candidate, where there is one."""
+    """Return the next smaller and the next larger candidate, if there is one."""
     place = RVM_FACTORS.index(factor)
     return [*RVM_FACTORS[max(place - 1, 0) : place], *RVM_FACTORS[place + 1 : place + 2]]
 
@@ -153,7 +153,7 @@ def _fits(settings: Settings, results: Results) -> list[Task]:
 
 
 def _ratio(results: Results, name: str, entry: str) -> Ratio:
-    """Return the RVM's figure over the SVM's."""
+    """Return the ratio of the RVM's value to the SVM's."""
     ours, reference = (results.column(f"fit/{model}/{name}", entry) for model in MODELS)
     return compute_ratio_of_means(ours, reference)
 
@@ -224,7 +224,7 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _table_beside(results: Results, settings: Settings) -> Table:
-    """Return errors and vectors at the width chosen and at those next to it."""
+    """Return errors and numbers of vectors at the chosen r and at those next to it."""
     rows = []
     n = settings.at_most(N_BESIDE)
     for name, (title, *_) in SETS.items():
@@ -265,7 +265,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 def _draw_ratios(
     axes: Axes, printed: Sequence[float], ours: Sequence[Ratio], places: np.ndarray
 ) -> None:
-    """Draw printed and our ratios to the SVM, a row for each set."""
+    """Draw published and our ratios to the SVM, a row for each data set."""
     axes.axvline(1.0, color=GREY, linewidth=1.0)
     axes.plot(printed, places - 0.12, "D", color=COLOURS[1], fillstyle="none", label="printed")
     values, errors = zip(*ours, strict=True)

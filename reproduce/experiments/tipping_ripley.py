@@ -1,4 +1,4 @@
-"""Figure 3 of Tipping (2001): Ripley's synthetic data, by support and relevance vectors."""
+"""Figure 3 of Tipping (2001): Ripley's synthetic data, by SVM and RVM."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MODELS = ("RVM", "SVM")
 C_VALUES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Candidates for C."""
 CORNERS = ((-1.35, -0.3), (0.95, 1.2))
-"""What the picture shows of the plane."""
+"""Part of the plane in the plot."""
 N_PIXELS = 80
 LINE = "Figure 3, 100 rows"
 
@@ -70,7 +70,7 @@ def _grid() -> tuple[np.ndarray, np.ndarray]:
 
 
 def surface(folder: Path | None, model: str, draw: int) -> dict[str, Any]:
-    """Return what decides, over the plane: log odds, or the output of the support vectors."""
+    """Return the decision function over the plane: log odds, or the output of the SVM."""
     fitted = _learn(model, read_ripley(folder, draw), draw)
     points = np.column_stack([axis.ravel() for axis in np.meshgrid(*_grid())])
     output = fitted.decision_function(points).reshape(N_PIXELS, N_PIXELS)

@@ -35,7 +35,7 @@ Section 4.1: 100 points of [−10, 10] and the linear spline kernel (29).
 EXAMPLES = ("tipping2001", "examples")
 MODELS = ("RVM", "SVM")
 HARD = 1000.0
-"""C of a machine that has to follow data without noise."""
+"""C of the SVM for data without noise."""
 CLEAN, NOISY = "Figure 1, no noise", "Figure 2, uniform noise"
 
 

@@ -55,9 +55,9 @@ N_TEST = 1000
 SVM_WIDTH = 3.0
 SVM_GRID = {"C": (0.3, 1.0, 3.0, 10.0, 30.0, 100.0), "epsilon": (0.01, 0.03, 0.06, 0.1, 0.15)}
 COLUMNS = ("x1", "x2", "x1sq", "x2sq", "x1x2")
-"""Explicit columns, as the printed figures name their weights."""
+"""Explicit columns, named as in the published values."""
 TRUTH = {"x2": 0.1}
-"""Weights that are not zero in truth."""
+"""Weights whose true value is not zero."""
 TABLE_1, TABLE_2 = "Table 1", "Table 2"
 MAIN, SUPPORT = "joint steps", "SVM"
 SIDE = np.linspace(-10.0, 10.0, 33)
@@ -67,17 +67,17 @@ QUARTILES = 1.349
 
 
 class Parts(NamedTuple):
-    """What a fitted model consists of."""
+    """Parts of a fitted model."""
 
     n_kernels: int
     has_constant: bool
     weights: np.ndarray
-    """Of the columns, zero for those left out."""
+    """Weights of the columns, zero for those left out."""
     eta: np.ndarray
 
 
 class Scheme(NamedTuple):
-    """A way to fit, and how to read the model."""
+    """A fitting procedure, and how to read the model."""
 
     make: Callable[[], Any]
     read: Callable[[Any, int], Parts]
@@ -85,7 +85,7 @@ class Scheme(NamedTuple):
 
 
 def _read(model: Any, n_samples: int) -> Parts:
-    """Take apart a model of kernels on all samples, followed by products of two inputs."""
+    """Split a model of kernels on all samples, followed by products of two features."""
     chosen = np.asarray(model.relevance_) - n_samples
     powers = np.zeros(len(COLUMNS))
     explicit = chosen >= 0

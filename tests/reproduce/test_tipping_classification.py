@@ -112,8 +112,8 @@ def test_splits_are_judged_on_their_test_rows(folder):
     split = read_split(folder, "blobs", 1)
     found = fit_split(folder, "SVM", "blobs", 1, 2.0, 3.0)
     assert found["n_test"] == 30
-    assert found["width"] == pytest.approx(2.0 * compute_reference_r(split.X))
-    assert found["n_vectors"] == evaluate_svm(split, found["width"], 3.0)["n_vectors"]
+    assert found["r"] == pytest.approx(2.0 * compute_reference_r(split.X))
+    assert found["n_vectors"] == evaluate_svm(split, found["r"], 3.0)["n_vectors"]
 
 
 def test_a_common_width_and_one_for_each():
@@ -160,7 +160,7 @@ def test_the_ratio_of_single_splits():
 def test_ten_machines_are_one_against_the_rest(folder):
     """As the classifier does by itself."""
     found = {
-        f"fit/RVM/usps/as they are/{digit}": digits.fit_machine(
+        f"fit/RVM/usps/as they are/{digit}": digits.fit_digit(
             folder, "as they are", "RVM", digit, 1.0, None, 150
         )
         for digit in digits.DIGITS
