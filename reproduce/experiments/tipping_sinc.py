@@ -79,11 +79,11 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
             cells.append(Cell.of(CLEAN, column, model, of, [value], kind=kind, runs=1, unit=unit))
     for model in MODELS:
         name, key = model.lower(), f"noisy/{model}"
-        for column, entry, kind in (
-            ("RMSE", "rms", Kind.ERROR),
-            ("vectors", "n_vectors", Kind.SIZE),
+        for column, figure, entry, kind in (
+            ("RMSE", "rms", "rms", Kind.ERROR),
+            ("vectors", "vectors", "n_vectors", Kind.SIZE),
         ):
-            of, values = noisy[f"{name}_{column}"], results.column(key, entry)
+            of, values = noisy[f"{name}_{figure}"], results.column(key, entry)
             cells.append(Cell.of(NOISY, column, model, of, values, kind=kind, runs=1))
     return cells
 

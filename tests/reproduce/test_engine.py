@@ -240,7 +240,7 @@ def test_report_on_all(main, output, monkeypatch, tmp_path):
     assert (tmp_path / "figures" / "plot.png").is_file()
     assert "`python -m reproduce all`" in markdown
     assert "| all |  | 2 | 1 | 0 | 1 | 50.0 % |" in markdown
-    assert "| all that are tests |  | 1 | 1 | 0 | 0 | 100.0 % |" in markdown
+    assert "| all except no test |  | 1 | 1 | 0 | 0 | 100.0 % |" in markdown
     assert "![plot](figures/plot.png)" in markdown
     assert "**More**" in markdown
     assert str(tmp_path) not in markdown + page

@@ -35,16 +35,16 @@ _WIDTH = np.array([0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.0
 def blocks(t: Vector) -> Vector:
     """Eleven jumps (Donoho and Johnstone, 1994)."""
     signal = np.zeros_like(t)
-    for place, step in zip(_POSITION, _STEP, strict=True):
-        signal += 0.5 * step * (1.0 + np.sign(t - place))
+    for position, step in zip(_POSITION, _STEP, strict=True):
+        signal += 0.5 * step * (1.0 + np.sign(t - position))
     return signal
 
 
 def bumps(t: Vector) -> Vector:
     """Eleven sharp peaks (Donoho and Johnstone, 1994)."""
     signal = np.zeros_like(t)
-    for place, height, width in zip(_POSITION, _HEIGHT, _WIDTH, strict=True):
-        signal += height / (1.0 + np.abs((t - place) / width)) ** 4
+    for position, height, width in zip(_POSITION, _HEIGHT, _WIDTH, strict=True):
+        signal += height / (1.0 + np.abs((t - position) / width)) ** 4
     return signal
 
 

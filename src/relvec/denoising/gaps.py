@@ -35,8 +35,8 @@ def fill_gaps(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Arra
     if observed.all():
         return values
     if values.ndim == 1:
-        places = np.arange(len(values))
-        return np.interp(places, places[observed], values[observed])
+        positions = np.arange(len(values))
+        return np.interp(positions, positions[observed], values[observed])
     nearest = distance_transform_edt(~observed, return_distances=False, return_indices=True)
     filled: Array = values[tuple(nearest)]
     gap = ~observed

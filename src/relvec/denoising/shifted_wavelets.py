@@ -73,8 +73,8 @@ class WaveletFrame(Frame):
         for level, letters in self.layout:
             is_smooth = "d" not in letters
             kind = "approximation" if is_smooth else f"level {level} {letters}"
-            share = 1.0 / Phases(self.shape, self.levels, level, self.n_doublings).n_phases
-            described.append(Band(kind, share, () if is_smooth else axes, True))
+            fraction = 1.0 / Phases(self.shape, self.levels, level, self.n_doublings).n_phases
+            described.append(Band(kind, fraction, () if is_smooth else axes, True))
         return described
 
     def analyse(self, values: Array) -> Bands:

@@ -386,15 +386,15 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def _run(self, scheme: Scheme, out: Any) -> list[Denoised]:
         progress = who_is_told(self.progress)
-        places = [None] * len(self._channels) if out is None else self._layout.split_output(out)
-        if len(places) == 1:
+        outputs = [None] * len(self._channels) if out is None else self._layout.split_output(out)
+        if len(outputs) == 1:
             channel = self._channels[0]
-            return [denoise_channel(channel, scheme, out=places[0], progress=progress)]
+            return [denoise_channel(channel, scheme, out=outputs[0], progress=progress)]
         # threads: the transforms release the interpreter lock, and no signal is copied
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(denoise_channel)(channel, scheme, out=place, progress=progress)
-                for channel, place in zip(self._channels, places, strict=True)
+                delayed(denoise_channel)(channel, scheme, out=output, progress=progress)
+                for channel, output in zip(self._channels, outputs, strict=True)
             )
         )
 

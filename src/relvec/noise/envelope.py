@@ -101,10 +101,10 @@ def estimate_lower_envelope(
     agree = log_scale <= limit
     std = math.exp(float(np.average(log_scale[agree], weights=error[agree] ** -2)))
     best = bounds[lowest]
-    share = "all" if best.fraction == 1.0 else f"the quietest 1/{round(1 / best.fraction)}"
+    quietest = "all" if best.fraction == 1.0 else f"the quietest 1/{round(1 / best.fraction)}"
     diagnoses = np.array([_diagnose(each.blocks, std, tuning) for each in regions]).max(axis=0)
     return Envelope(
-        std, float(error[agree].min()), f"{share} of {best.source}", *diagnoses.tolist()
+        std, float(error[agree].min()), f"{quietest} of {best.source}", *diagnoses.tolist()
     )
 
 

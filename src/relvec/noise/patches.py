@@ -44,14 +44,14 @@ def estimate_from_patches(
     patches = windows[:, ::stride, ::stride].reshape(-1, side * side)
     patches = patches[np.argsort(patches.var(axis=1))]
     n_patches = len(patches)
-    shares = [int((1.0 - 0.05 * i) * n_patches) for i in range(20)]
+    counts = [int((1.0 - 0.05 * i) * n_patches) for i in range(20)]
 
     # Covariances of nested sets of patches by cumulative sums: every patch is visited once.
     total = np.zeros(side * side)
     products = np.zeros((side * side, side * side))
     covariances = {}
     start = 0
-    for n in reversed(shares):
+    for n in reversed(counts):
         added = patches[start:n]
         total += added.sum(axis=0)
         products += added.T @ added
@@ -59,7 +59,7 @@ def estimate_from_patches(
         start = n
 
     smallest = 0.0
-    for n in shares:
+    for n in counts:
         if n < tuning.min_patches and smallest > 0.0:
             break
         variances = np.maximum(np.linalg.eigvalsh(covariances[n]), 0.0)

@@ -119,9 +119,9 @@ def _corners(
         steps = [(i * golden_ratio * (axis + 1)) % 1.0 for axis in range(len(box))]
         if n_others == 1:
             steps[0] = i / max(n_boxes - 1, 1)
-        place = min(int((i + 0.5) / n_boxes * n_others), n_others - 1)
+        other = min(int((i + 0.5) / n_boxes * n_others), n_others - 1)
         corners.append(
-            (place, *(int(step * space) for step, space in zip(steps, free, strict=True)))
+            (other, *(int(step * space) for step, space in zip(steps, free, strict=True)))
         )
     return corners
 
