@@ -193,8 +193,8 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
         ("error_bars", r"at most # inputs \|", (PIVOTS.max_pivots,)),
         ("error_bars", r"with fewer than (\w+) different rows", (PLAN.fewest_rows,)),
         ("error_bars", r"(\w+) models, each fitted without a fifth", (PLAN.folds,)),
-        ("denoising", r"for images of # × # pixels", (NOISE.patches_from**0.5,) * 2),
-        ("denoising", r"Below # samples the estimate is marked weak", (NOISE.few_samples,)),
+        ("denoising", r"for images of # × # pixels", (NOISE.min_patch_pixels**0.5,) * 2),
+        ("denoising", r"Below # samples the estimate is marked weak", (NOISE.min_samples,)),
         (
             "denoising",
             r"more than # pixels or # voxels",

@@ -1,4 +1,4 @@
-"""The check must catch what it promises to catch."""
+"""`check_dictionary` detects every kind of broken dictionary."""
 
 from __future__ import annotations
 

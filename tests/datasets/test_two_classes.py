@@ -1,4 +1,4 @@
-"""Two-class problems: drawn from what they say, with the probabilities they say."""
+"""Two-class problems: densities, class probabilities and samples agree."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bayes(truth, step=0.02):
     ("make", "error", "cross_entropy"),
     [(make_snake, 0.112, 0.263), (make_ripley_mixture, 0.0893, 0.2145)],
 )
-def test_the_best_possible_is_what_the_docstrings_say(make, error, cross_entropy):
+def test_bayes_errors_are_those_of_the_docstrings(make, error, cross_entropy):
     truth = make(4, return_truth=True)[2]
     found_error, found_entropy, mass = bayes(truth)
     assert mass == pytest.approx(1.0, abs=1e-6)
@@ -65,7 +65,7 @@ def test_probabilities_are_those_of_the_densities(make):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_labels_are_as_frequent_as_their_probabilities_say(make):
+def test_class_frequencies_match_the_probabilities(make):
     X, y, truth = make(40_000, random_state=3, return_truth=True)
     probability = truth.probability(X)
     for low in (0.0, 0.25, 0.5, 0.75):
@@ -88,7 +88,7 @@ def test_draws_repeat_are_balanced_and_in_random_order(make):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_the_truth_gives_more_of_the_same(make):
+def test_the_truth_samples_the_same_distribution(make):
     X, y, truth = make(50, random_state=0, return_truth=True)
     assert isinstance(truth, TwoClassTruth)
     more, labels = truth.sample(50, random_state=0)
@@ -97,10 +97,10 @@ def test_the_truth_gives_more_of_the_same(make):
     assert set(truth.draw(np.ones(7, dtype=int)).shape) == {7, truth.n_features}
 
 
-def test_snakes_wind():
+def test_snake_centres_follow_a_sine():
     truth = make_snake(
         2,
-        n_bumps=2,
+        n_half_periods=2,
         n_gaussians=5,
         length=4.0,
         amplitude=0.5,
@@ -164,7 +164,7 @@ def test_ripleys_own_sample_is_from_the_same_mixture():
     [
         ({"n_samples": 1}, ValueError, "n_samples must be an integer of at least 2; got 1"),
         ({"n_samples": 10.0}, TypeError, "n_samples must be an integer of at least 2; got 10.0"),
-        ({"n_bumps": 0}, ValueError, "n_bumps must be an integer of at least 1"),
+        ({"n_half_periods": 0}, ValueError, "n_half_periods must be an integer of at least 1"),
         ({"n_gaussians": 0}, ValueError, "n_gaussians must be an integer of at least 1"),
         ({"length": 0.0}, ValueError, "length must be a positive number; got 0.0"),
         ({"amplitude": -1.0}, ValueError, "amplitude must be a non-negative number; got -1.0"),

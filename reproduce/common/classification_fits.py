@@ -1,4 +1,4 @@
-"""Classifiers with Gaussian kernels of one width, and cross-validation on training rows."""
+"""Classifiers with Gaussian kernels ``exp(-|x - z|^2 / r^2)``, and cross-validation of r."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from relvec import RVMClassifier
-from reproduce.common.label_sets import Split, read_split
+from reproduce.common.class_datasets import Split, read_split
 
 __all__ = [
+    "C_VALUES",
     "FACTORS",
     "N_FOLDS",
-    "PRICES",
+    "compute_reference_r",
     "cross_validate",
+    "cross_validate_r",
+    "evaluate_rvm",
+    "evaluate_svm",
     "fit_split",
     "folds",
-    "judge_rvm",
-    "judge_svm",
-    "scale_of",
-    "search_width",
 ]
 
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-4, 7))
-"""Candidates: the width over the root of the summed variances of the inputs."""
+"""Candidates: r divided by the square root of the summed variances of the features."""
 N_FOLDS = 5
-PRICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+C_VALUES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Candidates for C of a support vector machine."""
 SEED = 20011
 
 
-def scale_of(X: np.ndarray) -> float:
-    """Return the width that the factors multiply."""
+def compute_reference_r(X: np.ndarray) -> float:
+    """Return the r that the factors multiply: the root of the summed variances."""
     return math.sqrt(float(X.var(axis=0).sum()))
 
 
-def judge_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
-    """Fit kernels ``exp(-|x - z|^2 / width^2)`` and look at the test rows; errors in percent.
+def evaluate_rvm(split: Split, r: float, **options: Any) -> dict[str, float]:
+    """Fit kernels ``exp(-|x - z|^2 / r^2)`` and evaluate the test rows; error rates in percent.
 
     Parameters
     ----------
     split : Split
         Data.
-    width : float
+    r : float
         Tipping's r.
     **options
         Of `RVMClassifier`.
     """
-    model = RVMClassifier(kernel="rbf", gamma=width**-2, **options).fit(split.X, split.y)
+    model = RVMClassifier(kernel="rbf", gamma=r**-2, **options).fit(split.X, split.y)
     probability = model.predict_proba(split.X_test)
     wrong = model.classes_[probability.argmax(axis=1)] != split.y_test
     return {
@@ -64,15 +64,15 @@ def judge_rvm(split: Split, width: float, **options: Any) -> dict[str, float]:
     }
 
 
-def judge_svm(split: Split, width: float, penalty: float) -> dict[str, float]:
-    """Do the same with a support vector machine; the penalty of violations is its C."""
-    model = SVC(C=penalty, gamma=width**-2).fit(split.X, split.y)
+def evaluate_svm(split: Split, r: float, penalty: float) -> dict[str, float]:
+    """Evaluate a support vector machine with the same kernels; `penalty` is its C."""
+    model = SVC(C=penalty, gamma=r**-2).fit(split.X, split.y)
     wrong = model.predict(split.X_test) != split.y_test
     return {"error": 100.0 * float(wrong.mean()), "n_vectors": len(model.support_)}
 
 
 def folds(X: np.ndarray, y: np.ndarray, seed: int) -> list[Split]:
-    """Return the training rows cut into five parts, each held out once."""
+    """Split the training rows into five folds."""
     cuts = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y)
     return [Split(X[fit], y[fit], X[held], y[held]) for fit, held in cuts]
 
@@ -80,24 +80,24 @@ def folds(X: np.ndarray, y: np.ndarray, seed: int) -> list[Split]:
 def cross_validate(
     X: np.ndarray, y: np.ndarray, seed: int, judge: Callable[[Split], dict[str, float]]
 ) -> dict[str, float]:
-    """Return the means over held-out rows of what is judged on five folds."""
+    """Return the cross-validated means of the quantities that `judge` returns."""
     parts = folds(X, y, seed)
     found = [judge(part) for part in parts]
     share = np.array([len(part.y_test) for part in parts]) / len(y)
     return {name: float(share @ [each[name] for each in found]) for name in found[0]}
 
 
-def search_width(
+def cross_validate_r(
     folder: Path | None, model: str, name: str, place: int, factor: float
 ) -> dict[str, Any]:
-    """Cross-validate one width on one training part; a support vector machine for each penalty."""
+    """Cross-validate one r on one training set; for the SVM, with every C."""
     split = read_split(folder, name, place)
-    width, seed = factor * scale_of(split.X), SEED + place
+    r, seed = factor * compute_reference_r(split.X), SEED + place
     if model == "RVM":
-        return cross_validate(split.X, split.y, seed, lambda part: judge_rvm(part, width))
+        return cross_validate(split.X, split.y, seed, lambda part: evaluate_rvm(part, r))
     errors = [
-        cross_validate(split.X, split.y, seed, lambda part, C=penalty: judge_svm(part, width, C))
-        for penalty in PRICES
+        cross_validate(split.X, split.y, seed, lambda part, C=penalty: evaluate_svm(part, r, C))
+        for penalty in C_VALUES
     ]
     return {"errors": [each["error"] for each in errors]}
 
@@ -105,11 +105,11 @@ def search_width(
 def fit_split(
     folder: Path | None, model: str, name: str, place: int, factor: float, penalty: float | None
 ) -> dict[str, Any]:
-    """Fit the training part of a split and judge it on its test part."""
+    """Fit the training rows of a split and evaluate the test rows."""
     split = read_split(folder, name, place)
-    width = factor * scale_of(split.X)
+    r = factor * compute_reference_r(split.X)
     if model == "RVM":
-        found = judge_rvm(split, width)
+        found = evaluate_rvm(split, r)
     else:
-        found = judge_svm(split, width, float(penalty or 1.0))
-    return found | {"n_test": len(split.y_test), "width": width}
+        found = evaluate_svm(split, r, float(penalty or 1.0))
+    return found | {"n_test": len(split.y_test), "r": r}

@@ -1,4 +1,4 @@
-"""Signals continued beyond their ends."""
+"""Padding: sizes, extensions and cropping."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relvec.denoising.canvas import BOUNDARIES, Canvas
+from relvec.denoising.padding import BOUNDARIES, PaddedGrid
 
 
 @given(
@@ -15,17 +15,17 @@ from relvec.denoising.canvas import BOUNDARIES, Canvas
         st.tuples(st.integers(1, 60), st.sampled_from([1, 2, 8, 32])), min_size=1, max_size=2
     ),
     boundary=st.sampled_from(sorted(BOUNDARIES)),
-    least=st.sampled_from([0, 5, 40]),
+    min_margin=st.sampled_from([0, 5, 40]),
 )
-def test_size_window_and_crop(axes, boundary, least):
+def test_size_window_and_crop(axes, boundary, min_margin):
     shape = tuple(size for size, _ in axes)
     multiples = tuple(multiple for _, multiple in axes)
-    canvas = Canvas(shape, multiples, boundary, least)
+    padded = PaddedGrid(shape, multiples, boundary, min_margin)
     values = np.random.default_rng(0).normal(size=shape)
-    grid = canvas.extend(values)
-    assert grid.shape == canvas.shape
+    grid = padded.pad(values)
+    assert grid.shape == padded.shape
     for size, multiple, total, part in zip(
-        shape, multiples, canvas.shape, canvas.window, strict=True
+        shape, multiples, padded.shape, padded.window, strict=True
     ):
         before, after = part.start, total - part.stop
         assert total % multiple == 0
@@ -35,13 +35,13 @@ def test_size_window_and_crop(axes, boundary, least):
         if is_whole:
             assert total == size
         else:
-            assert before >= max(least, size // 16)
-            assert total < size + 2 * max(least, size // 16) + multiple
-    np.testing.assert_array_equal(canvas.crop(grid), values)
-    surrounded = canvas.surround(values)
-    assert surrounded.shape == canvas.shape
-    np.testing.assert_array_equal(canvas.crop(surrounded), values)
-    assert np.abs(surrounded).sum() == pytest.approx(np.abs(values).sum())
+            assert before >= max(min_margin, size // 16)
+            assert total < size + 2 * max(min_margin, size // 16) + multiple
+    np.testing.assert_array_equal(padded.crop(grid), values)
+    embedded = padded.embed(values)
+    assert embedded.shape == padded.shape
+    np.testing.assert_array_equal(padded.crop(embedded), values)
+    assert np.abs(embedded).sum() == pytest.approx(np.abs(values).sum())
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_size_window_and_crop(axes, boundary, least):
         ("periodic", [7, 8, 9], [0, 1, 2]),
     ],
 )
-def test_what_lies_beyond_the_ends(boundary, before, after):
-    grid = Canvas((10,), (16,), boundary).extend(np.arange(10.0))
+def test_extension_beyond_the_ends(boundary, before, after):
+    grid = PaddedGrid((10,), (16,), boundary).pad(np.arange(10.0))
     np.testing.assert_array_equal(grid, [*before, *range(10), *after])
 
 
 def test_crop_is_a_copy():
-    canvas = Canvas((10,), (1,), "symmetric")
-    assert canvas.crop(np.zeros(10)).flags.c_contiguous
+    padded = PaddedGrid((10,), (1,), "symmetric")
+    assert padded.crop(np.zeros(10)).flags.c_contiguous

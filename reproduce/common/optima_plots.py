@@ -1,4 +1,4 @@
-"""Pictures of many runs on the same data: their curves, their atoms, and how they compare."""
+"""Plots of many runs on the same data: curves, atoms, errors and objectives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.plots import COLOURS, GREY, make_figure
 
 __all__ = ["Ends", "draw_ends", "draw_sorted"]
 
@@ -63,7 +63,7 @@ class Ends(NamedTuple):
 
 def draw_ends(ends: Ends, title: str, has_details: bool) -> Figure:
     """Draw curves and atoms of all runs; with details also noise levels and precisions."""
-    figure, panels = sheet(2 if has_details else 1, 2, width=5.5, height=3.4)
+    figure, panels = make_figure(2 if has_details else 1, 2, width=5.5, height=3.4)
     _draw_curves(panels[0, 0], ends)
     order = ends.by_atoms
     _draw_atoms(panels[0, 1], ends, order)
@@ -134,7 +134,7 @@ def draw_sorted(ends: Ends) -> Figure:
     order = np.argsort(ends["objective"], kind="stable").tolist()
     order = [run for run, old in zip(order, ends.is_duplicate(order), strict=True) if not old]
     bad = ends.is_bad[order]
-    figure, panels = sheet(3, 1, width=9.0, height=2.8, sharex=True)
+    figure, panels = make_figure(3, 1, width=9.0, height=2.8, sharex=True)
     steps, values, atoms = panels[:, 0]
     place = np.arange(len(order))
     steps.semilogy(place, ends["steps"][order], ".", color=GOOD, markersize=3.0)

@@ -1,4 +1,4 @@
-"""How pictures of the experiments look: sizes, colours, and what several of them draw."""
+"""Style of the plots, and plots that several experiments use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "GREY", "draw_line_fit", "sheet"]
+__all__ = ["COLOURS", "GREY", "draw_line_fit", "make_figure"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's, which all eyes can tell apart."""
+"""Palette of Okabe and Ito, suitable for colour-blind readers."""
 GREY = "0.65"
 
 
-def sheet(
+def make_figure(
     n_rows: int = 1, n_columns: int = 1, *, width: float = 4.5, height: float = 3.0, **options: Any
 ) -> tuple[Figure, np.ndarray]:
     """Return a figure and an array of two dimensions of its axes; sizes are those of a panel."""

@@ -1,4 +1,4 @@
-"""Two-class problems whose true probabilities are known, to test what classifiers claim."""
+"""Two-class problems with known class probabilities, to test predicted probabilities."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ RIPLEY_CENTERS = (((-0.7, 0.3), (0.3, 0.3)), ((-0.3, 0.7), (0.4, 0.7)))
 
 
 class TwoClassTruth(ABC):
-    """What two classes, 0 and 1, are drawn from; both are equally frequent.
+    """Distribution of two equally frequent classes, 0 and 1.
 
-    Get one with ``return_truth=True`` from the functions that make data.
+    The functions that make data return it with ``return_truth=True``.
 
     Examples
     --------
@@ -43,11 +43,11 @@ class TwoClassTruth(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Number of inputs."""
+        """Number of features."""
 
     @abstractmethod
     def log_densities(self, X: ArrayLike) -> Matrix:
-        """Logarithm of the density of each class at inputs.
+        """Return the log density of each class.
 
         Parameters
         ----------
@@ -61,14 +61,14 @@ class TwoClassTruth(ABC):
 
     @abstractmethod
     def draw(self, y: IndexArray, random_state: Seed = None) -> Matrix:
-        """Inputs of given classes.
+        """Draw inputs of given classes.
 
         Parameters
         ----------
         y : ndarray of shape (n_samples,)
             Classes, 0 or 1.
         random_state : int, RandomState or None, default=None
-            Source of the inputs.
+            Seed of the inputs.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class TwoClassTruth(ABC):
         """
 
     def log_odds(self, X: ArrayLike) -> Vector:
-        """Logarithm of the probability of class 1 over that of class 0.
+        """Return the log odds of class 1.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class TwoClassTruth(ABC):
         Returns
         -------
         log_odds : ndarray of shape (n_samples,)
-            Infinite where only one class occurs, NaN where none does.
+            Infinite where only one class has positive density, NaN where neither has.
         """
         zero, one = self.log_densities(X).T
         with np.errstate(invalid="ignore"):
@@ -94,7 +94,7 @@ class TwoClassTruth(ABC):
         return odds
 
     def probability(self, X: ArrayLike) -> Vector:
-        """Probability of class 1.
+        """Return the probability of class 1.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class TwoClassTruth(ABC):
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            NaN where neither class occurs.
+            NaN where neither class has positive density.
         """
         probability: Vector = expit(self.log_odds(X))
         return probability
@@ -115,9 +115,9 @@ class TwoClassTruth(ABC):
         Parameters
         ----------
         n_samples : int
-            Number of rows, at least 2. The odd one is of class 0.
+            Number of rows, at least 2. If it is odd, class 0 has one more.
         random_state : int, RandomState or None, default=None
-            Source of the data.
+            Seed of the data.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class TwoClassTruth(ABC):
         y = random.permutation(np.arange(n_samples) % 2)
         return self.draw(y, random), y
 
-    def _inputs(self, X: ArrayLike) -> Matrix:
+    def _check_inputs(self, X: ArrayLike) -> Matrix:
         check_finite_input(X, "X")
         inputs = np.asarray(X, dtype=np.float64)
         if inputs.ndim != 2 or inputs.shape[1] != self.n_features:
@@ -142,14 +142,14 @@ class TwoClassTruth(ABC):
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixtures(TwoClassTruth):
-    """Classes that are mixtures of equally frequent Gaussians of one shape.
+    """Two classes, each a mixture of equally weighted Gaussians with one diagonal covariance.
 
     Parameters
     ----------
     centers : tuple of two ndarray of shape (n_gaussians, n_features)
         Centres of class 0 and of class 1.
     std : ndarray of shape (n_features,)
-        Standard deviation of every Gaussian along each input.
+        Standard deviation of every Gaussian along each feature.
 
     Examples
     --------
@@ -168,22 +168,22 @@ class GaussianMixtures(TwoClassTruth):
 
     @property
     def n_features(self) -> int:
-        """Number of inputs."""
+        """Number of features."""
         return len(self.std)
 
     def log_densities(self, X: ArrayLike) -> Matrix:
-        """Logarithm of the density of each class at inputs, shape (n_samples, 2)."""
-        scaled = self._inputs(X) / self.std
+        """Return the log density of each class, shape (n_samples, 2)."""
+        scaled = self._check_inputs(X) / self.std
         constant = -np.log(self.std).sum() - 0.5 * self.n_features * np.log(2.0 * np.pi)
         columns = []
         for centers in self.centers:
-            apart = scaled[:, np.newaxis] - centers / self.std
-            exponents = -0.5 * np.einsum("ijk,ijk->ij", apart, apart)
+            differences = scaled[:, np.newaxis] - centers / self.std
+            exponents = -0.5 * np.einsum("ijk,ijk->ij", differences, differences)
             columns.append(logsumexp(exponents, axis=1) - np.log(len(centers)) + constant)
         return np.column_stack(columns)
 
     def draw(self, y: IndexArray, random_state: Seed = None) -> Matrix:
-        """Inputs of given classes, shape (n_samples, n_features)."""
+        """Draw inputs of given classes, shape (n_samples, n_features)."""
         random = check_random_state(random_state)
         X = random.standard_normal((len(y), self.n_features)) * self.std
         for label, centers in enumerate(self.centers):
@@ -194,12 +194,12 @@ class GaussianMixtures(TwoClassTruth):
 
 @dataclass(frozen=True)
 class UniformIntervals(TwoClassTruth):
-    """Classes that are uniform on an interval each.
+    """Two classes, each uniform on an interval.
 
     Parameters
     ----------
     intervals : tuple of two pairs of float
-        Ends of class 0 and of class 1; they belong to the intervals.
+        Closed intervals of class 0 and of class 1.
 
     Examples
     --------
@@ -213,12 +213,12 @@ class UniformIntervals(TwoClassTruth):
 
     @property
     def n_features(self) -> int:
-        """Number of inputs."""
+        """Number of features."""
         return 1
 
     def log_densities(self, X: ArrayLike) -> Matrix:
-        """Logarithm of the density of each class at inputs, shape (n_samples, 2)."""
-        x = self._inputs(X)[:, 0]
+        """Return the log density of each class, shape (n_samples, 2)."""
+        x = self._check_inputs(X)[:, 0]
         return np.column_stack(
             [
                 np.where((low <= x) & (x <= high), -np.log(high - low), -np.inf)
@@ -227,7 +227,7 @@ class UniformIntervals(TwoClassTruth):
         )
 
     def draw(self, y: IndexArray, random_state: Seed = None) -> Matrix:
-        """Inputs of given classes, shape (n_samples, 1)."""
+        """Draw inputs of given classes, shape (n_samples, 1)."""
         low, high = np.array(self.intervals)[y].T
         return check_random_state(random_state).uniform(low, high)[:, np.newaxis]
 
@@ -235,7 +235,7 @@ class UniformIntervals(TwoClassTruth):
 def make_snake(
     n_samples: int = 100,
     *,
-    n_bumps: int = 3,
+    n_half_periods: int = 3,
     n_gaussians: int = 12,
     length: float = 6.0,
     amplitude: float = 0.75,
@@ -244,33 +244,33 @@ def make_snake(
     random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
-    """Two snakes side by side: a boundary that winds, and probabilities that are known.
+    """Make two classes along parallel sine curves, with known class probabilities.
 
-    Each class is a mixture of Gaussians whose centres lie along a sine; class 1 is above
-    class 0. After the "gausssnake" of Schmolck (2008), of which a picture was printed but no
-    numbers: the defaults are ours. With them no classifier errs less often than in 11.2 % of
-    cases, nor has a cross-entropy below 0.263 nats.
+    Each class is a mixture of Gaussians whose centres lie on a sine; class 1 is above class 0.
+    This is the "gausssnake" of Schmolck (2008), who shows a figure but gives no parameters: the
+    defaults are ours. With them the Bayes error rate is 11.2 %, and the smallest possible
+    cross-entropy is 0.263 nats.
 
     Parameters
     ----------
     n_samples : int, default=100
         Number of rows, half of each class.
-    n_bumps : int, default=3
-        How many half periods of the sine there are.
+    n_half_periods : int, default=3
+        Number of half periods of the sine.
     n_gaussians : int, default=12
-        How many Gaussians make up each class, evenly spaced along the first input.
+        Number of Gaussians of each class, evenly spaced along the first feature.
     length : float, default=6.0
-        Distance between the first and the last centre along the first input.
+        Distance between the first and the last centre along the first feature.
     amplitude : float, default=0.75
-        How far the sine swings to either side; zero gives straight snakes.
+        Amplitude of the sine; zero gives straight lines.
     separation : float, default=0.9
-        How far class 1 is above class 0.
+        Distance of class 1 above class 0.
     spread : float or pair of floats, default=0.3
-        Standard deviation of the Gaussians, or one for each input.
+        Standard deviation of the Gaussians, or one for each feature.
     random_state : int, RandomState or None, default=None
-        Source of the data.
+        Seed of the data.
     return_truth : bool, default=False
-        Also return what the data were drawn from.
+        Also return the distribution that the data were drawn from.
 
     Returns
     -------
@@ -292,27 +292,29 @@ def make_snake(
     ((200, 2), (200,))
     >>> X_test, y_test = truth.sample(1000, random_state=1)
     """
-    n_bumps = check_integer("n_bumps", n_bumps, minimum=1)
+    n_half_periods = check_integer("n_half_periods", n_half_periods, minimum=1)
     n_gaussians = check_integer("n_gaussians", n_gaussians, minimum=1)
     length = check_positive("length", length)
     amplitude = check_positive("amplitude", amplitude, allow_zero=True)
     separation = check_positive("separation", separation, allow_zero=True)
     along = np.linspace(0.0, 1.0, n_gaussians) if n_gaussians > 1 else np.array([0.5])
-    middle = np.column_stack([length * (along - 0.5), amplitude * np.sin(n_bumps * np.pi * along)])
+    middle = np.column_stack(
+        [length * (along - 0.5), amplitude * np.sin(n_half_periods * np.pi * along)]
+    )
     shift = np.array([0.0, 0.5 * separation])
     truth = GaussianMixtures((middle - shift, middle + shift), _stds("spread", spread))
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_ripley_mixture(
     n_samples: int = 250, *, random_state: Seed = None, return_truth: bool = False
 ) -> tuple[Any, ...]:
-    """Two classes of two Gaussians each, after Ripley (1996).
+    """Make two classes of two Gaussians each, after Ripley (1996).
 
-    All four Gaussians have variance 0.03 along both inputs. Those of class 0 are at (-0.7, 0.3)
-    and (0.3, 0.3), those of class 1 at (-0.3, 0.7) and (0.4, 0.7). No classifier errs less often
-    than in 8.9 % of cases, nor has a cross-entropy below 0.215 nats. Ripley's own sample has 250
-    rows to learn from and 1000 to test on; on the latter the best rule happens to err in 8.0 %,
+    All four Gaussians have variance 0.03 along both features. Those of class 0 are at (-0.7, 0.3)
+    and (0.3, 0.3), those of class 1 at (-0.3, 0.7) and (0.4, 0.7). The Bayes error rate is 8.9 %,
+    and the smallest possible cross-entropy is 0.215 nats. Ripley's own sample has 250 training
+    rows and 1000 test rows; on these test rows the Bayes classifier has an error rate of 8.0 %,
     the number that is often quoted.
 
     Parameters
@@ -320,9 +322,9 @@ def make_ripley_mixture(
     n_samples : int, default=250
         Number of rows, half of each class.
     random_state : int, RandomState or None, default=None
-        Source of the data.
+        Seed of the data.
     return_truth : bool, default=False
-        Also return what the data were drawn from.
+        Also return the distribution that the data were drawn from.
 
     Returns
     -------
@@ -344,28 +346,28 @@ def make_ripley_mixture(
     ((250, 2), 125)
     """
     zero, one = RIPLEY_CENTERS
-    std = np.full(2, np.sqrt(0.03))  # as Ripley's centres, from his book
+    std = np.full(2, np.sqrt(0.03))  # from Ripley's book, like the centres
     truth = GaussianMixtures((np.array(zero), np.array(one)), std)
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_overlapping_uniforms(
     n_samples: int = 1000, *, random_state: Seed = None, return_truth: bool = False
 ) -> tuple[Any, ...]:
-    """Two classes on a line, uniform on intervals that share a half, after Tipping (2001).
+    """Make two classes with one feature, uniform on overlapping intervals, after Tipping (2001).
 
-    Class 1 lies in [0, 1] and class 0 in [0.5, 1.5]. Between 0.5 and 1 the true log odds are
-    zero, elsewhere infinite: no classifier errs less often than in 25 % of cases, nor has a
-    cross-entropy below log(2) / 2 = 0.347 nats.
+    Class 1 is uniform on [0, 1] and class 0 on [0.5, 1.5]. Between 0.5 and 1 the true log odds are
+    zero, elsewhere infinite. The Bayes error rate is 25 %, and the smallest possible cross-entropy
+    is log(2) / 2 = 0.347 nats.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Number of rows, half of each class.
     random_state : int, RandomState or None, default=None
-        Source of the data.
+        Seed of the data.
     return_truth : bool, default=False
-        Also return what the data were drawn from.
+        Also return the distribution that the data were drawn from.
 
     Returns
     -------
@@ -387,18 +389,20 @@ def make_overlapping_uniforms(
     array([1. , 0.5, 0. ])
     """
     truth = UniformIntervals(((0.5, 1.5), (0.0, 1.0)))
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
-def sampled(truth: Any, n_samples: int, random_state: Seed, return_truth: bool) -> tuple[Any, ...]:
-    """Draw data, and hand over what they were drawn from if that is asked for."""
+def draw_dataset(
+    truth: Any, n_samples: int, random_state: Seed, return_truth: bool
+) -> tuple[Any, ...]:
+    """Draw data, and return their distribution as well if `return_truth`."""
     with_truth = check_bool("return_truth", return_truth)
     X, y = truth.sample(n_samples, random_state=random_state)
     return (X, y, truth) if with_truth else (X, y)
 
 
 def _stds(name: str, value: Any) -> Vector:
-    """Return one standard deviation for each of two inputs."""
+    """Return one standard deviation for each of two features."""
     if not isinstance(value, (tuple, list, np.ndarray)) or np.ndim(value) == 0:
         return np.full(2, check_positive(name, value, also="or a pair of them"))
     if np.shape(value) != (2,):

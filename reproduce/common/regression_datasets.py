@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reproduce.common.label_sets import Split, standardised
+from reproduce.common.class_datasets import Split, standardised
 from reproduce.common.published import find
 from reproduce.common.regressions import draw_friedman
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relvec.denoising.mapped import release_pages
+from relvec.denoising.memory_maps import release_pages
 
 
 @pytest.mark.parametrize("mode", ["r+", "c"])

@@ -1,4 +1,4 @@
-"""Signals that lie in files."""
+"""Memory-mapped signals."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["release_pages"]
 
 
 def release_pages(array: Any) -> None:
-    """Tell the system that the pages of a mapped file, read or written so far, may leave memory.
+    """Allow the operating system to evict the pages of a memory-mapped file from memory.
 
-    They would go by themselves when memory runs short; but until then they count as used. What
-    was written is safe: it belongs to the file. Does nothing for arrays in memory.
+    It would evict them anyway when memory runs short, but until then they count as used. Written
+    data are not lost: they belong to the file. Does nothing for arrays in memory.
     """
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     pages: Any = getattr(array, "_mmap", None)
     advice = getattr(mmap, "MADV_DONTNEED", None)
-    # pages of a copy-on-write mapping exist in memory only
+    # changed pages of a copy-on-write mapping (mode "c") exist in memory only: keep them
     if pages is not None and advice is not None and getattr(array, "mode", "c") != "c":
         pages.madvise(advice)

@@ -1,4 +1,4 @@
-"""Shared precisions: the closed form, the penalty of a group, the slope in Stein's formula."""
+"""Group shrinkage: the closed form, the group penalty, the derivative in Stein's estimate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from relvec.denoising import DenoisingTuning
 from relvec.denoising.frame import Band
-from relvec.denoising.rule import group_penalty, shrink_band
+from relvec.denoising.group_shrinkage import compute_group_penalty, shrink_band
 from relvec.solvers.gaussian.shrinkage import shrinkage
 
 
@@ -20,15 +20,15 @@ def band(axes, wraps=True, share=0.5):
 @pytest.mark.parametrize("c", [0.0, 0.5, 1.0, 3.47, 8.0])
 @pytest.mark.parametrize("size", [1, 3, 9, 25, 27])
 def test_penalty_of_a_group(c, size):
-    """Noise passes as a group as often as alone, unless even a free group is rarer."""
-    penalty = group_penalty(c, size)
-    alone = chi2.sf(1.0 + 2.0 * c, 1)
-    together = chi2.sf(size + 2.0 * penalty, size)
+    """A group has the false-positive rate of one coefficient, or a lower one at zero penalty."""
+    penalty = compute_group_penalty(c, size)
+    single = chi2.sf(1.0 + 2.0 * c, 1)
+    group = chi2.sf(size + 2.0 * penalty, size)
     assert penalty >= 0.0
     if penalty > 0.0:
-        assert together == pytest.approx(alone)
+        assert group == pytest.approx(single)
     else:
-        assert together <= alone
+        assert group <= single
 
 
 @pytest.mark.parametrize("c", [0.0, 1.0, 3.47])
@@ -41,14 +41,14 @@ def test_width_one_is_the_orthonormal_rule(c):
         kappa = shrinkage(values**2 / noise, c)
         np.testing.assert_allclose(result.factor, kappa, atol=1e-14)
         np.testing.assert_allclose(result.values, kappa * values, atol=1e-14)
-        assert result.freedom == pytest.approx(0.5 * (inside / noise * kappa).sum())
+        assert result.effective_dof == pytest.approx(0.5 * (inside / noise * kappa).sum())
         assert result.group_c == c
 
 
 @pytest.mark.parametrize("size", [2, 3, 9])
 @pytest.mark.parametrize("c", [0.0, 1.5, 4.0])
 def test_closed_form_of_a_group_maximises_its_evidence(size, c):
-    """m coefficients with one precision and one charge of c."""
+    """m coefficients with one precision and one penalty of c."""
     random = np.random.default_rng(size)
     noise = 0.5
     for scale in (0.5, 1.0, 2.0, 5.0):
@@ -111,7 +111,7 @@ def test_windows_against_padding(shape, axes, wraps, width, heteroscedastic):
 @pytest.mark.parametrize("heteroscedastic", [False, True])
 @pytest.mark.parametrize(("shape", "axes", "wraps", "width"), CASES)
 def test_slope_against_finite_differences(shape, axes, wraps, width, heteroscedastic):
-    """The penalty is the sum of d value_k / d data_k, times what `inside` weighs it by.
+    """The divergence is the sum of d value_k / d data_k, weighted by `inside`.
 
     Under a mirrored window a coefficient near the end is counted twice in its own group.
     """
@@ -131,25 +131,25 @@ def test_slope_against_finite_differences(shape, axes, wraps, width, heterosceda
         above = shrunk(moved).values[place]
         moved[place] -= 2 * step
         slope[place] = (above - shrunk(moved).values[place]) / (2 * step)
-    expected = described.share * (inside * slope).sum()
-    assert shrunk(values).penalty == pytest.approx(expected, rel=1e-6)
+    expected = described.shift_fraction * (inside * slope).sum()
+    assert shrunk(values).divergence == pytest.approx(expected, rel=1e-6)
 
 
 def stein(values, noise, inside, c, described, width, penalty):
-    """Squared change plus (a little more than) twice the slope, the part inside."""
+    """Stein's estimate up to constants: squared change plus `stein_factor` times the derivative."""
     result = shrink_band(values, noise, inside, c, described, width, penalty)
     change = float((inside * (result.values - values) ** 2 / noise).sum())
-    return change + DenoisingTuning.caution * result.penalty / described.share
+    return change + DenoisingTuning.stein_factor * result.divergence / described.shift_fraction
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.3, 1.0])
-def test_the_penalty_chosen_has_the_lower_estimate(density):
+def test_the_chosen_group_penalty_has_the_lower_risk_estimate(density):
     random = np.random.default_rng(4)
     c, noise, described = 4.0, 1.5, band((1,))
     values = np.sqrt(noise) * random.normal(size=(4, 256))
     values += 4 * random.normal(size=values.shape) * (random.random(values.shape) < density)
     inside = noise * random.uniform(size=values.shape)
-    penalties = (c, group_penalty(c, 3))
+    penalties = (c, compute_group_penalty(c, 3))
     risks = [stein(values, noise, inside, c, described, 3, penalty) for penalty in penalties]
     chosen = shrink_band(values, noise, inside, c, described, 3).group_c
     assert chosen == penalties[int(np.argmin(risks))]
@@ -159,7 +159,7 @@ def test_the_penalty_chosen_has_the_lower_estimate(density):
         assert chosen == penalties[1]
 
 
-def test_array_of_equal_noise_is_the_number():
+def test_array_of_equal_noise_equals_a_number():
     random = np.random.default_rng(5)
     values, inside = 2.0 * random.normal(size=(3, 30)), random.uniform(size=(3, 30))
     one = shrink_band(values, 0.6, inside, 2.0, band((1,), False), 5)

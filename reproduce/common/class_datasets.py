@@ -53,7 +53,7 @@ def read_split(folder: str | Path | None, name: str, place: int = 0) -> Split:
 
 
 def read_ripley(folder: str | Path | None, draw: int) -> Split:
-    """Return a draw of 100 training rows, inputs as they are: the width is in their units."""
+    """Return a draw of 100 training rows with the original features: r is in their units."""
     with np.load(find(folder, "ripley_synth.npz"), allow_pickle=False) as file:
         rows = file["subset100"][draw]
         return Split(file["X_train"][rows], file["y_train"][rows], file["X_test"], file["y_test"])
@@ -62,8 +62,8 @@ def read_ripley(folder: str | Path | None, draw: int) -> Split:
 def read_digits(folder: str | Path | None) -> Split:
     """Return the digits of the U.S. Postal Service: pixels from -1 to 1, not standardised.
 
-    Pixels share a unit, and those near the border are constant but for a few images: a variance
-    of one would make them count most.
+    Pixels have the same unit. Those near the border are nearly constant: standardised, they would
+    dominate the distances.
     """
     with np.load(find(folder, "usps.npz"), allow_pickle=False) as file:
         unit = float(file["x_scale"])
