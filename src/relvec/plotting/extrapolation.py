@@ -138,7 +138,7 @@ class ExtrapolationDisplay:
     >>> display.is_beyond_
     array([False, False,  True])
 
-    Of a classifier, whose probabilities go over to the shares of the classes:
+    A classifier, whose probabilities approach the class prior far away:
 
     >>> from relvec import RVMClassifier
     >>> from relvec.datasets import make_snake
