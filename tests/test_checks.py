@@ -17,16 +17,16 @@ from relvec._checks import (
     check_finite_input,
     check_integer,
     check_positive,
-    nearest,
+    find_closest_name,
 )
 
 
 def test_nearest_ignores_case_and_returns_the_original_spelling():
-    assert nearest("KMEANS", ["kmeans++", "random"]) == "kmeans++"
+    assert find_closest_name("KMEANS", ["kmeans++", "random"]) == "kmeans++"
 
 
 def test_nearest_says_nothing_about_strangers():
-    assert nearest("zzz", ["rbf", "linear"]) is None
+    assert find_closest_name("zzz", ["rbf", "linear"]) is None
 
 
 def test_check_choice_passes_and_returns_the_value():

@@ -135,8 +135,8 @@ class NoMaximum(HalfCauchy):
 
 
 class BoundWrong(BoundFlat):
-    def best(self, *given: Any) -> Any:
-        gain, lam = super().best(*given)
+    def best_precision(self, *given: Any) -> Any:
+        gain, lam = super().best_precision(*given)
         return gain, 2.0 * lam
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 __all__ = [
-    "as_objects",
+    "as_object_array",
     "check_bool",
     "check_choice",
     "check_dense",
@@ -26,16 +26,16 @@ __all__ = [
     "check_positive",
     "check_probability",
     "check_targets",
-    "nearest",
+    "find_closest_name",
 ]
 
 
-def nearest(name: str, choices: Iterable[str]) -> str | None:
+def find_closest_name(name: str, choices: Iterable[str]) -> str | None:
     """Return the choice spelled most like `name`, or None if none is close.
 
     Examples
     --------
-    >>> nearest("RFB", ["rbf", "linear"])
+    >>> find_closest_name("RFB", ["rbf", "linear"])
     'rbf'
     """
     by_lower = {choice.lower(): choice for choice in choices}
@@ -63,7 +63,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     choices = list(choices)
     if isinstance(value, str) and value in choices:
         return value
-    close = nearest(value, choices) if isinstance(value, str) else None
+    close = find_closest_name(value, choices) if isinstance(value, str) else None
     listed = ", ".join(repr(choice) for choice in choices)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     raise ValueError(f"{name} must be one of {listed}; got {value!r}.{hint}")
@@ -211,7 +211,7 @@ def _is_readable(value: Any) -> bool:
     return True
 
 
-def as_objects(values: Any) -> np.ndarray | None:
+def as_object_array(values: Any) -> np.ndarray | None:
     """Return inputs that are not numbers as an array of objects with two axes; None for numbers.
 
     Texts and other objects that are given one by one become one column. Rows that are lists,
@@ -220,10 +220,10 @@ def as_objects(values: Any) -> np.ndarray | None:
 
     Examples
     --------
-    >>> as_objects(["one", "two"])
+    >>> as_object_array(["one", "two"])
     array([['one'],
            ['two']], dtype=object)
-    >>> as_objects([[1.0], [2]]) is None
+    >>> as_object_array([[1.0], [2]]) is None
     True
     """
     if isinstance(values, str | bytes):

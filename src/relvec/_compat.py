@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["optional"]
+__all__ = ["import_optional"]
 
 EXTRAS = {"matplotlib": "plot", "onnx": "export", "pywt": "wavelets", "skops": "export"}
 """Which extra of relvec brings a module."""
 
 
-def optional(module: str) -> Any:
+def import_optional(module: str) -> Any:
     """Import an optional dependency.
 
     Parameters

@@ -37,7 +37,7 @@ def _threadpools() -> ThreadpoolController:
 
 
 @contextmanager
-def fitting_threads(n_entries: float) -> Iterator[None]:
+def limit_blas_threads(n_entries: float) -> Iterator[None]:
     """Use one BLAS thread for small problems.
 
     Thousands of products of small matrices cost many times more when each of them wakes a

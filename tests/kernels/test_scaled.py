@@ -14,9 +14,9 @@ from relvec.kernels import (
     Linear,
     Polynomial,
     ScaledInputs,
+    accepts_any_n_features,
     kernel_block,
-    scaled_inputs,
-    takes_any_inputs,
+    scale_features,
 )
 from relvec.testing import check_kernel
 
@@ -71,7 +71,7 @@ def test_all_scales_zero_is_a_constant():
     "kernel", [RBF([1.0, 2.0, 0.5]), ConstantKernel(3.0) * Matern([1.0, 2.0, 0.5], nu=1.5)]
 )
 def test_kernel_with_a_parameter_for_each_input_keeps_its_columns(kernel):
-    assert not takes_any_inputs(kernel)
+    assert not accepts_any_n_features(kernel)
     scaled = ScaledInputs(kernel, [2.0, 0.0, 1.0])
     expected = kernel(X * [np.sqrt(2.0), 0.0, 1.0], Z * [np.sqrt(2.0), 0.0, 1.0])
     np.testing.assert_allclose(scaled(X, Z), expected, rtol=1e-12)
@@ -85,8 +85,8 @@ def test_functions_get_all_columns():
         seen.append(A.shape[1])
         return A @ B.T
 
-    assert not takes_any_inputs(kernel)
-    assert scaled_inputs(kernel, np.array([1.0, 0.0, 4.0]), X).shape == (12, 3)
+    assert not accepts_any_n_features(kernel)
+    assert scale_features(kernel, np.array([1.0, 0.0, 4.0]), X).shape == (12, 3)
 
 
 def test_parameters_are_those_of_the_inner_kernel():

@@ -21,9 +21,9 @@ def linear():
 def test_the_prior_is_a_number_or_how_to_learn_it():
     assert LaplacePrior(2).bind(10).rate == 2.0
     assert LaplacePrior(0.0).bind(10).rate == 0.0
-    learnt = LaplacePrior("auto", shape=2, inverse_scale=3).bind(10).learnt
+    learnt = LaplacePrior("auto", shape=2, inverse_scale=3).bind(10).rate_hyperprior
     assert learnt == RateHyperprior(2.0, 3.0)
-    assert isinstance(resolve_prior("laplace", takes_density=True), LaplacePrior)
+    assert isinstance(resolve_prior("laplace", allow_density=True), LaplacePrior)
     assert SmoothnessPrior().bind(10).rate == 0.0
 
 

@@ -12,7 +12,7 @@ from relvec._checks import check_dense, check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import DenseDictionary
-from relvec.kernels.definition import unboxed
+from relvec.kernels.definition import squeeze_object_column
 
 __all__ = ["FunctionAtoms", "FunctionBasis"]
 
@@ -155,7 +155,7 @@ def _name(function: AtomFunction, position: int) -> str:
 
 def _call(function: AtomFunction, X: Any, name: str) -> Matrix:
     """Evaluate one function as a finite float64 array of two dimensions."""
-    returned = np.asarray(function(unboxed(X)))
+    returned = np.asarray(function(squeeze_object_column(X)))
     n_samples = X.shape[0]
     if returned.ndim == 1:
         returned = returned[:, np.newaxis]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from relvec._checks import as_objects, check_choice, check_finite_block, check_integer
+from relvec._checks import as_object_array, check_choice, check_finite_block, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 
 __all__ = ["Centers", "choose_centers"]
@@ -114,7 +114,7 @@ def _spread_out(
 
 
 def _given(centers: Any, n_features: int, *, are_objects: bool = False) -> Centers:
-    objects = as_objects(centers) if are_objects else None
+    objects = as_object_array(centers) if are_objects else None
     try:
         points = np.array(centers, dtype=np.float64) if objects is None else objects
     except (TypeError, ValueError) as error:

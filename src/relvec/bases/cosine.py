@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
-from relvec.bases.grid import RegularGrid, bind_transform, regular_grid
+from relvec.bases.grid import RegularGrid, bind_transform, find_regular_grid
 from relvec.dictionaries import CosineDictionary
 
 __all__ = ["CosineAtoms", "CosineBasis"]
@@ -112,7 +112,7 @@ class CosineBasis(Basis):
     ) -> BoundBasis:
         """Find the grid of the rows that have a weight, and offer all its cosines."""
         counted = X if sample_weight is None else X[sample_weight > 0]
-        grid, order = regular_grid(counted, "CosineBasis")
+        grid, order = find_regular_grid(counted, "CosineBasis")
         frequency = np.indices(grid.shape).reshape(len(grid.shape), -1).T
         atoms = CosineAtoms(grid, np.ascontiguousarray(frequency, dtype=np.intp))
         return bind_transform(CosineDictionary(grid.shape), atoms, X, order)

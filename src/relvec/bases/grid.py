@@ -15,7 +15,7 @@ from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.dictionaries import Dictionary, LazyDictionary, ReorderedDictionary
 
-__all__ = ["RegularGrid", "bind_transform", "regular_grid"]
+__all__ = ["RegularGrid", "bind_transform", "find_regular_grid"]
 
 ELSEWHERE = (
     "For other inputs use relvec.denoise(signal, x=...), which only needs their order, or a "
@@ -81,7 +81,7 @@ class RegularGrid:
         return self.start + self.step * np.stack(np.unravel_index(flat, self.shape), axis=1)
 
 
-def regular_grid(X: Any, owner: str) -> tuple[RegularGrid, IndexArray]:
+def find_regular_grid(X: Any, owner: str) -> tuple[RegularGrid, IndexArray]:
     """Find the grid that the rows of `X` fill.
 
     Parameters

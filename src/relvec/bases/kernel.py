@@ -21,7 +21,7 @@ from relvec.kernels import (
     kernel_dictionary,
     resolve_kernel,
 )
-from relvec.kernels.definition import decays, takes_objects
+from relvec.kernels.definition import decays, kernel_accepts_objects
 
 __all__ = ["KernelAtoms", "KernelBasis"]
 
@@ -80,7 +80,7 @@ class KernelBasis(Basis):
     @property
     def accepts_objects(self) -> bool:
         """Whether the kernel takes texts or other objects: functions do, and some kernels."""
-        return takes_objects(self.kernel)
+        return kernel_accepts_objects(self.kernel)
 
     def bind(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
-from relvec.bases.grid import RegularGrid, bind_transform, regular_grid
+from relvec.bases.grid import RegularGrid, bind_transform, find_regular_grid
 from relvec.dictionaries import BLOCK_BYTES, WaveletDictionary
 
 __all__ = ["WaveletAtoms", "WaveletBasis"]
@@ -149,7 +149,7 @@ class WaveletBasis(Basis):
     ) -> BoundBasis:
         """Find the grid of the rows that have a weight, and offer all its wavelets."""
         counted = X if sample_weight is None else X[sample_weight > 0]
-        grid, order = regular_grid(counted, "WaveletBasis")
+        grid, order = find_regular_grid(counted, "WaveletBasis")
         dictionary = WaveletDictionary(grid.shape, self.wavelet, self.level)
         atoms = WaveletAtoms(grid, dictionary.wavelet, self.level, np.arange(dictionary.shape[1]))
         return bind_transform(dictionary, atoms, X, order)

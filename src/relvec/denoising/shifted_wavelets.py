@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import fft, irfftn, rfft, rfftn
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import Vector
 from relvec.denoising.frame import Array, Band, Bands, Frame
 from relvec.denoising.phases import Phases
@@ -62,7 +62,7 @@ class WaveletFrame(Frame):
         self.depth = max(levels, default=0)
         self.levels = levels
         self.n_doublings = self.depth if n_doublings is None else min(n_doublings, self.depth)
-        self._pywt = optional("pywt")
+        self._pywt = import_optional("pywt")
         self._filter = self._pywt.Wavelet(wavelet)
 
     @property
@@ -233,7 +233,7 @@ class SquaredAtom(NamedTuple):
 
 def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAtom:
     """Square of the atom of coefficient 0 at a level, on a periodic grid of `size` samples."""
-    support = (2**level - 1) * (optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
+    support = (2**level - 1) * (import_optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
     grid = 1 << (2 * support).bit_length()
     compute = _computed_square if min(grid, size) > CACHED else _cached_square
     return compute(wavelet, min(grid, size), level, letter, grid >= size)
@@ -242,7 +242,7 @@ def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAt
 def _computed_square(
     wavelet: str, size: int, level: int, letter: str, is_whole: bool
 ) -> SquaredAtom:
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     atom = np.zeros(size >> level)
     atom[0] = 1.0
     if level and letter == "d":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray
 from relvec.estimators._held_out import HeldOut, folds_of
 from relvec.estimators._length_scales import ScaledBasis
@@ -144,7 +144,7 @@ def _predict_folds(
         here = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
         here = replace(here, scaled=scaled)
         numbers = range(len(fit.outputs))
-        with fitting_threads(0.0):
+        with limit_blas_threads(0.0):
             outputs = [widened(here, train, number, plan.error_bars, fit) for number in numbers]
             parts.append(HeldOut.of(outputs, data.subset(test)))
     return HeldOut.joined(parts)

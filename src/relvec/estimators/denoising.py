@@ -418,7 +418,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         if self.level is not None and self.mode != "plain":
             raise ValueError('level is for mode="plain"; other modes choose their own depth.')
         prior = resolve_prior(self.prior)
-        if prior.keeps_all:
+        if prior.keeps_all_atoms:
             raise ValueError(
                 f"The closed form needs a penalty on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'

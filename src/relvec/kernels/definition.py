@@ -25,16 +25,16 @@ from relvec._typing import Matrix
 from relvec.dictionaries.base import Dictionary
 
 __all__ = [
-    "DEFINITIONS",
-    "Definition",
+    "KERNEL_DEFINITIONS",
+    "KernelDefinition",
     "KernelLike",
     "KernelProfile",
-    "answer_of",
     "decays",
-    "define",
-    "shown",
-    "takes_objects",
-    "unboxed",
+    "format_parameter",
+    "get_kernel_property",
+    "kernel_accepts_objects",
+    "register_kernel",
+    "squeeze_object_column",
 ]
 
 KernelLike: TypeAlias = Kernel | Callable[[Any, Any], Matrix]
@@ -94,7 +94,7 @@ class KernelProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class Definition:
+class KernelDefinition:
     """A kernel of the library, or of scikit-learn: what is known of its class."""
 
     kind: type[Kernel]
@@ -104,24 +104,24 @@ class Definition:
     """What other libraries call it: a hint, not a second name."""
     decays: bool | None = None
     """Whether it goes to zero for inputs that are unlike; None where the kernel has to be asked."""
-    learns_scales: bool = False
+    learns_length_scales: bool = False
     """Whether its inputs get learnt scales unless a width is given."""
     dictionary: Callable[[Any, Any, Any], Dictionary] | None = None
     """Takes kernel, inputs and centres; None where every block is a call of the kernel."""
-    answers: Callable[[Any], Any] | None = None
+    adapter: Callable[[Any], Any] | None = None
     """Given a kernel, what answers in its place."""
 
 
-DEFINITIONS: dict[type, Definition] = {}
+KERNEL_DEFINITIONS: dict[type, KernelDefinition] = {}
 """The kernels that have names, may be in model files without being told to be trusted, or both."""
 
 
-def define(kind: type[Kernel], **about: Any) -> None:
+def register_kernel(kind: type[Kernel], **about: Any) -> None:
     """Say what is known of a kernel class of this library or of scikit-learn."""
-    DEFINITIONS[kind] = Definition(kind, **about)
+    KERNEL_DEFINITIONS[kind] = KernelDefinition(kind, **about)
 
 
-def answer_of(kernel: Any, name: str) -> Any:
+def get_kernel_property(kernel: Any, name: str) -> Any:
     """Return an attribute or method by which a kernel answers; None if it has nothing to say.
 
     A class that computes something else than the one it inherits an answer from is not taken at
@@ -131,19 +131,19 @@ def answer_of(kernel: Any, name: str) -> Any:
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> from relvec.kernels import Laplacian
-    >>> from relvec.kernels.definition import answer_of
-    >>> answer_of(RBF(), "measure"), answer_of(Laplacian(), "measure")
+    >>> from relvec.kernels.definition import get_kernel_property
+    >>> get_kernel_property(RBF(), "measure"), get_kernel_property(Laplacian(), "measure")
     ('squared', 'absolute')
     >>> class Doubled(Laplacian):
     ...     def __call__(self, X, Y=None, eval_gradient=False):
     ...         return 2.0 * super().__call__(X, Y)
-    >>> answer_of(Doubled(), "measure") is None
+    >>> get_kernel_property(Doubled(), "measure") is None
     True
     """
-    definition = DEFINITIONS.get(type(kernel))
+    definition = KERNEL_DEFINITIONS.get(type(kernel))
     speaker = kernel
-    if definition is not None and definition.answers is not None:
-        speaker = definition.answers(kernel)
+    if definition is not None and definition.adapter is not None:
+        speaker = definition.adapter(kernel)
     for kind in type(speaker).__mro__:
         if name in vars(kind):
             return getattr(speaker, name)
@@ -162,40 +162,44 @@ def decays(kernel: Any, X: Any) -> bool:
     X : ndarray
         An input or several, for the variance there.
     """
-    definition = DEFINITIONS.get(type(kernel))
+    definition = KERNEL_DEFINITIONS.get(type(kernel))
     known = None if definition is None else definition.decays
     if known is None:
-        known = answer_of(kernel, "decays")
+        known = get_kernel_property(kernel, "decays")
     if known is not None:
         return bool(known)
     if kernel.is_stationary():
-        return bool((kernel.diag(unboxed(X)) > 0).all())
+        return bool((kernel.diag(squeeze_object_column(X)) > 0).all())
     if isinstance(kernel, KernelOperator):
         return decays(kernel.k1, X) and decays(kernel.k2, X)
     return isinstance(kernel, Exponentiation) and decays(kernel.kernel, X)
 
 
-def takes_objects(kernel: Any) -> bool:
+def kernel_accepts_objects(kernel: Any) -> bool:
     """Whether a kernel may be given texts and other objects: functions may, and kernels say.
 
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> from relvec.kernels import StringSpectrum
-    >>> from relvec.kernels.definition import takes_objects
-    >>> takes_objects(RBF()), takes_objects(StringSpectrum()), takes_objects(max)
+    >>> from relvec.kernels.definition import kernel_accepts_objects
+    >>> (
+    ...     kernel_accepts_objects(RBF()),
+    ...     kernel_accepts_objects(StringSpectrum()),
+    ...     kernel_accepts_objects(max),
+    ... )
     (False, True, True)
     """
     return not kernel.requires_vector_input if isinstance(kernel, Kernel) else callable(kernel)
 
 
-def unboxed(X: Any) -> Any:
+def squeeze_object_column(X: Any) -> Any:
     """Return inputs as kernels and functions get them: objects of one column with one axis."""
     is_column = X.dtype == object and X.ndim == 2 and X.shape[1] == 1
     return X[:, 0] if is_column else X
 
 
-def shown(parameter: Any) -> str:
+def format_parameter(parameter: Any) -> str:
     """Return a parameter as `repr` of a kernel writes it: numbers with three digits."""
     values = np.asarray(parameter)
     if values.dtype.kind not in "fiu":  # a mistake, which `fit` will tell

@@ -12,10 +12,15 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF
 
-from relvec._checks import as_objects, check_finite_block
+from relvec._checks import as_object_array, check_finite_block
 from relvec._typing import IndexArray, Matrix
 from relvec.dictionaries.base import Dictionary
-from relvec.kernels.definition import DEFINITIONS, KernelLike, takes_objects, unboxed
+from relvec.kernels.definition import (
+    KERNEL_DEFINITIONS,
+    KernelLike,
+    kernel_accepts_objects,
+    squeeze_object_column,
+)
 from relvec.kernels.scaled import ScaledInputs
 
 __all__ = ["GaussianDictionary", "KernelDictionary", "kernel_block", "kernel_dictionary"]
@@ -62,7 +67,7 @@ def kernel_dictionary(kernel: KernelLike, X: Any, Z: Any) -> Dictionary:
         X, Z = kernel.scaled(X), kernel.scaled(Z)
         kernel = kernel.kernel
     # A subclass may have changed what the kernel computes: only the class itself is known.
-    definition = DEFINITIONS.get(type(kernel))
+    definition = KERNEL_DEFINITIONS.get(type(kernel))
     if definition is None or definition.dictionary is None:
         return KernelDictionary(kernel, X, Z)
     return definition.dictionary(kernel, X, Z)
@@ -122,7 +127,7 @@ class KernelDictionary(Dictionary):
 
     def __init__(self, kernel: KernelLike, X: Any, Z: Any) -> None:
         self.kernel = kernel
-        self.X, self.Z = unboxed(X), unboxed(Z)
+        self.X, self.Z = squeeze_object_column(X), squeeze_object_column(Z)
         self.shape = (len(X), len(Z))
 
     def columns(self, index: IndexArray) -> Matrix:
@@ -221,7 +226,9 @@ class GaussianDictionary(Dictionary):
 
 def _as_arrays(kernel: KernelLike, X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return inputs and centres as arrays of numbers, or of objects if the kernel takes them."""
-    left, right = (as_objects(X), as_objects(Z)) if takes_objects(kernel) else (None, None)
+    left, right = (
+        (as_object_array(X), as_object_array(Z)) if kernel_accepts_objects(kernel) else (None, None)
+    )
     if left is None and right is None:
         return np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
     if left is None or (right is None and len(Z)):

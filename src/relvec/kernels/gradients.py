@@ -16,23 +16,25 @@ from sklearn.gaussian_process.kernels import Kernel
 
 import relvec.kernels.scikit  # noqa: F401  (says what is known of those of scikit-learn)
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelLike, answer_of
+from relvec.kernels.definition import KernelLike, get_kernel_property
 from relvec.kernels.evaluate import kernel_block
 
 __all__ = [
+    "log_scale_gradient",
     "parameter_gradient",
-    "raw_scale_slope",
-    "scale_gradient",
+    "raw_scale_gradient",
     "scale_jacobian",
     "squared_difference_sums",
 ]
 
 
-def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
+def log_scale_gradient(
+    kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix
+) -> Vector:
     """Derivative of ``sum(E * K)`` in the logarithms of the scales of the inputs.
 
     ``K`` has the entries ``k(sqrt(scale) x, sqrt(scale) z)`` for the rows of `X` and `Z`. A scale
-    of zero has derivative zero; `raw_scale_slope` says what it gains by becoming positive.
+    of zero has derivative zero; `raw_scale_gradient` says what it gains by becoming positive.
 
     Parameters
     ----------
@@ -53,17 +55,17 @@ def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: M
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import scale_gradient
+    >>> from relvec.kernels import log_scale_gradient
     >>> X, Z = np.array([[0.0, 1.0]]), np.array([[2.0, 1.0]])
-    >>> scale_gradient(RBF(1.0), np.array([0.5, 1.0]), X, Z, np.ones((1, 1))).round(3)
+    >>> log_scale_gradient(RBF(1.0), np.array([0.5, 1.0]), X, Z, np.ones((1, 1))).round(3)
     array([-0.368,  0.   ])
     >>> -0.5 * 2.0 * round(float(np.exp(-0.5 * 2.0)), 3)  # by hand, for the first input
     -0.368
     """
-    return scale * raw_scale_slope(kernel, scale, X, Z, E)
+    return scale * raw_scale_gradient(kernel, scale, X, Z, E)
 
 
-def raw_scale_slope(
+def raw_scale_gradient(
     kernel: KernelLike,
     scale: Vector,
     X: Matrix,
@@ -73,16 +75,16 @@ def raw_scale_slope(
 ) -> Vector:
     """Derivative of ``sum(E * K)`` in the scales themselves, also where they are zero.
 
-    The arguments are those of `scale_gradient`, and `values` is ``K`` where that is known already.
+    The arguments are those of `log_scale_gradient`; `values` is ``K``, if it is known already.
     Kernels whose form is not known are differentiated numerically, one input after the other.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import raw_scale_slope
+    >>> from relvec.kernels import raw_scale_gradient
     >>> X, Z = np.array([[0.0, 1.0]]), np.array([[0.0, 3.0]])
-    >>> raw_scale_slope(RBF(1.0), np.array([1.0, 0.0]), X, Z, np.ones((1, 1)))
+    >>> raw_scale_gradient(RBF(1.0), np.array([1.0, 0.0]), X, Z, np.ones((1, 1)))
     array([ 0., -2.])
     """
     root = np.sqrt(scale)
@@ -149,13 +151,13 @@ def _slopes(
     kernel: KernelLike, X: Matrix, Z: Matrix, E: Matrix, values: Matrix | None = None
 ) -> tuple[str, Matrix | None]:
     """What a kernel is a function of, and `E` times its derivative in that; None if not known."""
-    measure = answer_of(kernel, "measure")
+    measure = get_kernel_property(kernel, "measure")
     if measure is None:
         return "", None
-    rate = answer_of(kernel, "rate")
+    rate = get_kernel_property(kernel, "rate")
     if rate is not None:
         return measure, E * (kernel_block(kernel, X, Z) if values is None else values) * -rate
-    slope = answer_of(kernel, "slope")
+    slope = get_kernel_property(kernel, "slope")
     return measure, None if slope is None else slope(X, Z, E)
 
 

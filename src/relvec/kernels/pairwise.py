@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, define, shown
+from relvec.kernels.definition import KernelProfile, format_parameter, register_kernel
 
 __all__ = ["Cosine", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
@@ -238,7 +238,7 @@ class Laplacian(_GammaKernel):
         return True
 
     def __repr__(self) -> str:
-        return f"Laplacian(gamma={shown(self.gamma)})"
+        return f"Laplacian(gamma={format_parameter(self.gamma)})"
 
 
 class Polynomial(_InnerProductKernel):
@@ -294,8 +294,8 @@ class Polynomial(_InnerProductKernel):
 
     def __repr__(self) -> str:
         return (
-            f"Polynomial(gamma={shown(self.gamma)}, degree={self.degree}, "
-            f"coef0={shown(self.coef0)})"
+            f"Polynomial(gamma={format_parameter(self.gamma)}, degree={self.degree}, "
+            f"coef0={format_parameter(self.coef0)})"
         )
 
 
@@ -340,21 +340,23 @@ class Sigmoid(_InnerProductKernel):
         return 1.0 - np.tanh(scaled + self.coef0) ** 2
 
     def __repr__(self) -> str:
-        return f"Sigmoid(gamma={shown(self.gamma)}, coef0={shown(self.coef0)})"
+        return (
+            f"Sigmoid(gamma={format_parameter(self.gamma)}, coef0={format_parameter(self.coef0)})"
+        )
 
 
-define(
+register_kernel(
     Laplacian,
     names={"laplacian": lambda gamma, degree, coef0: Laplacian(gamma)},
     aliases={"exponential": "laplacian"},
     decays=True,
-    learns_scales=True,
+    learns_length_scales=True,
 )
-define(Polynomial, names={"polynomial": Polynomial, "poly": Polynomial})
-define(
+register_kernel(Polynomial, names={"polynomial": Polynomial, "poly": Polynomial})
+register_kernel(
     Sigmoid,
     names={"sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0)},
     aliases={"tanh": "sigmoid"},
 )
-define(Linear, names={"linear": lambda gamma, degree, coef0: Linear()})
-define(Cosine, names={"cosine": lambda gamma, degree, coef0: Cosine()})
+register_kernel(Linear, names={"linear": lambda gamma, degree, coef0: Linear()})
+register_kernel(Cosine, names={"cosine": lambda gamma, degree, coef0: Cosine()})

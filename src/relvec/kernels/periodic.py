@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryK
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import define, shown
+from relvec.kernels.definition import format_parameter, register_kernel
 
 __all__ = ["Periodic"]
 
@@ -101,10 +101,11 @@ class Periodic(StationaryKernelMixin, Kernel):
         return np.ones(len(np.atleast_2d(X)))
 
     def __repr__(self) -> str:
-        return f"Periodic(length_scale={shown(self.length_scale)}, period={shown(self.period)})"
+        length, period = format_parameter(self.length_scale), format_parameter(self.period)
+        return f"Periodic(length_scale={length}, period={period})"
 
 
-define(
+register_kernel(
     Periodic,
     names={
         "periodic": lambda gamma, degree, coef0: Periodic(period=math.pi * math.sqrt(2.0 / gamma))

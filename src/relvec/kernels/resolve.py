@@ -9,21 +9,27 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
 
-from relvec._checks import check_choice, check_integer, check_positive, nearest
+from relvec._checks import check_choice, check_integer, check_positive, find_closest_name
 from relvec._typing import Matrix, Vector
 
 # importing a module defines its kernels
 from relvec.kernels import pairwise, periodic, scikit, spectral, splines  # noqa: F401
-from relvec.kernels.definition import DEFINITIONS, KernelLike
+from relvec.kernels.definition import KERNEL_DEFINITIONS, KernelLike
 
-__all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "is_made_of", "resolve_gamma", "resolve_kernel"]
+__all__ = [
+    "KERNEL_NAMES",
+    "LEARNT_BY_DEFAULT",
+    "contains_kernel",
+    "resolve_gamma",
+    "resolve_kernel",
+]
 
-_MAKERS = {name: make for each in DEFINITIONS.values() for name, make in each.names.items()}
+_MAKERS = {name: make for each in KERNEL_DEFINITIONS.values() for name, make in each.names.items()}
 KERNEL_NAMES: tuple[str, ...] = tuple(_MAKERS)
 """Names that stand for a kernel."""
 
 LEARNT_BY_DEFAULT: frozenset[str] = frozenset(
-    name for each in DEFINITIONS.values() if each.learns_scales for name in each.names
+    name for each in KERNEL_DEFINITIONS.values() if each.learns_length_scales for name in each.names
 )
 """Those of kernels whose inputs get learnt scales unless a width is given."""
 
@@ -71,7 +77,7 @@ def resolve_kernel(
     RBF(length_scale=1)
     """
     if isinstance(kernel, Kernel):
-        if is_made_of(kernel, WhiteKernel):
+        if contains_kernel(kernel, WhiteKernel):
             raise ValueError(
                 f"kernel {kernel!r} contains a WhiteKernel, but noise belongs to the likelihood. "
                 "Remove the WhiteKernel and set noise_variance instead."
@@ -158,8 +164,10 @@ def _unknown_kernel(name: str) -> None:
             'kernel="precomputed" is not a function of the inputs. Use PrecomputedBasis, and '
             "pass the kernel matrix as X."
         )
-    aliases = {alias: real for each in DEFINITIONS.values() for alias, real in each.aliases.items()}
-    close = aliases.get(name.lower()) or nearest(name, _MAKERS)
+    aliases = {
+        alias: real for each in KERNEL_DEFINITIONS.values() for alias, real in each.aliases.items()
+    }
+    close = aliases.get(name.lower()) or find_closest_name(name, _MAKERS)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     listed = ", ".join(repr(valid) for valid in _MAKERS)
     raise ValueError(
@@ -167,7 +175,7 @@ def _unknown_kernel(name: str) -> None:
     )
 
 
-def is_made_of(kernel: Kernel, kind: type[Kernel]) -> bool:
+def contains_kernel(kernel: Kernel, kind: type[Kernel]) -> bool:
     """Whether a kernel, or one that it is built from, is of a kind."""
     parts: list[Any] = [kernel]
     while parts:

@@ -9,13 +9,18 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, answer_of, define, shown
-from relvec.kernels.transformed import OfTransformedInputs
+from relvec.kernels.definition import (
+    KernelProfile,
+    format_parameter,
+    get_kernel_property,
+    register_kernel,
+)
+from relvec.kernels.transformed import TransformedInputsKernel
 
-__all__ = ["ScaledInputs", "scaled_inputs", "takes_any_inputs"]
+__all__ = ["ScaledInputs", "accepts_any_n_features", "scale_features"]
 
 
-class ScaledInputs(OfTransformedInputs):
+class ScaledInputs(TransformedInputsKernel):
     """Another kernel of inputs multiplied by the square roots of their scales.
 
     ``k(sqrt(scale) * x, sqrt(scale) * z)``: for a Gaussian kernel ``scale`` are inverse squared
@@ -55,13 +60,13 @@ class ScaledInputs(OfTransformedInputs):
             raise ValueError(
                 f"a kernel of {len(scale)} scaled inputs was given {X.shape[1]} of them."
             )
-        return scaled_inputs(self.kernel, scale, X)
+        return scale_features(self.kernel, scale, X)
 
     _transformed = scaled
 
     def profile(self) -> KernelProfile | None:
         """Return the inner kernel as a function of one number, if it is one."""
-        profile = answer_of(self.kernel, "profile")
+        profile = get_kernel_property(self.kernel, "profile")
         inner = None if profile is None else profile()
         return None if inner is None else replace(inner, factor=inner.factor * np.sqrt(self.scale))
 
@@ -81,13 +86,13 @@ class ScaledInputs(OfTransformedInputs):
     def __repr__(self) -> str:
         scale = np.asarray(self.scale)
         if scale.size <= 6:
-            inside = shown(scale)
+            inside = format_parameter(scale)
         else:
             inside = f"{np.count_nonzero(scale)} of {scale.size} inputs"
         return f"ScaledInputs({self.kernel!r}, {inside})"
 
 
-def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
+def scale_features(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
     """Return inputs multiplied by the square roots of their scales, those of scale zero left out.
 
     Parameters
@@ -104,13 +109,13 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import scaled_inputs
-    >>> scaled_inputs(RBF(1.0), np.array([4.0, 0.0]), np.array([[1.0, 7.0], [2.0, 8.0]]))
+    >>> from relvec.kernels import scale_features
+    >>> scale_features(RBF(1.0), np.array([4.0, 0.0]), np.array([[1.0, 7.0], [2.0, 8.0]]))
     array([[2.],
            [4.]])
     """
     matters = scale > 0.0
-    if matters.all() or not takes_any_inputs(kernel):
+    if matters.all() or not accepts_any_n_features(kernel):
         return X * np.sqrt(scale)
     if not matters.any():  # a constant: every input is like every other
         return np.zeros((len(X), 1))
@@ -118,14 +123,14 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
     return result
 
 
-def takes_any_inputs(kernel: Any) -> bool:
+def accepts_any_n_features(kernel: Any) -> bool:
     """Whether a kernel has no parameter for each input; of functions nothing is known.
 
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import takes_any_inputs
-    >>> takes_any_inputs(RBF(1.0)), takes_any_inputs(RBF([1.0, 2.0]))
+    >>> from relvec.kernels import accepts_any_n_features
+    >>> accepts_any_n_features(RBF(1.0)), accepts_any_n_features(RBF([1.0, 2.0]))
     (True, False)
     """
     if not isinstance(kernel, Kernel):
@@ -137,4 +142,4 @@ def takes_any_inputs(kernel: Any) -> bool:
     return True
 
 
-define(ScaledInputs)
+register_kernel(ScaledInputs)

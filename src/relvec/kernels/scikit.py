@@ -24,7 +24,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from relvec._typing import Matrix
-from relvec.kernels.definition import KernelProfile, answer_of, define
+from relvec.kernels.definition import KernelProfile, get_kernel_property, register_kernel
 from relvec.kernels.evaluate import GaussianDictionary, kernel_block
 
 __all__: list[str] = []
@@ -118,7 +118,7 @@ class _Product:
         parts = self.kernel.k1, self.kernel.k2
         for constant, other in (parts, parts[::-1]):
             if type(constant) is ConstantKernel:
-                profile = answer_of(other, "profile")
+                profile = get_kernel_property(other, "profile")
                 inner = None if profile is None else profile()
                 variance = float(constant.constant_value)
                 return None if inner is None else replace(inner, variance=variance * inner.variance)
@@ -147,16 +147,16 @@ _MATERN = {0.5: _exponential, 1.5: _matern32, 2.5: _matern52, math.inf: _gaussia
 
 # Kernels with a length scale get the one for which gamma means the same as in
 # exp(-gamma |x - z|^2).
-define(
+register_kernel(
     RBF,
     names={"rbf": lambda gamma, degree, coef0: RBF(1.0 / math.sqrt(2.0 * gamma))},
     aliases={"gauss": "rbf", "gaussian": "rbf", "squared_exponential": "rbf"},
     decays=True,
-    learns_scales=True,
+    learns_length_scales=True,
     dictionary=GaussianDictionary,
-    answers=_Gaussian,
+    adapter=_Gaussian,
 )
-define(
+register_kernel(
     Matern,
     names={
         "matern32": lambda gamma, degree, coef0: Matern(1.0 / math.sqrt(2.0 * gamma), nu=1.5),
@@ -164,10 +164,10 @@ define(
     },
     aliases={"matern": "matern52"},
     decays=True,
-    learns_scales=True,
-    answers=_Matern,
+    learns_length_scales=True,
+    adapter=_Matern,
 )
-define(
+register_kernel(
     RationalQuadratic,
     names={
         "rational_quadratic": lambda gamma, degree, coef0: RationalQuadratic(
@@ -176,11 +176,11 @@ define(
     },
     aliases={"rq": "rational_quadratic"},
     decays=True,
-    learns_scales=True,
-    answers=_RationalQuadratic,
+    learns_length_scales=True,
+    adapter=_RationalQuadratic,
 )
-define(DotProduct, answers=_DotProduct)
-define(Product, answers=_Product)
+register_kernel(DotProduct, adapter=_DotProduct)
+register_kernel(Product, adapter=_Product)
 for kind in (
     CompoundKernel,
     ConstantKernel,
@@ -190,4 +190,4 @@ for kind in (
     Sum,
     WhiteKernel,
 ):
-    define(kind)
+    register_kernel(kind)

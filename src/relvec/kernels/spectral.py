@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryK
 
 from relvec._checks import check_finite_block
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import define, shown
+from relvec.kernels.definition import format_parameter, register_kernel
 
 __all__ = ["SpectralMixture"]
 
@@ -157,7 +157,9 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
         return np.full(len(np.atleast_2d(X)), float(self._table("weights", None).sum()))
 
     def __repr__(self) -> str:
-        weights, means, variances = map(shown, (self.weights, self.means, self.variances))
+        weights, means, variances = map(
+            format_parameter, (self.weights, self.means, self.variances)
+        )
         return f"SpectralMixture(weights={weights}, means={means}, variances={variances})"
 
 
@@ -197,7 +199,7 @@ def _named(gamma: float, degree: int, coef0: float) -> SpectralMixture:
     return SpectralMixture(np.full(3, 1.0 / 3.0), means, np.full(3, variance))
 
 
-define(
+register_kernel(
     SpectralMixture,
     names={"spectral_mixture": _named},
     aliases={"sm": "spectral_mixture", "spectral": "spectral_mixture"},

@@ -17,7 +17,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, define, shown
+from relvec.kernels.definition import KernelProfile, format_parameter, register_kernel
 
 __all__ = ["LinearSpline", "ThinPlateSpline"]
 
@@ -82,7 +82,7 @@ class _LengthScaleKernel(Kernel):
         """Kernel of all pairs, and its derivative in the log length scale."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(length_scale={shown(self.length_scale)})"
+        return f"{type(self).__name__}(length_scale={format_parameter(self.length_scale)})"
 
 
 class LinearSpline(_LengthScaleKernel):
@@ -216,14 +216,14 @@ class ThinPlateSpline(_LengthScaleKernel):
         return value, -(2.0 * value + squared)
 
 
-define(
+register_kernel(
     LinearSpline,
     names={
         "linear_spline": lambda gamma, degree, coef0: LinearSpline(1.0 / math.sqrt(2.0 * gamma))
     },
     aliases={"lspline": "linear_spline"},
 )
-define(
+register_kernel(
     ThinPlateSpline,
     names={
         "thin_plate_spline": lambda gamma, degree, coef0: ThinPlateSpline(

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import GenericKernelMixin, Kernel
 from relvec._checks import check_bool, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.kernels.definition import define
+from relvec.kernels.definition import register_kernel
 
 __all__ = ["SpectrumDictionary", "StringSpectrum"]
 
@@ -196,4 +196,4 @@ def _widened(counts: sparse.csr_array, n_columns: int) -> sparse.csr_array:
     return sparse.csr_array((counts.data, counts.indices, counts.indptr), shape=shape)
 
 
-define(StringSpectrum, dictionary=SpectrumDictionary)
+register_kernel(StringSpectrum, dictionary=SpectrumDictionary)

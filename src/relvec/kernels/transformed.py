@@ -9,10 +9,10 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
 
-__all__ = ["OfTransformedInputs"]
+__all__ = ["TransformedInputsKernel"]
 
 
-class OfTransformedInputs(Kernel):
+class TransformedInputsKernel(Kernel):
     """Another kernel, of transformed inputs: what is learnt are the parameters of that one."""
 
     kernel: Kernel

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._checks import as_objects, check_finite_block
+from relvec._checks import as_object_array, check_finite_block
 from relvec._typing import Matrix
-from relvec.kernels.definition import decays, define, unboxed
-from relvec.kernels.transformed import OfTransformedInputs
+from relvec.kernels.definition import decays, register_kernel, squeeze_object_column
+from relvec.kernels.transformed import TransformedInputsKernel
 
 __all__ = ["Warped"]
 
 
-class Warped(OfTransformedInputs):
+class Warped(TransformedInputsKernel):
     """Another kernel of warped inputs, ``k(phi(x), phi(z))``.
 
     A covariance stays one, whatever the function: a logarithm of inputs that span decades, polar
@@ -59,9 +59,9 @@ class Warped(OfTransformedInputs):
         """Return what the function makes of the inputs, checked."""
         given = X
         if not isinstance(X, np.ndarray):
-            objects = as_objects(X)
+            objects = as_object_array(X)
             given = np.atleast_2d(np.asarray(X)) if objects is None else objects
-        returned = np.asarray(self.function(unboxed(given)))
+        returned = np.asarray(self.function(squeeze_object_column(given)))
         if returned.ndim == 1:
             returned = returned[:, np.newaxis]
         if returned.ndim != 2 or len(returned) != len(given) or returned.dtype.kind not in "fiub":
@@ -92,4 +92,4 @@ class Warped(OfTransformedInputs):
         return f"Warped({self.kernel!r}, {name})"
 
 
-define(Warped)
+register_kernel(Warped)

@@ -24,8 +24,8 @@ __all__ = [
     "Likelihood",
     "Prediction",
     "WorkingResponse",
-    "checked_classes",
-    "checked_rows",
+    "check_classes",
+    "check_rows",
 ]
 
 
@@ -140,12 +140,12 @@ class BoundLikelihood(ABC):
     offset: Vector | None = None
     """Part of the latent function that is given."""
 
-    floor: ClassVar[float] = 1e-10
+    min_curvature: ClassVar[float] = 1e-10
     """Least curvature. The working response of rows without any would leave the range of
     floating-point numbers, and they carry no information anyway."""
-    ceiling: ClassVar[float] = math.inf
+    max_curvature: ClassVar[float] = math.inf
     """Largest curvature at any latent value."""
-    is_observed: ClassVar[bool] = True
+    has_observed_curvature: ClassVar[bool] = True
     """Whether the curvature is minus the second derivative itself, and not its expectation."""
     largest_latent: ClassVar[float] = 100.0
     """Bound on the prior standard deviation of what one atom adds to the latent function, if no
@@ -161,13 +161,13 @@ class BoundLikelihood(ABC):
 
     @abstractmethod
     def curvature(self, f: Vector) -> Vector:
-        """Minus the second derivative, or its expectation, and no less than `floor`."""
+        """Minus the second derivative, or its expectation, and no less than `min_curvature`."""
 
     @abstractmethod
     def curvature_slope(self, f: Vector) -> Vector:
         """Derivative of `curvature`."""
 
-    def quadratic(self, f: Vector) -> tuple[Vector, Vector]:
+    def slope_and_curvature(self, f: Vector) -> tuple[Vector, Vector]:
         """Slope and curvature, for likelihoods that compute them together.
 
         With several latent functions the second are the shares ``y`` of a curvature that is
@@ -175,13 +175,17 @@ class BoundLikelihood(ABC):
         """
         return self.slope(f), self.curvature(f)
 
-    def responses(self, f: Matrix) -> list[WorkingResponse]:
+    def working_responses(self, f: Matrix) -> list[WorkingResponse]:
         """Quadratic approximation in each latent function, the others held.
 
         Its maximum, where the curvature and the slope say it is, has the offset taken off.
         """
-        slope, curvature = self.quadratic(f)
-        return [WorkingResponse(self.weighted(curvature), f + slope / curvature - self.given)]
+        slope, curvature = self.slope_and_curvature(f)
+        return [
+            WorkingResponse(
+                self.apply_weights(curvature), f + slope / curvature - self.offset_or_zero
+            )
+        ]
 
     def reference_curvature(self) -> Vector:
         """Curvature that a penalty on degrees of freedom counts with, a bound if there is one.
@@ -189,7 +193,7 @@ class BoundLikelihood(ABC):
         It must not depend on the fitted model, which makes the penalty a prior. By default, the
         curvature of the model without atoms.
         """
-        return self.curvature(self.null_latent() + np.zeros(len(self.target)) + self.given)
+        return self.curvature(self.null_latent() + np.zeros(len(self.target)) + self.offset_or_zero)
 
     def null_latent(self) -> Any:
         """Best constant latent value, or one that is finite where there is no best.
@@ -198,10 +202,10 @@ class BoundLikelihood(ABC):
         to at most 12 from there: with one class only, the best is infinite.
         """
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
-        offset = self.given + np.zeros(len(rows))
+        offset = self.offset_or_zero + np.zeros(len(rows))
         centre = value = -float(np.average(offset, weights=rows))
         for _ in range(50):
-            slope, curvature = self.quadratic(offset + value)
+            slope, curvature = self.slope_and_curvature(offset + value)
             step = float(rows @ slope) / max(float(rows @ curvature), 1e-300)
             value += float(np.clip(step, -2.0, 2.0))
             value = float(np.clip(value, centre - 12.0, centre + 12.0))
@@ -233,7 +237,7 @@ class BoundLikelihood(ABC):
         return self.recipe.n_latent
 
     @property
-    def given(self) -> Any:
+    def offset_or_zero(self) -> Any:
         """The offset, or zero."""
         return 0.0 if self.offset is None else self.offset
 
@@ -247,14 +251,14 @@ class BoundLikelihood(ABC):
         each = self.log_density(f)
         return float(each.sum() if self.weight is None else self.weight @ each)
 
-    def weighted(self, each: Vector) -> Vector:
+    def apply_weights(self, each: Vector) -> Vector:
         """Count rows as often as they weigh."""
         if self.weight is None:
             return each
         return self.weight * each if each.ndim == 1 else self.weight[:, None] * each
 
 
-def checked_rows(
+def check_rows(
     target: ArrayLike,
     sample_weight: ArrayLike | None = None,
     offset: ArrayLike | None = None,
@@ -264,8 +268,8 @@ def checked_rows(
 
     Examples
     --------
-    >>> from relvec.likelihoods import checked_rows
-    >>> checked_rows([1, 2], offset=0.5)
+    >>> from relvec.likelihoods import check_rows
+    >>> check_rows([1, 2], offset=0.5)
     (array([1., 2.]), None, array([0.5, 0.5]))
     """
     target = _finite("target", target)
@@ -292,7 +296,7 @@ def checked_rows(
     return target, weight, given
 
 
-def checked_classes(target: ArrayLike, n_classes: int) -> IndexArray:
+def check_classes(target: ArrayLike, n_classes: int) -> IndexArray:
     """Return classes coded from zero as indices, or raise if there are others."""
     values = np.asarray(target)
     wrong = ~np.isin(values, np.arange(n_classes))

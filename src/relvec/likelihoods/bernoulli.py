@@ -11,12 +11,12 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_classes, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, check_classes, check_rows
 
-__all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "moderate"]
+__all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "marginalise_log_odds"]
 
 
-def moderate(mean: Vector, variance: Vector) -> Vector:
+def marginalise_log_odds(mean: Vector, variance: Vector) -> Vector:
     """Log odds of class 1 when the logit is normal, by the approximation of MacKay (1992)."""
     odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
     return odds
@@ -60,7 +60,7 @@ class BernoulliPrediction(NamedTuple):
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Log probability of labels."""
-        labels = checked_classes(check_targets(target, self.log_odds.shape), 2)
+        labels = check_classes(check_targets(target, self.log_odds.shape), 2)
         return np.where(labels == 1, log_expit(self.log_odds), log_expit(-self.log_odds))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
@@ -73,7 +73,7 @@ class BernoulliPrediction(NamedTuple):
 class BoundBernoulli(BoundLikelihood):
     """Labels in {0, 1} and their logits."""
 
-    ceiling = 0.25
+    max_curvature = 0.25
 
     def log_density(self, f: Vector) -> Vector:
         """Log probability of each label."""
@@ -82,27 +82,29 @@ class BoundBernoulli(BoundLikelihood):
 
     def slope(self, f: Vector) -> Vector:
         """Label less probability."""
-        return self.quadratic(f)[0]
+        return self.slope_and_curvature(f)[0]
 
     def curvature(self, f: Vector) -> Vector:
         """Variance of the label."""
-        return self.quadratic(f)[1]
+        return self.slope_and_curvature(f)[1]
 
-    def quadratic(self, f: Vector) -> tuple[Vector, Vector]:
+    def slope_and_curvature(self, f: Vector) -> tuple[Vector, Vector]:
         """Slope and curvature."""
         probability = expit(f)
-        return self.target - probability, np.maximum(probability * (1.0 - probability), self.floor)
+        return self.target - probability, np.maximum(
+            probability * (1.0 - probability), self.min_curvature
+        )
 
     def curvature_slope(self, f: Vector) -> Vector:
         """Skewness of the label."""
         probability = expit(f)
-        curvature = np.maximum(probability * (1.0 - probability), self.floor)
+        curvature = np.maximum(probability * (1.0 - probability), self.min_curvature)
         result: Vector = curvature * (1.0 - 2.0 * probability)
         return result
 
     def reference_curvature(self) -> Vector:
         """Return Böhning's bound, which depends on no labels."""
-        return np.full(len(self.target), self.ceiling)
+        return np.full(len(self.target), self.max_curvature)
 
     def null_latent(self) -> float:
         """Logit of the share of class 1, kept finite when there is only one class."""
@@ -133,10 +135,10 @@ class Bernoulli(Likelihood):
         offset: ArrayLike | None = None,
     ) -> BoundBernoulli:
         """Check labels and return the likelihood of their logits."""
-        rows = checked_rows(target, sample_weight, offset)
-        checked_classes(rows[0], 2)
+        rows = check_rows(target, sample_weight, offset)
+        check_classes(rows[0], 2)
         return BoundBernoulli(self, *rows)
 
     def predict(self, mean: Vector, variance: Vector) -> BernoulliPrediction:
         """Average over the logit, by the approximation of MacKay (1992)."""
-        return BernoulliPrediction(moderate(mean, variance))
+        return BernoulliPrediction(marginalise_log_odds(mean, variance))

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_positive, check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, check_rows
 
 __all__ = ["BoundGaussian", "Gaussian", "GaussianPrediction"]
 
@@ -67,7 +67,7 @@ class BoundGaussian(BoundLikelihood):
     @property
     def largest_latent(self) -> float:  # type: ignore[override]  # a number for other links
         """Hundred standard deviations of the targets."""
-        residual = self.target - self.given - self.null_latent()
+        residual = self.target - self.offset_or_zero - self.null_latent()
         return 100.0 * float(np.sqrt(np.average(residual**2, weights=self.weight))) or 1.0
 
     def log_density(self, f: Vector) -> Vector:
@@ -89,7 +89,7 @@ class BoundGaussian(BoundLikelihood):
 
     def null_latent(self) -> float:
         """Mean target, the offset taken off."""
-        return float(np.average(self.target - self.given, weights=self.weight))
+        return float(np.average(self.target - self.offset_or_zero, weights=self.weight))
 
 
 class Gaussian(Likelihood):
@@ -123,7 +123,7 @@ class Gaussian(Likelihood):
     ) -> BoundGaussian:
         """Check targets and return the likelihood of the function."""
         check_positive("noise_variance", self.noise_variance)
-        return BoundGaussian(self, *checked_rows(target, sample_weight, offset))
+        return BoundGaussian(self, *check_rows(target, sample_weight, offset))
 
     def predict(self, mean: Vector, variance: Vector) -> GaussianPrediction:
         """Add the noise to the uncertainty of the function."""

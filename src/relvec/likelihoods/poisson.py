@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from scipy.stats import poisson
 
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, check_rows
 
 __all__ = ["BoundPoisson", "Poisson"]
 
@@ -37,7 +37,7 @@ class BoundPoisson(BoundLikelihood):
 
     def curvature(self, f: Vector) -> Vector:
         """Rate."""
-        return np.maximum(np.exp(f), self.floor)
+        return np.maximum(np.exp(f), self.min_curvature)
 
     def curvature_slope(self, f: Vector) -> Vector:
         """Rate, once more."""
@@ -46,7 +46,7 @@ class BoundPoisson(BoundLikelihood):
     def null_latent(self) -> float:
         """Logarithm of the counts per exposure; without any count, as if there were half of one."""
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
-        exposure = np.exp(self.given + np.zeros(len(rows)))
+        exposure = np.exp(self.offset_or_zero + np.zeros(len(rows)))
         return math.log(max(float(rows @ self.target), 0.5) / float(rows @ exposure))
 
 
@@ -74,7 +74,7 @@ class Poisson(Likelihood):
         offset: ArrayLike | None = None,
     ) -> BoundPoisson:
         """Check counts and return the likelihood of their log rates."""
-        rows = checked_rows(target, sample_weight, offset)
+        rows = check_rows(target, sample_weight, offset)
         counts, offsets = rows[0], rows[2]
         if offsets is not None and np.abs(offsets).max(initial=0.0) > 300.0:
             raise ValueError(

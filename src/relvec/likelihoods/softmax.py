@@ -16,18 +16,18 @@ from relvec.likelihoods.base import (
     BoundLikelihood,
     Likelihood,
     WorkingResponse,
-    checked_classes,
-    checked_rows,
+    check_classes,
+    check_rows,
 )
-from relvec.likelihoods.bernoulli import moderate
+from relvec.likelihoods.bernoulli import marginalise_log_odds
 
 __all__ = [
     "BoundSoftmax",
     "Softmax",
     "SoftmaxPrediction",
-    "average_indicators",
+    "average_softmax",
     "log_sum_exp",
-    "probabilities",
+    "softmax_probabilities",
 ]
 
 
@@ -42,7 +42,7 @@ def log_sum_exp(logits: Matrix) -> Vector:
     return result
 
 
-def probabilities(logits: Matrix) -> Matrix:
+def softmax_probabilities(logits: Matrix) -> Matrix:
     """Probability of every class, in the last axis."""
     result: Matrix = np.exp(logits - log_sum_exp(logits)[..., None])
     return result
@@ -82,7 +82,7 @@ class SoftmaxPrediction(NamedTuple):
     def log_density(self, target: ArrayLike) -> Vector:
         """Log probability of classes."""
         target = check_targets(target, (len(self.mean),))
-        labels = checked_classes(target, self.mean.shape[1])
+        labels = check_classes(target, self.mean.shape[1])
         own = self.mean[np.arange(len(self.mean)), labels]
         return np.log(np.maximum(own, np.finfo(np.float64).tiny))
 
@@ -97,7 +97,7 @@ class SoftmaxPrediction(NamedTuple):
 class BoundSoftmax(BoundLikelihood):
     """Classes, coded from zero, and one logit for each."""
 
-    ceiling = 0.5
+    max_curvature = 0.5
 
     @cached_property
     def classes(self) -> IndexArray:
@@ -111,7 +111,7 @@ class BoundSoftmax(BoundLikelihood):
 
     def slope(self, f: Matrix) -> Matrix:
         """Indicators less probabilities."""
-        residual = -probabilities(f)
+        residual = -softmax_probabilities(f)
         residual[np.arange(len(f)), self.classes] += 1.0
         return residual
 
@@ -119,7 +119,7 @@ class BoundSoftmax(BoundLikelihood):
         self, mean: Matrix, covariance: np.ndarray, rows: slice, n_points: int
     ) -> tuple[Matrix, np.ndarray]:
         """Slope and curvature of the weighted log density of rows, averaged over normal logits."""
-        y, products = average_indicators(mean, covariance, n_points, squares=True)
+        y, products = average_softmax(mean, covariance, n_points, squares=True)
         assert products is not None
         slope, curvature, each = -y, -products, np.arange(y.shape[1])
         slope[np.arange(len(y)), self.classes[rows]] += 1.0
@@ -129,41 +129,41 @@ class BoundSoftmax(BoundLikelihood):
             curvature *= self.weight[rows, None, None]
         return slope, curvature
 
-    def curving(self, f: Matrix) -> Matrix:
+    def floored_probabilities(self, f: Matrix) -> Matrix:
         """Probabilities to compute curvatures with: none is so small that its class has none.
 
         The curvature of a class that no row belongs to would vanish with its probability, and
         leave its intercept without a finite variance.
         """
-        floored = np.maximum(probabilities(f), self.floor)
+        floored = np.maximum(softmax_probabilities(f), self.min_curvature)
         floored /= floored.sum(axis=1, keepdims=True)
         return floored
 
-    def quadratic(self, f: Matrix) -> tuple[Matrix, Matrix]:
+    def slope_and_curvature(self, f: Matrix) -> tuple[Matrix, Matrix]:
         """Slope, and the shares that make the curvature."""
-        return self.slope(f), self.curving(f)
+        return self.slope(f), self.floored_probabilities(f)
 
     def curvature(self, f: Matrix) -> np.ndarray:
         """Covariance of the indicators, shape (n_rows, n_classes, n_classes)."""
-        y = self.curving(f)
+        y = self.floored_probabilities(f)
         return y[:, :, None] * np.eye(y.shape[1]) - y[:, :, None] * y[:, None, :]
 
     def curvature_slope(self, f: Matrix) -> np.ndarray:
         """Derivative of the curvature in each logit, which are in the last axis."""
-        y, slopes = self.curving(f), self.curvature(f)
+        y, slopes = self.floored_probabilities(f), self.curvature(f)
         along = slopes[:, :, None, :] * np.eye(y.shape[1])[None, :, :, None]
         first = slopes[:, :, None, :] * y[:, None, :, None]
         return along - first - first.swapaxes(1, 2)
 
-    def responses(self, f: Matrix) -> list[WorkingResponse]:
+    def working_responses(self, f: Matrix) -> list[WorkingResponse]:
         """Quadratic approximation in the logit of each class, those of the others held.
 
         Given the other logits, one class against the rest is a logistic model.
         """
-        probability, slope = probabilities(f), self.slope(f)
-        curvature = np.maximum(probability * (1.0 - probability), self.floor)
-        response = f + slope / curvature - self.given
-        rows = self.weighted(curvature)
+        probability, slope = softmax_probabilities(f), self.slope(f)
+        curvature = np.maximum(probability * (1.0 - probability), self.min_curvature)
+        response = f + slope / curvature - self.offset_or_zero
+        rows = self.apply_weights(curvature)
         return [WorkingResponse(rows[:, k], response[:, k]) for k in range(f.shape[1])]
 
     def reference_curvature(self) -> np.ndarray:
@@ -243,7 +243,7 @@ class BoundSoftmax(BoundLikelihood):
         is normal (MacKay, 1992), with the mean and the `variance` of the difference of theirs.
         """
         rows = np.arange(len(f))
-        marginalise = moderate(f - f[rows, self.classes, None], variance)
+        marginalise = marginalise_log_odds(f - f[rows, self.classes, None], variance)
         marginalise[rows, self.classes] = 0.0
         return self.total_log_density(marginalise)
 
@@ -285,8 +285,8 @@ class Softmax(Likelihood):
     ) -> BoundSoftmax:
         """Check classes and return the likelihood of their logits."""
         n_classes = check_integer("n_classes", self.n_classes, minimum=2)
-        rows = checked_rows(target, sample_weight, offset, n_classes)
-        checked_classes(rows[0], n_classes)
+        rows = check_rows(target, sample_weight, offset, n_classes)
+        check_classes(rows[0], n_classes)
         return BoundSoftmax(self, *rows)
 
     def predict(self, mean: Matrix, variance: np.ndarray) -> SoftmaxPrediction:
@@ -302,10 +302,10 @@ class Softmax(Likelihood):
         variance : ndarray of shape (n_rows, n_classes, n_classes)
             Their covariance.
         """
-        return SoftmaxPrediction(average_indicators(mean, variance, self.n_points)[0])
+        return SoftmaxPrediction(average_softmax(mean, variance, self.n_points)[0])
 
 
-def average_indicators(
+def average_softmax(
     mean: Matrix, covariance: np.ndarray, n_points: int, *, squares: bool = False
 ) -> tuple[Matrix, np.ndarray | None]:
     """Average probabilities over jointly normal logits, and if asked their products.
@@ -328,7 +328,7 @@ def average_indicators(
     product : ndarray of shape (n_rows, n_classes, n_classes), or None
         Averages of the products of the probabilities of two classes.
     """
-    points = normal_points(mean.shape[1], n_points)
+    points = quasi_random_normal(mean.shape[1], n_points)
     order = np.argsort(mean, axis=1)
     back = np.argsort(order, axis=1)
     mean = np.take_along_axis(mean, order, axis=1)
@@ -350,7 +350,7 @@ def average_indicators(
 
 
 @lru_cache(maxsize=16)
-def normal_points(n_dimensions: int, n_points: int) -> Matrix:
+def quasi_random_normal(n_dimensions: int, n_points: int) -> Matrix:
     """Points spread like a standard normal distribution, one per column, in pairs of signs."""
     half = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(0)).random(
         max(1, n_points // 2)

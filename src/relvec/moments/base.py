@@ -44,8 +44,8 @@ class Moments(ABC):
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import moments_of
-    >>> [moments] = moments_of(
+    >>> from relvec.moments import compute_moments
+    >>> [moments] = compute_moments(
     ...     DenseDictionary(np.eye(3)[:, :2]), np.array([[1.0], [2.0], [6.0]]), None, centre=True
     ... )
     >>> moments.n_atoms, moments.n_effective, moments.target_ss
@@ -90,7 +90,7 @@ class Moments(ABC):
         """Make the Gram rows of `index` available, computing the missing ones in one product."""
 
     @abstractmethod
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return the Gram rows ``G[index, :]``, shape (len(index), n_atoms); fetches them."""
 
     @abstractmethod

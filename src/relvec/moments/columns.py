@@ -19,7 +19,7 @@ class ColumnScales(NamedTuple):
     resolution: Vector
 
 
-def column_scales(
+def compute_column_scales(
     mean: Vector, centred_ss: Vector, total_weight: float, summed_ss: Vector | None = None
 ) -> ColumnScales:
     """Decide which atoms are usable and how finely their Gram entries are resolved.

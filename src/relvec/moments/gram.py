@@ -1,8 +1,9 @@
 """Moments from sufficient statistics: the data are read once, in blocks of rows.
 
 `SufficientStatistics` adds up the second moments of atoms and targets about a shift near their
-means. Statistics of different rows are `merged` exactly, whatever their shifts, so blocks may be
-processed anywhere and in any order; a million rows of a thousand atoms never sit in memory.
+means. Statistics of different rows are merged exactly, whatever their shifts
+(`merge_statistics`), so blocks may be processed anywhere and in any order. Memory holds one block
+of rows and the sums; it does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from relvec._checks import check_finite_block, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import ColumnScales, column_scales
+from relvec.moments.columns import ColumnScales, compute_column_scales
 
 
 class SufficientStatistics:
@@ -40,7 +41,7 @@ class SufficientStatistics:
 
     See Also
     --------
-    merged : Statistics of all rows from those of some rows each.
+    merge_statistics : Statistics of all rows from those of some rows each.
 
     Examples
     --------
@@ -167,7 +168,7 @@ class SufficientStatistics:
             mean = np.zeros_like(offset)
         centred_ss = second.diagonal()[:n].copy()
         summed_ss = shifted_ss if centre else None
-        scales = column_scales(mean[:n], centred_ss, self.total_weight, summed_ss)
+        scales = compute_column_scales(mean[:n], centred_ss, self.total_weight, summed_ss)
         unit = scales.usable / scales.norm
         gram = second[:n, :n] * np.multiply.outer(unit, unit)
         gram.flat[:: n + 1] = 1.0
@@ -186,7 +187,7 @@ class SufficientStatistics:
         ]
 
 
-def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
+def merge_statistics(*statistics: SufficientStatistics) -> SufficientStatistics:
     """Return the statistics of all rows together; the arguments are left as they are.
 
     Parameters
@@ -208,15 +209,17 @@ def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
     >>> here = SufficientStatistics(3).update(Phi[:60], t[:60])
     >>> there = SufficientStatistics(3).update(Phi[60:], t[60:])
     >>> whole = SufficientStatistics(3).update(Phi, t).moments()
-    >>> bool(np.allclose(merged(here, there).moments().correlation, whole.correlation))
+    >>> bool(np.allclose(merge_statistics(here, there).moments().correlation, whole.correlation))
     True
     """
     if not all(isinstance(each, SufficientStatistics) for each in statistics):
-        raise TypeError("merged() takes SufficientStatistics, each as an argument of its own.")
+        raise TypeError(
+            "merge_statistics() takes SufficientStatistics, each as an argument of its own."
+        )
     sizes = sorted({(each.n_atoms, each.n_targets) for each in statistics})
     if len(sizes) != 1:
         raise ValueError(
-            "merged() needs statistics of the same atoms and targets; got "
+            "merge_statistics() needs statistics of the same atoms and targets; got "
             f"{len(statistics)} with (n_atoms, n_targets) = {sizes}."
         )
     result = SufficientStatistics(*sizes[0])
@@ -285,7 +288,7 @@ class GramMoments(Moments):
     def fetch(self, index: IndexArray) -> None:
         """Do nothing: every row is known."""
 
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return a copy of the Gram rows of `index`."""
         return self._gram[index]
 
@@ -301,8 +304,8 @@ def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import moments_of, subset_moments
-    >>> [moments] = moments_of(DenseDictionary(np.eye(4)), np.ones((4, 1)), None, centre=False)
+    >>> from relvec.moments import compute_moments, subset_moments
+    >>> [moments] = compute_moments(DenseDictionary(np.eye(4)), np.ones((4, 1)), None, centre=False)
     >>> subset_moments(moments, np.array([3, 1])).n_atoms
     2
     """
@@ -321,7 +324,7 @@ def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
     )
 
 
-def accumulate(
+def accumulate_statistics(
     dictionary: Dictionary, targets: Matrix, sample_weight: Vector | None
 ) -> SufficientStatistics:
     """Read a dictionary once, in blocks of rows, and return its sufficient statistics.
@@ -330,10 +333,10 @@ def accumulate(
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import accumulate
+    >>> from relvec.moments import accumulate_statistics
     >>> rng = np.random.default_rng(0)
     >>> dictionary = DenseDictionary(rng.normal(size=(50, 3)))
-    >>> statistics = accumulate(dictionary, rng.normal(size=(50, 1)), None)
+    >>> statistics = accumulate_statistics(dictionary, rng.normal(size=(50, 1)), None)
     >>> statistics.moments().n_effective
     49.0
     """

@@ -16,8 +16,8 @@ from relvec._linalg import gram_of_rows
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries import Dictionary, UnionDictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import ColumnScales, column_scales
-from relvec.moments.parts import parts_of
+from relvec.moments.columns import ColumnScales, compute_column_scales
+from relvec.moments.parts import describe_parts
 
 __all__ = ["LazyMoments", "Storage"]
 
@@ -47,7 +47,7 @@ class Storage:
     full_gram_share: float = 0.35
 
 
-USUAL = Storage()
+DEFAULT_STORAGE = Storage()
 
 
 @dataclass
@@ -108,7 +108,7 @@ class LazyMoments(Moments):
         *,
         centre: bool,
         store: bool,
-        storage: Storage = USUAL,
+        storage: Storage = DEFAULT_STORAGE,
     ) -> None:
         self.dictionary = dictionary
         self.storage = storage
@@ -133,7 +133,7 @@ class LazyMoments(Moments):
         self.usable, self.resolution = scales.usable, scales.resolution
         self._unit_scale = scales.usable / scales.norm
         if isinstance(dictionary, UnionDictionary):
-            self.parts = parts_of(dictionary, scales.mean, sample_weight)
+            self.parts = describe_parts(dictionary, scales.mean, sample_weight)
         self._known = _GramRows(
             np.full(n_atoms, -1), np.zeros(n_atoms, dtype=bool), np.empty((0, n_atoms))
         )
@@ -156,7 +156,7 @@ class LazyMoments(Moments):
         centred_ss = 1.0 - n_samples * mean**2
         # The constant atom, if there is one, keeps only rounding.
         centred_ss[centred_ss < 1e-9] = 0.0
-        return column_scales(mean, centred_ss, self.total_weight)
+        return compute_column_scales(mean, centred_ss, self.total_weight)
 
     def _prepare(self) -> ColumnScales:
         """Read all atoms once, and keep them prepared if they are to be stored."""
@@ -180,9 +180,9 @@ class LazyMoments(Moments):
                 block = np.multiply(block, self.root_weight, out=target)
             centred_ss[where] = np.einsum("ij,ij->i", block, block)
             if target is not None:
-                scales = column_scales(mean[where], centred_ss[where], self.total_weight)
+                scales = compute_column_scales(mean[where], centred_ss[where], self.total_weight)
                 target *= (scales.usable / scales.norm)[:, None]
-        return column_scales(mean, centred_ss, self.total_weight)
+        return compute_column_scales(mean, centred_ss, self.total_weight)
 
     def _see(self, target: Vector) -> None:
         """Take a target, weighted and centred like the atoms."""
@@ -263,7 +263,7 @@ class LazyMoments(Moments):
         self._known.n_rows = len(self.stored)
         self._known.slot = np.arange(len(self.stored))
 
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return Gram rows, fetching those not seen before."""
         if self.is_orthonormal:
             return self._identity(index, np.arange(self.n_atoms))

@@ -9,7 +9,7 @@ from relvec.dictionaries import Dictionary, UnionDictionary
 from relvec.moments.base import Moments, Part
 
 
-def parts_of(
+def describe_parts(
     dictionary: Dictionary, column_mean: Vector, sample_weight: Vector | None
 ) -> tuple[Part, ...]:
     """Describe the parts of a union; empty for any other dictionary.
@@ -47,8 +47,8 @@ class RestrictedMoments(Moments):
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import Part, RestrictedMoments, moments_of
-    >>> [moments] = moments_of(DenseDictionary(np.eye(3)), np.ones((3, 1)), None, centre=False)
+    >>> from relvec.moments import Part, RestrictedMoments, compute_moments
+    >>> [moments] = compute_moments(DenseDictionary(np.eye(3)), np.ones((3, 1)), None, centre=False)
     >>> RestrictedMoments(moments, Part(slice(0, 2), is_orthonormal=False)).usable
     array([ True,  True, False])
     """
@@ -69,9 +69,9 @@ class RestrictedMoments(Moments):
         """Fetch the rows of the whole: a later search among all atoms needs them."""
         self._whole.fetch(index)
 
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return Gram rows with all atoms."""
-        return self._whole.rows(index)
+        return self._whole.gram_rows(index)
 
     def gram(self, index: IndexArray) -> Matrix:
         """Return a small Gram block."""

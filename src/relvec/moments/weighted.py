@@ -7,7 +7,7 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import column_scales
+from relvec.moments.columns import compute_column_scales
 
 __all__ = ["WeightedMoments"]
 
@@ -53,7 +53,7 @@ class WeightedMoments(Moments):
         mean = products[:, 0] / total if centre else np.zeros(dictionary.shape[1])
         raw_ss = dictionary.sq_norms(weight)
         centred_ss = np.maximum(raw_ss - total * mean * mean, 0.0)
-        scales = column_scales(mean, centred_ss, total, raw_ss)
+        scales = compute_column_scales(mean, centred_ss, total, raw_ss)
         self.usable, self.resolution = scales.usable, scales.resolution
         self.column_mean, self.column_norm = mean, scales.norm
         self._unit = self.usable / scales.norm
@@ -81,7 +81,7 @@ class WeightedMoments(Moments):
             self.active = np.concatenate([self.active, missing])
             self._rows = np.concatenate([self._rows, rows])
 
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return Gram rows, fetching those not seen before."""
         self.fetch(index)
         order = np.argsort(self.active, kind="stable")
@@ -89,4 +89,4 @@ class WeightedMoments(Moments):
 
     def gram(self, index: IndexArray) -> Matrix:
         """Return a small Gram block."""
-        return self.rows(index)[:, index]
+        return self.gram_rows(index)[:, index]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relvec._checks import check_choice
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import BoolArray
 from relvec.noise.envelope import Envelope, lower_envelope
 from relvec.noise.patches import patch_scale
@@ -222,7 +222,7 @@ def _from_neighbours(boxes: Array, usable: BoolArray) -> NoiseLevel:
 
 def _from_finest(boxes: Array, tuning: NoiseTuning) -> NoiseLevel:
     """Median of the finest wavelets: the classical choice, right where these hold only noise."""
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     if boxes.ndim == 2:
         lines = [pywt.downcoef("d", line, "sym8", "periodization") for line in boxes]
         finest = lines[0] if len(lines) == 1 else np.stack(lines)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_choice, check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
     BEYOND,
@@ -351,7 +351,9 @@ class ExtrapolationDisplay:
     def _colours(self) -> Any:
         """From the paper itself to a tint on which points can be seen."""
         ends = [self.ax_.get_facecolor(), DARK if is_dark(self.ax_) else PAPER]
-        return optional("matplotlib.colors").LinearSegmentedColormap.from_list("beyond", ends)
+        return import_optional("matplotlib.colors").LinearSegmentedColormap.from_list(
+            "beyond", ends
+        )
 
     def _explain_colours(self) -> None:
         self.colorbar_ = add_colorbar(

@@ -28,14 +28,14 @@ _NAMED: dict[str, type[Prior]] = {
 }
 
 
-def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> Prior:
+def resolve_prior(prior: Prior | str | None, *, allow_density: bool = False) -> Prior:
     """Turn the name of a prior into the prior; None is flat.
 
     Parameters
     ----------
     prior : Prior, {"flat", "gamma", "laplace", "smoothness", "aic", "bic", "ric"} or None
         A prior is returned as it is.
-    takes_density : bool, default=False
+    allow_density : bool, default=False
         Whether the caller asks for the densities of log precisions that Laplace and other
         separable priors have. To leave them out would be a flat prior under another name, so
         those who do not say so are not given one.
@@ -69,7 +69,7 @@ def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> 
         given = {"c": prior} if prior in CRITERIA else {}
         resolved = _NAMED[check_choice("prior", prior, _NAMED)](**given)
     is_laplace = isinstance(resolved, LaplacePrior) and resolved.rate != 0
-    if not takes_density and (is_laplace or isinstance(resolved, SeparablePrior)):
+    if not allow_density and (is_laplace or isinstance(resolved, SeparablePrior)):
         kind = "Laplace" if is_laplace else "separable"
         raise ValueError(
             f"There is no {kind} prior here, only in regressors; got prior={prior!r}. Use "

@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_positive
 from relvec._typing import BoolArray, IndexArray, Vector
 
-Groups = Callable[[str], IndexArray]
+GroupLabels = Callable[[str], IndexArray]
 """Tells the group of every atom, by "level" or by "part"; see `relvec.bases.BoundBasis.groups`."""
 
 
@@ -76,7 +76,7 @@ class RateHyperprior(NamedTuple):
     Examples
     --------
     >>> from relvec.priors import LaplacePrior
-    >>> LaplacePrior("auto").bind(100).learnt
+    >>> LaplacePrior("auto").bind(100).rate_hyperprior
     RateHyperprior(shape=1.0, inverse_scale=0.1)
     """
 
@@ -84,7 +84,7 @@ class RateHyperprior(NamedTuple):
     inverse_scale: float = 0.1
 
 
-class FixedPoint(NamedTuple):
+class FixedPointTerms(NamedTuple):
     """How a density changes the fixed point of a precision, MacKay's or that of EM.
 
     The update is the positive root of ``(b + scale) x^2 - (a + constant) x - inverse`` in ``x =
@@ -103,7 +103,7 @@ class Statistics(NamedTuple):
     --------
     >>> import numpy as np
     >>> from relvec.priors import BoundFlat, Statistics
-    >>> gain, lam = BoundFlat().best(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
+    >>> gain, lam = BoundFlat().best_precision(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
     >>> lam
     array([0.125])
     """
@@ -143,7 +143,7 @@ class BoundPrior(ABC):
     >>> round(bound.penalty, 2)
     2.3
     >>> atom = Statistics(np.ones(1), np.full(1, 9.0), np.full(1, 2.3), 100.0)
-    >>> gain, lam = bound.best(atom, 100.0, 1.0)
+    >>> gain, lam = bound.best_precision(atom, 100.0, 1.0)
     >>> gain.round(1)
     array([35.5])
     """
@@ -158,7 +158,7 @@ class BoundPrior(ABC):
     """Whether an infinite precision, an atom that is absent, has a density to compare with."""
     rate: float = 0.0
     """Of a Laplace prior."""
-    learnt: RateHyperprior | None = None
+    rate_hyperprior: RateHyperprior | None = None
     """Density of the rate of a Laplace prior, if that is to be learnt."""
 
     def __init__(self, noise: InverseGamma | None = None) -> None:
@@ -178,13 +178,13 @@ class BoundPrior(ABC):
         """Log density ``h`` of each log precision, relative to that of an absent atom."""
         return np.zeros(np.shape(log_lam))
 
-    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+    def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
         zero = np.zeros(np.shape(log_lam))
         return zero, zero
 
     @abstractmethod
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best ``lam`` of one atom, all others fixed, and what it gains over leaving it out.
@@ -205,11 +205,11 @@ class BoundPrior(ABC):
             The maximiser; meaningless where the gain is minus infinity.
         """
 
-    def is_hopeless(
+    def has_no_gain(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> BoolArray:
         """Tell which atoms the model is better without, whatever their precision."""
-        hopeless: BoolArray = ~(self.best(known, n_effective, noise_variance)[0] > 0.0)
+        hopeless: BoolArray = ~(self.best_precision(known, n_effective, noise_variance)[0] > 0.0)
         return hopeless
 
     def entry_ratio(self, known: Statistics, noise_variance: float) -> Vector:
@@ -221,16 +221,16 @@ class BoundPrior(ABC):
         ratio = known.q * known.q / noise_variance
         return (ratio if known.w is None else ratio - 2.0 * known.w) / known.s
 
-    def noise_counts(self, lam: Vector) -> tuple[float, float]:
+    def noise_pseudo_observations(self, lam: Vector) -> tuple[float, float]:
         """What the prior says of the noise: as so many observations with that sum of squares."""
         return 2.0 * self.noise.shape, 2.0 * self.noise.rate
 
-    def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
+    def fixed_point_terms(self, log_lam: Vector, noise_variance: float) -> FixedPointTerms:
         """Return what the density adds to fixed points of the precisions."""
         if not self.has_density:
-            return FixedPoint()
-        slope = 2.0 * self.slopes(log_lam, noise_variance)[0]
-        return FixedPoint(np.maximum(slope, 0.0), np.maximum(-slope, 0.0) * np.exp(-log_lam))
+            return FixedPointTerms()
+        slope = 2.0 * self.derivatives(log_lam, noise_variance)[0]
+        return FixedPointTerms(np.maximum(slope, 0.0), np.maximum(-slope, 0.0) * np.exp(-log_lam))
 
 
 class Prior(BaseEstimator, ABC):
@@ -252,7 +252,7 @@ class Prior(BaseEstimator, ABC):
     """
 
     noise: InverseGamma | None = None
-    keeps_all: bool = False
+    keeps_all_atoms: bool = False
     """Whether no atom can be absent: an infinite precision has no density to compare with."""
 
     @abstractmethod
@@ -260,7 +260,7 @@ class Prior(BaseEstimator, ABC):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
         """Return the prior of particular atoms.
 

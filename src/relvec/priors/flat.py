@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import BoolArray, Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import BoundPrior, GroupLabels, InverseGamma, Prior, Statistics
 
 
 class BoundFlat(BoundPrior):
@@ -20,12 +20,12 @@ class BoundFlat(BoundPrior):
     --------
     >>> import numpy as np
     >>> from relvec.priors import BoundFlat, Statistics
-    >>> gain, lam = BoundFlat().best(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
+    >>> gain, lam = BoundFlat().best_precision(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
     >>> lam  # s^2 / (q^2 - s), in units of the noise
     array([0.125])
     """
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision and gain of one atom (Tipping and Faul's, or joint with the noise)."""
@@ -42,7 +42,7 @@ class BoundFlat(BoundPrior):
             gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam))
             return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), lam
 
-    def is_hopeless(
+    def has_no_gain(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> BoolArray:
         """Tell which atoms the model is better without."""
@@ -92,7 +92,7 @@ class FlatPrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundFlat:
         """Return the prior of particular atoms."""
         return BoundFlat(self.noise)

@@ -8,9 +8,16 @@ import numpy as np
 
 from relvec._checks import check_choice, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.priors.base import BoundPrior, FixedPoint, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import (
+    BoundPrior,
+    FixedPointTerms,
+    GroupLabels,
+    InverseGamma,
+    Prior,
+    Statistics,
+)
 from relvec.priors.flat import BoundFlat
-from relvec.priors.separable import best_by_search
+from relvec.priors.separable import search_best_precision
 
 MEASURES = ("log_precision", "precision")
 """Variables over which a density may be meant."""
@@ -64,29 +71,29 @@ class BoundGamma(BoundPrior):
         result: Vector = self.exponent * log_raw - self.raw_rate * np.exp(log_raw)
         return result
 
-    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+    def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
         assert noise_variance is not None
         pull = self.unit_rate * np.exp(log_lam) / noise_variance
         return self.exponent - pull, -pull
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision of one atom; the gain has an arbitrary constant, as none can be absent."""
         if noise_variance is None:
             raise ValueError("a Gamma prior on raw precisions needs a given noise.")
-        return best_by_search(self, known, n_effective, noise_variance)
+        return search_best_precision(self, known, n_effective, noise_variance)
 
-    def noise_counts(self, lam: Vector) -> tuple[float, float]:
+    def noise_pseudo_observations(self, lam: Vector) -> tuple[float, float]:
         """What the prior says of the noise, precisions ``lam`` in its units held."""
-        count, ss = super().noise_counts(lam)
+        count, ss = super().noise_pseudo_observations(lam)
         pull = float(np.sum(self.unit_rate * lam))
         return count + 2.0 * self.exponent * len(lam), ss + 2.0 * pull
 
-    def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
+    def fixed_point_terms(self, log_lam: Vector, noise_variance: float) -> FixedPointTerms:
         """Return Tipping's terms: twice the shape above, twice the rate below."""
-        return FixedPoint(2.0 * self.exponent, 2.0 * self.unit_rate / noise_variance)
+        return FixedPointTerms(2.0 * self.exponent, 2.0 * self.unit_rate / noise_variance)
 
 
 class GammaPrior(Prior):
@@ -148,7 +155,7 @@ class GammaPrior(Prior):
         self.noise: Any = noise
 
     @property
-    def keeps_all(self) -> bool:  # type: ignore[override]  # depends on the parameters
+    def keeps_all_atoms(self) -> bool:  # type: ignore[override]  # depends on the parameters
         """Whether no atom can be absent: always, but for the limit that is flat."""
         return not self.bind(1.0).is_removable
 
@@ -156,7 +163,7 @@ class GammaPrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
         """Return the prior of particular atoms, after checking that it has a maximum.
 

@@ -8,7 +8,14 @@ import numpy as np
 
 from relvec._checks import check_positive
 from relvec._typing import Vector
-from relvec.priors.base import FixedPoint, Groups, InverseGamma, Prior, RateHyperprior, Statistics
+from relvec.priors.base import (
+    FixedPointTerms,
+    GroupLabels,
+    InverseGamma,
+    Prior,
+    RateHyperprior,
+    Statistics,
+)
 from relvec.priors.flat import BoundFlat
 
 
@@ -19,7 +26,7 @@ class BoundLaplace(BoundFlat):
     ----------
     rate : float
         Of the density; zero is the flat prior.
-    learnt : RateHyperprior, optional
+    rate_hyperprior : RateHyperprior, optional
         Density of the rate, if that is to be learnt.
     noise : InverseGamma, optional
         Density of the noise variance.
@@ -28,31 +35,31 @@ class BoundLaplace(BoundFlat):
     def __init__(
         self,
         rate: float,
-        learnt: RateHyperprior | None = None,
+        rate_hyperprior: RateHyperprior | None = None,
         noise: InverseGamma | None = None,
     ) -> None:
         super().__init__(noise)
         self.rate = rate
-        self.learnt = learnt
+        self.rate_hyperprior = rate_hyperprior
         self.has_density = rate > 0.0
 
     def with_rate(self, rate: float) -> Self:
         """Return the prior at another rate."""
-        return type(self)(rate, self.learnt, self.noise)
+        return type(self)(rate, self.rate_hyperprior, self.noise)
 
     def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
         """Log density of each log precision, relative to that of an absent atom."""
         return -0.5 * self.rate * (1.0 / np.exp(log_lam))
 
-    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+    def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
         slope = 0.5 * self.rate / np.exp(log_lam)
         return slope, -slope
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
-        """Best precision and gain of one atom; see `BoundPrior.best`.
+        """Best precision and gain of one atom; see `BoundPrior.best_precision`.
 
         Notes
         -----
@@ -72,7 +79,7 @@ class BoundLaplace(BoundFlat):
         """
         (s, q, _, _), rate = known, self.rate
         if not rate:
-            return super().best(known, n_effective, noise_variance)
+            return super().best_precision(known, n_effective, noise_variance)
         with np.errstate(all="ignore"):
             if noise_variance is not None:
                 quality = q * q / noise_variance
@@ -95,9 +102,9 @@ class BoundLaplace(BoundFlat):
         """Rank absent atoms: above one they gain with the noise held."""
         return (known.q * known.q / noise_variance - self.rate) / known.s
 
-    def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
+    def fixed_point_terms(self, log_lam: Vector, noise_variance: float) -> FixedPointTerms:
         """Return the rate, which keeps the fixed point a root of a quadratic."""
-        return FixedPoint(inverse=self.rate)
+        return FixedPointTerms(inverse=self.rate)
 
 
 class LaplacePrior(Prior):
@@ -178,7 +185,7 @@ class LaplacePrior(Prior):
     >>> from relvec.priors import LaplacePrior
     >>> LaplacePrior(0.5).bind(n_samples=100).rate
     0.5
-    >>> LaplacePrior().bind(n_samples=100).learnt
+    >>> LaplacePrior().bind(n_samples=100).rate_hyperprior
     RateHyperprior(shape=1.0, inverse_scale=0.1)
     """
 
@@ -199,7 +206,7 @@ class LaplacePrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundLaplace:
         """Return the prior of particular atoms: at rate zero if the rate is to be learnt.
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import BoundPrior, GroupLabels, InverseGamma, Prior, Statistics
 
 
 class SeparablePrior(Prior):
@@ -74,7 +74,7 @@ class SeparablePrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
         """Return the prior of particular atoms."""
         return BoundSeparable(self)
@@ -99,24 +99,24 @@ class BoundSeparable(BoundPrior):
         """Log density of each log precision, relative to that of an absent atom."""
         return self.prior.log_density(log_lam)
 
-    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+    def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
         return self.prior.slope(log_lam), self.prior.curvature(log_lam)
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
         """Best precision of one atom, by a search."""
-        return best_by_search(self, known, n_effective, noise_variance)
+        return search_best_precision(self, known, n_effective, noise_variance)
 
 
-def best_by_search(
+def search_best_precision(
     prior: BoundPrior, known: Statistics, n_effective: float, noise_variance: float | None
 ) -> tuple[Vector, Vector]:
     """Best precision and gain of one atom under any density: a grid, then bisection of the slope.
 
-    See `BoundPrior.best`. The grid has three points per decade, which every density that is
-    smooth on that scale is resolved by; bisection is exact to rounding.
+    See `BoundPrior.best_precision`. The grid has three points per decade, which resolves every
+    density that is smooth on that scale; bisection is exact to rounding.
     """
     shape = np.broadcast_shapes(np.shape(known.s), np.shape(known.quadratic))
     s, q = np.broadcast_to(known.s, shape), np.broadcast_to(known.q, shape)
@@ -143,7 +143,7 @@ def best_by_search(
             else:
                 fit = q * q * lam / (noise_variance * x * x)
             value: Vector = 0.5 * (s / x - fit) + w * lam / (x * x)
-            return value + prior.slopes(theta, noise_variance)[0]
+            return value + prior.derivatives(theta, noise_variance)[0]
 
         best = np.full(shape, -np.inf)
         theta = np.full(shape, grid[-1])

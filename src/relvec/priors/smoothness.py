@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._checks import check_choice, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import BoundPrior, GroupLabels, InverseGamma, Prior, Statistics
 from relvec.priors.flat import BoundFlat
 
 CRITERIA = ("aic", "bic", "ric")
@@ -46,10 +46,10 @@ class BoundSmoothness(BoundFlat):
             return self
         return type(self)(self.penalty[atoms], self.noise)
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
-        """Best precision and gain of one atom; see `BoundPrior.best`.
+        """Best precision and gain of one atom; see `BoundPrior.best_precision`.
 
         Notes
         -----
@@ -59,7 +59,7 @@ class BoundSmoothness(BoundFlat):
         """
         s, q, w, _ = known
         if w is None:
-            return super().best(known, n_effective, noise_variance)
+            return super().best_precision(known, n_effective, noise_variance)
         with np.errstate(all="ignore"):
             if noise_variance is not None:
                 ratio = q * q / (noise_variance * s) - 2.0 * w / s
@@ -83,7 +83,7 @@ class BoundSmoothness(BoundFlat):
                 best_lam = np.where(better, lam, best_lam)
             return best_gain, best_lam
 
-    is_hopeless = BoundPrior.is_hopeless
+    has_no_gain = BoundPrior.has_no_gain
 
 
 class SmoothnessPrior(Prior):
@@ -145,7 +145,7 @@ class SmoothnessPrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
         """Return the prior of particular atoms.
 
@@ -188,7 +188,7 @@ def _penalty(c: Any, n: float) -> float:
     return {"aic": 1.0, "bic": 0.5 * log_n, "ric": log_n}[check_choice("c", c, CRITERIA)]
 
 
-def _labels(by: Any, groups: Groups | None, column_norm: Vector | None) -> IndexArray:
+def _labels(by: Any, groups: GroupLabels | None, column_norm: Vector | None) -> IndexArray:
     """Group of every atom."""
     if isinstance(by, str):
         check_choice("by", by, ("level", "part"))

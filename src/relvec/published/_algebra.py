@@ -14,7 +14,7 @@ from relvec._linalg import inverse_from_cholesky, log_det_cholesky, robust_chole
 from relvec._typing import Matrix, Vector
 from relvec.evidence import mackay_noise, mackay_update
 from relvec.kernels.gradients import squared_difference_sums
-from relvec.priors.base import FixedPoint
+from relvec.priors.base import FixedPointTerms
 
 
 def _distances(X: Matrix, Z: Matrix, weight: Vector) -> Matrix:
@@ -134,7 +134,7 @@ def updated_precision(gamma: Vector, mean: Vector) -> Vector:
     """MacKay's re-estimate of precisions; infinite where the mean is zero."""
     # rounding may leave a well-determinedness at or below zero, and the precision with it
     gamma = np.clip(gamma, 1e-16, 1.0)
-    updated = mackay_update(gamma, gamma, mean, 1.0, None, FixedPoint())
+    updated = mackay_update(gamma, gamma, mean, 1.0, None, FixedPointTerms())
     return np.where(mean**2 > 1e-300, updated, np.inf)
 
 

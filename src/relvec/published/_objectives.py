@@ -95,7 +95,7 @@ class FeatureObjective:
 
     def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
         """Gradient (eq. 4.5) and negative Hessian (eq. 4.7), or the part of it in use."""
-        score, bend = self.likelihood.quadratic(trial.output)
+        score, bend = self.likelihood.slope_and_curvature(trial.output)
         slopes = kernel_slopes(self.X, self.centres, trial.kernel, self.weight)
         gradient = slopes.T @ score + self.prior.gradient(trial.x)
         diagonal = self.prior.curvature(trial.x)
@@ -125,7 +125,7 @@ class WeightObjective:
 
     def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
         """Gradient and negative Hessian, which is positive definite."""
-        score, bend = self.likelihood.quadratic(trial.output)
+        score, bend = self.likelihood.slope_and_curvature(trial.output)
         curvature = (self.design.T * bend) @ self.design
         diagonal = self.prior.curvature(trial.x)
         curvature.flat[:: len(diagonal) + 1] += diagonal

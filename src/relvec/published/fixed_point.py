@@ -150,7 +150,7 @@ class _Sweeps(Run):
     def estimate(self, fit: Fit, noise: float) -> tuple[Vector, float]:
         """Precisions, eq. 44 or 43 of Tipping, and noise, eq. 46 or 50, with their priors."""
         problem, prior = self.problem, self.problem.prior.subset(fit.active)
-        density = prior.fixed_point(np.log(fit.lam), noise)
+        density = prior.fixed_point_terms(np.log(fit.lam), noise)
         lam, is_em = fit.lam, self.solver.update == "em"
         if not is_em:
             shrunk = fit.shrunk if prior.is_penalised else None
@@ -211,4 +211,4 @@ def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     w = fit.shrunk / variance**2 if problem.prior.is_penalised else None
     prior = problem.prior.subset(fit.active)
     known = Statistics(fit.gamma / variance, fit.mean / variance, w)
-    return prior.is_hopeless(known, problem.moments.n_effective, noise)
+    return prior.has_no_gain(known, problem.moments.n_effective, noise)

@@ -133,7 +133,7 @@ class _Sweeps(Walk):
         atoms = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
         most_latent = problem.largest_latent or likelihood.largest_latent
         spread = problem.bounds(atoms)[0] + 2.0 * np.log(most_latent)
-        reference = likelihood.weighted(likelihood.reference_curvature())
+        reference = likelihood.apply_weights(likelihood.reference_curvature())
         self.most = np.log(threshold) + np.log(float(reference.sum())) + spread
         if warm_start is None:
             usable = np.isfinite(atoms).all(axis=0)
@@ -153,7 +153,7 @@ class _Sweeps(Walk):
         else:
             first, second = np.ones(len(active)), self.square + self.variance
             inverse = self.penalised * self.precision
-        terms = problem.prior.fixed_point(state.log_precision, 1.0)
+        terms = problem.prior.fixed_point_terms(state.log_precision, 1.0)
         # the positive root of ``second x^2 - first x - inverse``
         first, inverse = first + terms.constant, inverse + terms.inverse
         second = np.maximum(second + terms.scale, 1e-300)

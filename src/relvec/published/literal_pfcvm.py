@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from relvec._checks import check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli, moderate
+from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli, marginalise_log_odds
 from relvec.published._algebra import variance_at
 from relvec.published._alternating import AlternatingEstimator, State
 from relvec.published._inputs import check_constants, read_inputs
@@ -26,7 +26,7 @@ __all__ = ["LiteralPFCVM"]
 class _Labels(BoundBernoulli):
     """Labels whose curvature may vanish where they are certain, as published."""
 
-    floor = 0.0
+    min_curvature = 0.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -242,7 +242,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         if moderation == "plug_in":
             second = expit(mean)
         elif moderation == "mackay":
-            second = expit(moderate(mean, variance_at(design, self._covariance)))
+            second = expit(marginalise_log_odds(mean, variance_at(design, self._covariance)))
         else:
             second = ndtr(mean / np.sqrt(8.0 / np.pi + variance_at(design, self._covariance)))
         return np.column_stack([1.0 - second, second])

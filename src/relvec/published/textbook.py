@@ -132,7 +132,7 @@ class SingleSteps(Run):
         problem, noise = self.problem, state.noise
         known = reference.statistics(problem, state.fit)
         n_effective, inside = problem.moments.n_effective, np.isfinite(alpha)
-        gain, lam = problem.prior.best(known, n_effective, noise)
+        gain, lam = problem.prior.best_precision(known, n_effective, noise)
         at_best = gain - problem.min_gain
         # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
         at_present = np.zeros(len(alpha))

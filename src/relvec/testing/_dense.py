@@ -14,7 +14,7 @@ from scipy.linalg import null_space
 
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import moments_of
+from relvec.moments import compute_moments
 from relvec.solvers import Problem, Solution
 
 LOG_LAM = np.linspace(-25.0, 25.0, 1001)
@@ -135,7 +135,7 @@ def _unit_columns(columns: Matrix) -> tuple[Matrix, BoolArray]:
 
 def pose(name: str, atoms: Matrix, target: Vector, **options: Any) -> DenseProblem:
     """Make a problem with an intercept; `min_gain` may be one number for all atoms."""
-    moments = moments_of(DenseDictionary(atoms), target[:, None], None, centre=True)[0]
+    moments = compute_moments(DenseDictionary(atoms), target[:, None], None, centre=True)[0]
     penalty = np.broadcast_to(options.pop("min_gain", 0.0), atoms.shape[1]).astype(np.float64)
     return DenseProblem(name, atoms, target, Problem(moments, penalty, **options))
 

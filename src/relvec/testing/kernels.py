@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._checks import as_objects
+from relvec._checks import as_object_array
 from relvec._typing import Matrix, Vector
-from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, scale_gradient
-from relvec.kernels.definition import answer_of, decays, unboxed
+from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, log_scale_gradient
+from relvec.kernels.definition import decays, get_kernel_property, squeeze_object_column
 from relvec.testing._claims import default_inputs, require, require_close
 
 
@@ -40,8 +40,8 @@ def check_kernel(kernel: KernelLike, X: Any = None) -> None:
     >>> check_kernel(LinearSpline())
     """
     X = default_inputs() if X is None else X
-    objects = as_objects(X)
-    X = X if objects is None else unboxed(objects)
+    objects = as_object_array(X)
+    X = X if objects is None else squeeze_object_column(objects)
     Z = X[:5]
     name = repr(kernel)
     try:
@@ -57,9 +57,9 @@ def check_kernel(kernel: KernelLike, X: Any = None) -> None:
         _check_kernel_values(kernel, X, whole, name)
         _check_kernel_parameters(kernel, X, name)
         _check_kernel_gradient(kernel, X, name)
-    if answer_of(kernel, "measure") is not None:
+    if get_kernel_property(kernel, "measure") is not None:
         _check_slope(kernel, X, name)
-    if answer_of(kernel, "profile") is not None:
+    if get_kernel_property(kernel, "profile") is not None:
         _check_profile(kernel, X, name)
 
 
@@ -97,14 +97,14 @@ def _check_kernel_parameters(kernel: Kernel, X: Matrix, name: str) -> None:
 
 
 def _check_slope(kernel: KernelLike, X: Matrix, name: str) -> None:
-    measure = answer_of(kernel, "measure")
+    measure = get_kernel_property(kernel, "measure")
     require(
         measure in ("squared", "absolute", "product", None),
         f'measure of {name} must be "squared", "absolute" or "product"; got {measure!r}',
     )
     scale, Z, step = np.linspace(0.5, 2.0, X.shape[1]), X[:5], 1e-5
     weights = np.cos(np.arange(len(X) * len(Z))).reshape(len(X), len(Z))
-    found = scale_gradient(kernel, scale, X, Z, weights)
+    found = log_scale_gradient(kernel, scale, X, Z, weights)
 
     def weighted_sum(log_scale: Vector) -> float:
         root = np.exp(0.5 * log_scale)
@@ -120,7 +120,7 @@ def _check_slope(kernel: KernelLike, X: Matrix, name: str) -> None:
 
 
 def _check_profile(kernel: KernelLike, X: Matrix, name: str) -> None:
-    profile = answer_of(kernel, "profile")()
+    profile = get_kernel_property(kernel, "profile")()
     if profile is not None:
         t = profile.compare(X * profile.factor, X[:5] * profile.factor)
         require_close(

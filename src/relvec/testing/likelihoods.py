@@ -115,7 +115,7 @@ def _check_derivatives(bound: BoundLikelihood, f: Matrix, name: str) -> None:
     require_close(bound.log_density(f), certain.log_density(bound.target), claim, 1e-8)
     slopes = _differences(bound.log_density, f)
     require_close(bound.slope(f), slopes, f"{name}: slope is not that of log_density", 1e-7)
-    if bound.is_observed:
+    if bound.has_observed_curvature:
         curvature = -_differences(bound.slope, f)
         claim = f"{name}: curvature is not minus the slope of slope"
         require_close(bound.curvature(f), curvature, claim, 1e-7)
@@ -124,7 +124,7 @@ def _check_derivatives(bound: BoundLikelihood, f: Matrix, name: str) -> None:
     require_close(bound.curvature_slope(f), bends, claim, 1e-7)
     if bound.recipe.is_conjugate:
         require(not bends.any(), f"{name} is not conjugate: its curvature is not constant")
-    slope, curvature = bound.quadratic(f)
+    slope, curvature = bound.slope_and_curvature(f)
     require_close(slope, bound.slope(f), f"{name}: quadratic has another slope")
     if f.ndim == 1:
         require_close(curvature, bound.curvature(f), f"{name}: quadratic has another curvature")
@@ -141,11 +141,11 @@ def _check_bounds(bound: BoundLikelihood, name: str) -> None:
         f = np.zeros(shape)
         f[..., -1 if f.ndim > 1 else slice(None)] = level
         curvature = bound.curvature(f)
-        values, floor = curvature, bound.floor * (1.0 - 1e-9)
+        values, floor = curvature, bound.min_curvature * (1.0 - 1e-9)
         if f.ndim > 1:  # one direction has none
             values, floor = np.linalg.eigvalsh(curvature).astype(np.float64), -1e-12
         claim = f"{name}: curvature at {level:.3g} is not between floor and ceiling"
-        inside = (values >= floor).all() and (values <= bound.ceiling + 1e-9).all()
+        inside = (values >= floor).all() and (values <= bound.max_curvature + 1e-9).all()
         require(bool(np.isfinite(curvature).all() and inside), claim)
     reference = bound.reference_curvature()
     require(
@@ -224,7 +224,7 @@ def _check_rows(likelihood: Likelihood, f: Matrix, target: Vector, name: str) ->
         (weighted.total_log_density(f), repeated.total_log_density(np.repeat(f, count, axis=0))),
         (weighted.null_latent(), repeated.null_latent()),
         (
-            weighted.weighted(weighted.slope(f)).sum(axis=0),
+            weighted.apply_weights(weighted.slope(f)).sum(axis=0),
             repeated.slope(np.repeat(f, count, axis=0)).sum(axis=0),
         ),
         (weighted.total_weight, repeated.total_weight),

@@ -64,7 +64,7 @@ def check_prior(prior: Prior) -> None:
             answers,
             f"{what} of {name} gives other numbers: keep everything in parameters of __init__",
         )
-    resolved = resolve_prior(prior, takes_density=True)
+    resolved = resolve_prior(prior, allow_density=True)
     require(resolved is prior, f"resolve_prior({name}) must return it unchanged")
     _check_nothing_ignored(prior, name)
     bound = prior.bind(100.0, np.ones(N_ATOMS))
@@ -171,7 +171,7 @@ def _check_density(bound: BoundPrior, name: str) -> None:
         )
         return
     slope, curvature = (
-        np.array([bound.slopes(np.full(N_ATOMS, at), noise)[order][0] for at in LOG_LAM])
+        np.array([bound.derivatives(np.full(N_ATOMS, at), noise)[order][0] for at in LOG_LAM])
         for order in (0, 1)
     )
     above, below = value(LOG_LAM + step), value(LOG_LAM - step)
@@ -192,7 +192,7 @@ def _check_density(bound: BoundPrior, name: str) -> None:
             "is absent; if it cannot, is_removable must be False",
         )
     require(
-        float(bound.slopes(np.full(N_ATOMS, -30.0), noise)[0][0]) > -0.5,
+        float(bound.derivatives(np.full(N_ATOMS, -30.0), noise)[0][0]) > -0.5,
         f"the log density of {name} grows as fast towards zero precision as the evidence falls: "
         "there is no maximum",
     )
@@ -221,7 +221,7 @@ def _check_best(bound: BoundPrior, noise: float | None, name: str) -> None:
     q = np.sqrt(s * quadratic * rng.uniform(0.0, 0.95, shape) ** 3)
     w = bound.penalty * s * rng.uniform(-0.3 if np.ndim(bound.penalty) else 0.1, 1.0, shape)
     known = Statistics(s, q, w if bound.is_penalised else None, quadratic)
-    gain, lam = bound.best(known, n, noise)
+    gain, lam = bound.best_precision(known, n, noise)
 
     def value(log_lam: Vector) -> Vector:
         x = np.exp(log_lam) + s
@@ -251,10 +251,10 @@ def _check_best(bound: BoundPrior, noise: float | None, name: str) -> None:
         bool((gain[enters] >= best[enters] - 1e-7 * (1.0 + np.abs(best[enters]))).all()),
         f"{name}.best is not the best precision, the noise {how}",
     )
-    hopeless = bound.is_hopeless(known, n, noise) & enters
+    hopeless = bound.has_no_gain(known, n, noise) & enters
     require(
         not bound.is_removable or not hopeless.any(),
-        f"{name}.is_hopeless tells an atom is better left out that `best` lets in",
+        f"{name}.has_no_gain tells an atom is better left out that `best` lets in",
     )
 
 
