@@ -245,7 +245,7 @@ def test_inputs_of_another_kind_in_predict():
     texts = RVMRegressor(same_beginning).fit(WORDS, Y)
     with pytest.raises(TypeError, match="of the kind that the model was fitted to"):
         texts.predict([[1.0]])
-    with pytest.raises(TypeError, match="StringSpectrum compares texts; got 1.0"):
+    with pytest.raises(TypeError, match="StringSpectrum takes strings; got 1.0"):
         RVMRegressor(StringSpectrum(2)).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="2 features"):
         RVMRegressor(StringSpectrum(2)).fit(WORDS, Y).predict([["a", "b"]])

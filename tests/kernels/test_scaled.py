@@ -135,11 +135,11 @@ def test_sums_and_products_with_other_kernels():
 def test_repr():
     assert repr(ScaledInputs(RBF(1.0), [4.0, 0.0])) == "ScaledInputs(RBF(length_scale=1), [4, 0])"
     many = repr(ScaledInputs(RBF(1.0), [0.0] * 3 + [1.0] * 5))
-    assert many == "ScaledInputs(RBF(length_scale=1), 5 of 8 inputs)"
+    assert many == "ScaledInputs(RBF(length_scale=1), 5 of 8 features)"
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="a kernel of 2 scaled inputs was given 3"):
+    with pytest.raises(ValueError, match="X has 3 features, but the kernel has scales for 2"):
         ScaledInputs(RBF(), [1.0, 2.0])(X)
     for bad in ([1.0, -1.0, 2.0], [1.0, np.nan, 2.0], [np.inf, 1.0, 1.0], 3.0, [[1.0, 1.0, 1.0]]):
         with pytest.raises(ValueError, match="one finite number for each input, none of them neg"):

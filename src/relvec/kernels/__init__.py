@@ -1,4 +1,4 @@
-"""Kernels that scikit-learn lacks, and the fast evaluation of any kernel."""
+"""Kernels that scikit-learn does not have, and fast evaluation of any kernel."""
 
 from relvec.kernels.definition import KernelLike, KernelProfile
 from relvec.kernels.evaluate import (
