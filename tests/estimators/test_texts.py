@@ -177,7 +177,7 @@ def test_centres():
     assert some.fit(WORDS, Y).n_atoms_ == 10
     given = RVMRegressor(StringSpectrum(2), centers=["ab", "bc", "ab"]).fit(WORDS, Y)
     assert given.n_atoms_ == 2
-    with pytest.raises(ValueError, match=r'kmeans.*numbers.*center_method="random"'):
+    with pytest.raises(ValueError, match=r'kmeans.*numeric.*center_method="random"'):
         RVMRegressor(StringSpectrum(2), centers=10).fit(WORDS, Y)
 
 
@@ -255,7 +255,7 @@ def test_one_text_is_not_a_list_of_letters():
     model = RVMRegressor(StringSpectrum(2)).fit(WORDS, Y)
     with pytest.raises(ValueError, match="must be a list of texts; got one text, 'banana'"):
         model.predict("banana")
-    with pytest.raises(TypeError, match="takes lists of texts; got one text"):
+    with pytest.raises(TypeError, match="takes lists of strings; got one string"):
         StringSpectrum(2)("banana")
     table = pd.DataFrame({"text": ["banana", "cherry"]})
     np.testing.assert_array_equal(StringSpectrum(2)(table), StringSpectrum(2)(["banana", "cherry"]))

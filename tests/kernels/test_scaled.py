@@ -142,7 +142,7 @@ def test_errors():
     with pytest.raises(ValueError, match="X has 3 features, but the kernel has scales for 2"):
         ScaledInputs(RBF(), [1.0, 2.0])(X)
     for bad in ([1.0, -1.0, 2.0], [1.0, np.nan, 2.0], [np.inf, 1.0, 1.0], 3.0, [[1.0, 1.0, 1.0]]):
-        with pytest.raises(ValueError, match="one finite number for each input, none of them neg"):
+        with pytest.raises(ValueError, match="one finite, non-negative number per feature"):
             ScaledInputs(RBF(), bad)(X)
     with pytest.raises(ValueError, match="Gradient can only be evaluated when Y is None"):
         ScaledInputs(RBF(), [1.0, 1.0, 1.0])(X, Z, eval_gradient=True)

@@ -1,4 +1,4 @@
-"""How targets arise from the function."""
+"""Likelihoods: how targets depend on the latent function."""
 
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, check_rows
 from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
