@@ -130,9 +130,9 @@ def test_columns_of_data_frames_are_named(library):
 
 
 def test_text_in_arrays():
-    with pytest.raises(ValueError, match=r"row 0 holds the text 'a'.*StringSpectrum.*OneHotEnc"):
+    with pytest.raises(ValueError, match=r"row 0 holds the string 'a'.*StringSpectrum.*OneHotEnc"):
         check_finite_input(np.array([["a", "b"]]), "X")
-    with pytest.raises(ValueError, match="row 1 holds the text 'b'"):
+    with pytest.raises(ValueError, match="row 1 holds the string 'b'"):
         check_finite_input(["1.0", "b"], "X")
     check_finite_input([["a"]], "y")
     check_finite_input(np.array([{"a": 1}], dtype=object), "X")

@@ -221,7 +221,7 @@ def test_numbers_still_reach_functions_as_numbers():
 @pytest.mark.parametrize(
     ("model", "complaint"),
     [
-        (RVMRegressor(), r"X must hold numbers.* row 0 holds the text '\w+'.*StringSpectrum"),
+        (RVMRegressor(), r"X must hold numbers.* row 0 holds the string '\w+'.*StringSpectrum"),
         (RVMClassifier(), "X must hold numbers.*TfidfVectorizer"),
         (RVMRegressor(StringSpectrum(2) + RBF()), "X must hold numbers"),
         (
@@ -253,7 +253,7 @@ def test_inputs_of_another_kind_in_predict():
 
 def test_one_text_is_not_a_list_of_letters():
     model = RVMRegressor(StringSpectrum(2)).fit(WORDS, Y)
-    with pytest.raises(ValueError, match="must be a list of texts; got one text, 'banana'"):
+    with pytest.raises(ValueError, match="must be a list of strings; got one string, 'banana'"):
         model.predict("banana")
     with pytest.raises(TypeError, match="takes lists of strings; got one string"):
         StringSpectrum(2)("banana")

@@ -1,4 +1,4 @@
-"""What evidence solvers see of the data."""
+"""Moments: the statistics of dictionary and target from which the evidence is computed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,31 @@ def compute_moments(
     low_memory: bool | None = None,
     storage: Storage = DEFAULT_STORAGE,
 ) -> list[Moments]:
-    """Choose how the moments are computed; one entry per column of `targets`.
+    """Return the moments of a dictionary with each column of `targets`.
 
-    Prepared atoms are stored when they fit. When they do not, or `low_memory` is True,
-    either the data are read once and only the Gram matrix kept (many samples, few atoms), or
-    atoms are evaluated again whenever Gram rows are asked for.
+    Prepared atoms are stored if they fit into memory. If not, or if `low_memory` is True, there are
+    two ways. With many samples and few atoms the data are read once and only the Gram matrix is
+    kept. Otherwise atoms are evaluated again whenever Gram rows are requested.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The raw atoms.
+    targets : ndarray of shape (n_samples, n_targets)
+        The raw targets.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Frequency weights.
+    centre : bool
+        Whether the model has an intercept.
+    low_memory : bool, optional
+        Whether to avoid storing the atoms; None decides by their size.
+    storage : Storage, optional
+        Limits of what is stored.
+
+    Returns
+    -------
+    moments : list of Moments
+        One entry per target; they share the Gram matrix.
 
     Examples
     --------

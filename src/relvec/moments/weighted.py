@@ -1,4 +1,4 @@
-"""Moments under weights that change from step to step: nothing is stored between steps."""
+"""Moments for sample weights that change at every step, as in the Laplace approximation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ __all__ = ["WeightedMoments"]
 
 
 class WeightedMoments(Moments):
-    """Moments of raw atoms, of which only a few Gram rows will ever be asked for.
+    """Moments of a working response, of which only a few Gram rows will be needed.
 
-    One product with all atoms gives their means, norms and correlations together with the Gram
-    rows of the atoms known to be needed; further rows cost a product each time.
+    One matrix product with all atoms gives their means and correlations together with the Gram
+    rows of the active atoms; further rows cost one product per request. Nothing is stored between
+    steps.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ class WeightedMoments(Moments):
     target : ndarray of shape (n_samples,)
         Working response.
     weight : ndarray of shape (n_samples,)
-        Weights of the samples.
+        Weights of the samples: the curvature of the log likelihood.
     centre : bool
         Whether the model has an intercept.
     active : ndarray of shape (k,)
@@ -82,11 +83,11 @@ class WeightedMoments(Moments):
             self._rows = np.concatenate([self._rows, rows])
 
     def gram_rows(self, index: IndexArray) -> Matrix:
-        """Return Gram rows, fetching those not seen before."""
+        """Return Gram rows, computing those that are missing."""
         self.fetch(index)
         order = np.argsort(self.active, kind="stable")
         return self._rows[order[np.searchsorted(self.active, index, sorter=order)]]
 
     def gram(self, index: IndexArray) -> Matrix:
-        """Return a small Gram block."""
+        """Return a block of the Gram matrix."""
         return self.gram_rows(index)[:, index]

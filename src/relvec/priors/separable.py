@@ -22,8 +22,8 @@ class SeparablePrior(Prior):
     The density is that of the prior standard deviation ``lam^(-1/2)`` of the weight, relative to a
     standard deviation of zero, at which the atom is absent. (A density of ``log lam`` would have a
     further factor ``lam^(-1/2)``, and zero density for absent atoms.) The log density must
-    therefore tend to zero as ``log_lam`` tends to infinity. As ``log_lam`` tends to minus infinity it must
-    grow more slowly than ``-log_lam / 2``, otherwise the objective has no maximum.
+    therefore tend to zero as ``log_lam`` tends to infinity. As ``log_lam`` tends to minus infinity
+    it must grow more slowly than ``-log_lam / 2``, otherwise the objective has no maximum.
 
     Parameters
     ----------
