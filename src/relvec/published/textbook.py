@@ -90,7 +90,7 @@ class SingleSteps(Run):
             )
 
     def start(self, warm_start: WarmStart | None) -> State:
-        """Return the warm start, or the empty model with a tenth of the target variance as noise."""
+        """Return the warm start, or the empty model with a tenth of the target variance."""
         if warm_start is not None:
             return self.settle(warm_start.active, np.exp(warm_start.log_lam))
         problem, moments = self.problem, self.problem.moments
