@@ -68,7 +68,7 @@ class WrongObjective(Spoils):
         return replace(solution, objective=solution.objective + 1e-4)
 
 
-class IgnoresPrice(Wrapped):
+class IgnoresEntryPenalty(Wrapped):
     def solve(self, problem, **options):
         return super().solve(replace(problem, min_gain=0.0 * problem.min_gain), **options)
 
@@ -181,7 +181,7 @@ class NotANumberForConstantTarget(Spoils):
         return solution if problem.moments.target_ss > 0 else replace(solution, objective=np.nan)
 
 
-class ByChance(Wrapped):
+class NotReproducible(Wrapped):
     """Every second run ends early."""
 
     is_careful = True
@@ -191,7 +191,7 @@ class ByChance(Wrapped):
         return TextbookSolver(tol=1e-6 if self.is_careful else 1e-2).solve(problem, **options)
 
 
-class ChangesTheProblem(Spoils):
+class ModifiesTheProblem(Spoils):
     def spoil(self, problem, solution):
         problem.moments.correlation[~problem.moments.usable] += 1e-12
         return solution
@@ -204,7 +204,7 @@ class IgnoresStart(Wrapped):
         return super().solve(problem, monitor=monitor)
 
 
-class ChangesTheStart(Wrapped):
+class ModifiesTheWarmStart(Wrapped):
     def solve(self, problem, *, warm_start=None, monitor=None):
         solution = super().solve(problem, warm_start=warm_start, monitor=monitor)
         if warm_start is not None:
@@ -228,7 +228,7 @@ class StoppedIsConverged(Spoils):
         return replace(solution, converged=True)
 
 
-class TellsNonsense(Wrapped):
+class ReportsNaN(Wrapped):
     def solve(self, problem, *, warm_start=None, monitor=None):
         if monitor is not None:
             monitor(Progress("start", 0, -np.inf, 0))
@@ -249,7 +249,10 @@ class MayFall(Spoils):
     ("kind", "complaint"),
     [
         (WrongObjective, "WrongObjective reports the objective .*the dense formula gives"),
-        (IgnoresPrice, "on columns with a min_gain, IgnoresPrice reports the objective"),
+        (
+            IgnoresEntryPenalty,
+            "on columns with a min_gain, IgnoresEntryPenalty reports the objective",
+        ),
         (IgnoresSmoothness, "smoothness penalty, IgnoresSmoothness reports the objective"),
         (IgnoresDensity, "half-Cauchy prior, IgnoresDensity reports the objective"),
         (IgnoresNoisePriorWithPenalty, "a penalty and a Gamma prior on the noise, Ignores"),
@@ -271,14 +274,14 @@ class MayFall(Spoils):
         (TraceAboveTheEnd, "ends its trace at"),
         (AtomForConstantTarget, "returns 1 atoms for a constant target"),
         (NotANumberForConstantTarget, "objective of nan"),
-        (ByChance, "a different solution when run again"),
-        (ChangesTheProblem, "modifies the problem"),
+        (NotReproducible, "a different solution when run again"),
+        (ModifiesTheProblem, "modifies the problem"),
         (IgnoresStart, "started from its own solution, IgnoresStart"),
-        (ChangesTheStart, "modifies the warm start"),
+        (ModifiesTheWarmStart, "modifies the warm start"),
         (Silent, "never calls its monitor"),
         (NeverStops, r"NeverStops continued for \d+ more"),
         (StoppedIsConverged, "reports convergence of an unfinished run"),
-        (TellsNonsense, "a Progress whose objective is finite"),
+        (ReportsNaN, "a Progress whose objective is finite"),
     ],
     ids=lambda value: getattr(value, "__name__", "says"),
 )

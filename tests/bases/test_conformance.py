@@ -79,13 +79,13 @@ class MisplacedRows(KernelBasis):
         return bound._replace(source_row=bound.source_row * 0)
 
 
-class ChangesItself(KernelBasis):
+class ModifiesItself(KernelBasis):
     def bind(self, X, *, sample_weight=None, random_state=None):
         self.gamma = 1.0
         return super().bind(X, sample_weight=sample_weight, random_state=random_state)
 
 
-class ChangesItsInput(LinearBasis):
+class ModifiesItsInput(LinearBasis):
     def bind(self, X, *, sample_weight=None, random_state=None):
         X *= 2
         return super().bind(X)
@@ -182,8 +182,8 @@ def mean_free(X):
         (WidthFromAllRows(), "rows of zero weight change the atoms of WidthFromAllRows"),
         (CentersOnAllRows(), "rows of zero weight change the number of atoms"),
         (MisplacedRows(), "centres an atom on a row of zero weight"),
-        (ChangesItself(), "bind modifies the parameters"),
-        (ChangesItsInput(), "bind modifies its input"),
+        (ModifiesItself(), "bind modifies the parameters"),
+        (ModifiesItsInput(), "bind modifies its input"),
         (OneAtomTooFew(), "3 columns, but bound.atoms has 2 atoms"),
         (OtherAtoms(), "differs from the columns of the dictionary"),
         (MaskOfIntegers(), "is_localised of MaskOfIntegers"),
