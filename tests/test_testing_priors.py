@@ -145,14 +145,14 @@ class WrongBest(Broken):
         return BoundWrong()
 
 
-class IntegerPenalty(BoundFlat):
+class BoundIntegerPenalty(BoundFlat):
     penalty = 1
     is_penalised = True
 
 
 class IntegerPenalty(Broken):
     def bind(self, *given: Any) -> Any:
-        return IntegerPenalty()
+        return BoundIntegerPenalty()
 
 
 class PenaltyAlone(Broken):

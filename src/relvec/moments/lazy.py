@@ -163,7 +163,7 @@ class LazyMoments(Moments):
         return compute_column_scales(mean, centred_ss, self.total_weight)
 
     def _prepare(self) -> ColumnScales:
-        """Evaluate all atoms once; return their scales, and store them prepared if `stored` is set."""
+        """Evaluate all atoms once; return their scales, and fill `stored` if it is used."""
         n_atoms = self.dictionary.shape[1]
         mean = np.zeros(n_atoms)
         centred_ss = np.empty(n_atoms)
