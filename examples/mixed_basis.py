@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.metrics import root_mean_squared_error
 
 from relvec import SparseBayesRegressor
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
 
 NOISE = 0.1
@@ -68,7 +68,7 @@ def main(path: Path | None = None) -> None:
 
 def draw(path: Path, models: dict[str, SparseBayesRegressor]) -> None:
     """Plot the function of x0 at three values of x1; the truth is dashed."""
-    pyplot = optional("matplotlib.pyplot")
+    pyplot = import_optional("matplotlib.pyplot")
     line = np.linspace(-10, 10, 300)
     figure, panels = pyplot.subplots(
         1, 3, figsize=(9.5, 3.2), sharex=True, sharey=True, layout="constrained"

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from relvec import SparseBayesRegressor
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.bases import KernelBasis, WaveletBasis
 from relvec.datasets import make_parts
 from relvec.kernels import ThinPlateSpline
@@ -76,7 +76,7 @@ def draw(
     model: SparseBayesRegressor,
     sources: tuple[np.ndarray, np.ndarray],
 ) -> None:
-    pyplot = optional("matplotlib.pyplot")
+    pyplot = import_optional("matplotlib.pyplot")
     X = x[:, np.newaxis]
     found, std = model.predict_components(X, return_std=True, centred=True)
     figure, axes = pyplot.subplots(3, 1, figsize=(9, 8), sharex=True, layout="constrained")

@@ -27,7 +27,7 @@ from relvec._linalg import inverse_diagonal_from_cholesky, shifted_cholesky, sol
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block, kernel_dictionary
-from relvec.kernels.definition import unboxed
+from relvec.kernels.definition import squeeze_object_column
 from relvec.posterior import Posterior
 
 
@@ -57,7 +57,7 @@ _TUNING = PivotTuning()
 def kernel_diagonal(kernel: KernelLike, X: Matrix, *, block_rows: int = 64) -> Vector:
     """``k(x, x)`` of every row; functions of two arrays are asked in small blocks."""
     if isinstance(kernel, Kernel):
-        return np.asarray(kernel.diag(unboxed(X)), dtype=np.float64)
+        return np.asarray(kernel.diag(squeeze_object_column(X)), dtype=np.float64)
     parts = [X[start : start + block_rows] for start in range(0, len(X), block_rows)]
     return np.concatenate([kernel_block(kernel, part, part).diagonal() for part in parts])
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from relvec._linalg import EPS, log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.priors.base import FixedPoint, Statistics
+from relvec.priors.base import FixedPointTerms, Statistics
 
 NOISE_FLOOR = 1e-10
 """The estimated noise never explains less than this share of the target's variance: in the search a
@@ -173,7 +173,7 @@ def mackay_update(
     mean: Vector,
     noise_variance: float,
     shrunk: Vector | None,
-    density: FixedPoint,
+    density: FixedPointTerms,
 ) -> Vector:
     """MacKay's fixed point for the precisions of the active atoms, the prior included.
 

@@ -55,7 +55,7 @@ def put(array, value):
         (X, put(Y, 1j), "Complex data not supported"),
         (put(X, 1j), Y, "Complex data not supported"),
         (X, np.full(30, "red"), "y must hold numbers; .*red.* RVMClassifier"),
-        (np.full((30, 2), "red"), Y, "row 0 holds the text .red.*StringSpectrum"),
+        (np.full((30, 2), "red"), Y, "row 0 holds the string .red.*StringSpectrum"),
         (X, np.array(["red"] * 30, dtype=object), "y must hold numbers; .*red.* RVMClassifier"),
     ],
 )
@@ -137,12 +137,12 @@ def test_columns_of_words():
         ({"min_gain": -1}, 'min_gain must be a non-negative number or "auto"; got -1.'),
         ({"min_gain": "aut"}, "min_gain must be a non-negative number or \"auto\"; got 'aut'."),
         ({"min_gain": np.nan}, "min_gain must be a non-negative number .*; got nan."),
-        ({"kernel": RBF([1.0, 2.0])}, "has 2 length scales, but the inputs have 3 features"),
+        ({"kernel": RBF([1.0, 2.0])}, "has 2 length-scales, but the inputs have 3 features"),
         ({"kernel": RBF() + WhiteKernel()}, "noise belongs to the likelihood.*noise_variance"),
         ({"kernel": ConstantKernel() * (RBF() + WhiteKernel()) ** 2}, "contains a WhiteKernel"),
         ({"prior": "gamma", "solver": "sequential"}, 'Gamma prior.*Use solver="mackay"'),
         ({"prior": GammaPrior(), "solver": "textbook"}, 'Gamma prior.*Use solver="mackay"'),
-        ({"prior": GammaPrior(1.0, 0.0)}, "has no maximum.*Give a positive rate"),
+        ({"prior": GammaPrior(1.0, 0.0)}, "has no maximum.*Use a positive rate"),
         ({"solver": SequentialSolver(max_iter=0)}, "max_iter must be an integer of at least 1"),
         ({"solver": SequentialSolver("quick")}, "effort must be one of 'fast', .*; got 'quick'."),
         ({"solver": SequentialSolver(tol=0.0)}, "tol must be a positive number; got 0.0."),
@@ -214,7 +214,7 @@ def test_labels_of_other_atoms(by):
     [("rbf", np.log), (np.log, RBF()), (RBF, np.log), (RBF(), "log"), (RBF(), RBF())],
 )
 def test_parts_of_a_warped_kernel(kernel, function):
-    with pytest.raises(TypeError, match="a kernel object and then a function"):
+    with pytest.raises(TypeError, match="a kernel object and a function"):
         Warped(kernel, function)
 
 
@@ -348,7 +348,7 @@ def test_other_number_of_features(fitted, inputs):
         (put(X, np.inf), r"X must be finite; the value at row \d+, column \d+ is inf"),
         (X[0], "Expected 2D array, got 1D array"),
         (X[:0], r"Found array with 0 sample\(s\)"),
-        ([["a", "b", "c"]], "holds the text .a.*StringSpectrum"),
+        ([["a", "b", "c"]], "holds the string .a.*StringSpectrum"),
     ],
 )
 def test_new_inputs(fitted, inputs, message):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import fft, irfftn, rfft, rfftn
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import Vector
 from relvec.denoising.frame import Array, Band, Bands, Frame
 from relvec.denoising.phases import Phases
@@ -62,7 +62,7 @@ class WaveletFrame(Frame):
         self.depth = max(levels, default=0)
         self.levels = levels
         self.n_doublings = self.depth if n_doublings is None else min(n_doublings, self.depth)
-        self._pywt = optional("pywt")
+        self._pywt = import_optional("pywt")
         self._filter = self._pywt.Wavelet(wavelet)
 
     @property
@@ -243,7 +243,7 @@ class SquaredAtom(NamedTuple):
 def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAtom:
     """Compute the squared atom of coefficient 0 at a level, on a periodic grid."""
     # a grid of twice the support is enough, if the signal is longer
-    support = (2**level - 1) * (optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
+    support = (2**level - 1) * (import_optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
     grid = 1 << (2 * support).bit_length()
     compute = _compute_squared_atom if min(grid, size) > CACHED else _compute_squared_atom_cached
     return compute(wavelet, min(grid, size), level, letter, grid >= size)
@@ -252,7 +252,7 @@ def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAt
 def _compute_squared_atom(
     wavelet: str, size: int, level: int, letter: str, is_whole: bool
 ) -> SquaredAtom:
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     atom = np.zeros(size >> level)
     atom[0] = 1.0
     if level and letter == "d":

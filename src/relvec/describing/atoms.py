@@ -149,7 +149,7 @@ class AtomEvidence:
         prior: BoundPrior = BoundLaplace(self.rate)
         if self.penalty:
             prior = BoundSmoothness(self.penalty)
-        (gain,), (best,) = prior.best(Statistics(s, q, w), 1.0, 1.0)
+        (gain,), (best,) = prior.best_precision(Statistics(s, q, w), 1.0, 1.0)
         return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
 
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relvec._checks import check_integer, nearest
-from relvec._compat import optional
+from relvec._checks import check_integer, find_closest_name
+from relvec._compat import import_optional
 from relvec._typing import IndexArray, Vector
 
 __all__ = ["FilterBank", "Subband", "filter_bank", "orthogonal_wavelet"]
@@ -55,13 +55,13 @@ def orthogonal_wavelet(name: Any) -> Any:
     ValueError
         If the name is unknown or its transform is not orthonormal.
     """
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     known = [
         known for known in pywt.wavelist(kind="discrete") if known.rstrip("0123456789") in FAMILIES
     ]
     if isinstance(name, str) and name.lower() in known:
         return pywt.Wavelet(name.lower())
-    hint = nearest(name, known) if isinstance(name, str) else None
+    hint = find_closest_name(name, known) if isinstance(name, str) else None
     raise ValueError(
         f'wavelet must be orthogonal: "haar", "db1" to "db38", "sym2" to "sym20" or "coif1" to '
         f'"coif17"; got {name!r}.'
@@ -99,7 +99,7 @@ class FilterBank:
     def __init__(self, grid_shape: tuple[int, ...], wavelet: str, level: int | None) -> None:
         self.grid_shape = grid_shape
         self.wavelet = orthogonal_wavelet(wavelet)
-        self._dwt, self._idwt = optional("pywt").dwt, optional("pywt").idwt
+        self._dwt, self._idwt = import_optional("pywt").dwt, import_optional("pywt").idwt
         # Shape of the grid before each level, finest first; the last entry is the coarsest grid.
         self._lengths = _plan(grid_shape, level)
         self.level = len(self._lengths) - 1

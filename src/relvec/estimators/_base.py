@@ -49,10 +49,10 @@ class BaseSparseBayesRegressor(
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
         """Turn options into objects, once for a fit; say which are wrong."""
         options: Any = self
-        shared = resolve_shared(options, monitor, takes_density=True)
+        shared = resolve_shared(options, monitor, allow_density=True)
         prior, noise = shared["prior"], options.noise_variance
         default = {each.name: each.default for each in fields(options)}
-        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all)
+        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all_atoms)
         return RegressionPlan(
             **shared,
             solver=with_learnt_rate(resolve(effort=options.effort), prior),
@@ -199,7 +199,7 @@ def _are_chance(data: Data, n_copies: float) -> bool:
 def _is_refused(problem: Problem, output: FittedOutput) -> bool:
     """Whether the rate of a Laplace prior was to be learnt, and the flat prior is better."""
     is_flat = output.solution.laplace_rate == 0.0 and len(output.active) > 0
-    return is_flat and problem.prior.learnt is not None
+    return is_flat and problem.prior.rate_hyperprior is not None
 
 
 def _weakness(output: FittedOutput, plan: RegressionPlan, *, is_watched: bool) -> str | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray
 from relvec.bases import KernelBasis
 from relvec.error_bars import Covers
@@ -74,7 +74,7 @@ def compared_first(plan: RegressionPlan, scaled: ScaledBasis, data: Data) -> Com
     distinct = plan.grouped(data)
     if not _is_telling(plan, distinct):
         return None
-    with fitting_threads(0.0):
+    with limit_blas_threads(0.0):
         processes = [
             fit_prior_process(kernel, data.X, target, data.weight, scaled.learnt)
             for target in data.targets.T
@@ -229,7 +229,7 @@ def _predict_folds(
     for train, test, covers in folds:
         fit = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
         fit = replace(fit, scaled=scaled)
-        with fitting_threads(0.0):
+        with limit_blas_threads(0.0):
             outputs = [
                 widened(fit, train, number, *(each or ("plain", None)), covers)
                 for number, each in enumerate(known)

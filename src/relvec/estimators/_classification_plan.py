@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray, Vector
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.bases.base import Basis, BoundBasis
@@ -110,7 +110,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
         """Fit one model for two classes or for all, or one for each class against the rest."""
         bound = self.bound(basis, data)
         n_classes = max(2, data.targets.shape[1])
-        with fitting_threads(float(math.prod(bound.dictionary.shape))):
+        with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             dictionary = self._stored(bound.dictionary, data.X)
             is_given = self.fit_intercept is None and is_local(bound, dictionary, data.weight)
             has_intercept = self.fit_intercept is not False and not is_given
@@ -162,7 +162,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
             likelihood = recipe.bind(target, weight, offset if len(given) > 1 else offset[:, 0])
         # precisions are those of the atoms as they are: a Gamma prior needs no norms, and what is
         # given for each atom of others must fit the number of them
-        norms = None if self.prior.keeps_all else np.ones(dictionary.shape[1])
+        norms = None if self.prior.keeps_all_atoms else np.ones(dictionary.shape[1])
         prior = self.prior.bind(likelihood.total_weight, norms, bound.groups)
         rows = bound.source_row
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
@@ -292,6 +292,6 @@ class ClassificationPlan(Plan[ClassificationFit]):
         curvatures = []
         for model in fit.class_model.models:
             rows = model.likelihood.bind(np.zeros(len(data.groups)), data.weight)
-            curvatures.append(rows.weighted(rows.curvature(model.mean(data.X))))
+            curvatures.append(rows.apply_weights(rows.curvature(model.mean(data.X))))
         std, _ = measure_scales(scaled.learnt, data.X, fit.class_model.models, curvatures)
         return replace(fit, relevance_std=std)

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from relvec._checks import as_objects, check_finite_input
+from relvec._checks import as_object_array, check_finite_input
 from relvec._typing import ArrayLike, Vector
 
 __all__ = ["check_range", "read_weight", "validate_inputs", "warn_of_weights"]
@@ -47,7 +47,7 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
         _check_numbers(targets[0])
     is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
     if not is_numeric and estimator._resolve_basis().accepts_objects:
-        objects = as_objects(X)
+        objects = as_object_array(X)
         if objects is not None:
             given = X if hasattr(X, "columns") else objects  # with the names of its columns
             return validate_data(

@@ -133,7 +133,7 @@ def finish_latent_model(
         weights, hessian = nearest_gaussian(mode, likelihood)
         nearest = replace(posterior, weights=weights, factor=hessian.factor, scale=hessian.scale)
     else:  # that of the regression that the model is at its mode
-        curvature, response = likelihood.responses(mode.latent)[0]
+        curvature, response = likelihood.working_responses(mode.latent)[0]
         statistics = SufficientStatistics(len(active))
         statistics.update(bound.dictionary.columns(active), response, curvature)
         moments = statistics.moments(centre=problem.has_intercept)
@@ -149,7 +149,7 @@ def finish_latent_model(
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     novelty = None
     if kernel is not None and len(active):
-        latent = (mode.latent - likelihood.given).reshape(-1, problem.n_blocks)
+        latent = (mode.latent - likelihood.offset_or_zero).reshape(-1, problem.n_blocks)
         novelty = fit_label_novelty(kernel, X, likelihood.weight, latent)
     return FittedLatentModel(
         likelihood=likelihood.recipe,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import Matrix
 from relvec.bases import KernelBasis
 from relvec.error_bars import fit_label_novelty
@@ -73,7 +73,7 @@ def _directions(learnt: LearntLengthScales, data: Data) -> Matrix:
     root = np.sqrt(learnt.scale)
     rows = data.X if data.weight is None else data.X[data.weight > 0.0]
     scaled = (rows - rows.mean(axis=0)) * root
-    with fitting_threads(float(scaled.size) * min(scaled.shape)):
+    with limit_blas_threads(float(scaled.size) * min(scaled.shape)):
         _, size, directions = np.linalg.svd(scaled, full_matrices=False)
     kept = size > 1e-8 * size.max(initial=0.0)
     return np.divide(directions[kept], root, out=np.zeros_like(directions[kept]), where=root > 0.0)

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from relvec._checks import check_dense
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
@@ -35,7 +35,7 @@ from relvec.learning import LengthScaleLearner
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scales
 from relvec.learning.prior_process import PriorProcess
-from relvec.moments import Moments, SufficientStatistics, moments_of
+from relvec.moments import Moments, SufficientStatistics, compute_moments
 from relvec.priors import FlatPrior, Prior, resolve_prior
 from relvec.solvers import (
     Monitor,
@@ -158,7 +158,7 @@ class Plan(ABC, Generic[AnyFit]):
             )
         place, kernel = find_kernel(self.basis, self.learner.kind)
         columns = other_columns(self.basis, place, X, weight)
-        with fitting_threads(0.0):
+        with limit_blas_threads(0.0):
             proposals = self.learner.learn(
                 kernel, X, targets, weight, columns, are_labels=self.are_labels
             )
@@ -277,7 +277,7 @@ class RegressionPlan(Plan[RegressionFit]):
         """Fit every target on the shared dictionary."""
         bound = self.bound(basis, data)
         outputs, problems = [], []
-        with fitting_threads(float(math.prod(bound.dictionary.shape))):
+        with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.moments(bound, data)
             previous = self.previous if len(self.previous) == len(all_moments) else ()
             for number, moments in enumerate(all_moments):
@@ -314,7 +314,7 @@ class RegressionPlan(Plan[RegressionFit]):
     ) -> RegressionFit:
         """Widen the error bars away from the data, by `processes` if they are known."""
         each = itertools.zip_longest(range(len(fit.outputs)), processes)
-        with fitting_threads(0.0):  # few rows and inputs stand for all
+        with limit_blas_threads(0.0):  # few rows and inputs stand for all
             outputs = tuple(
                 widened(fit, data, number, self.error_bars, known) for number, known in each
             )
@@ -330,7 +330,7 @@ class RegressionPlan(Plan[RegressionFit]):
                     "moments."
                 )
             return data.statistics.all_moments(centre=self.fit_intercept)
-        all_moments = moments_of(
+        all_moments = compute_moments(
             bound.dictionary,
             data.targets,
             data.weight,
@@ -349,7 +349,7 @@ class RegressionPlan(Plan[RegressionFit]):
         n_samples = moments.n_effective + float(self.fit_intercept)
         prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
         # a Laplace prior removes weak atoms by its rate
-        is_penalised = prior.is_penalised or prior.learnt is not None or prior.rate > 0.0
+        is_penalised = prior.is_penalised or prior.rate_hyperprior is not None or prior.rate > 0.0
         penalties = self.inclusion_penalties(bound, is_penalised)
         if self.min_gain is None and prior.is_penalised:
             # orthonormal atoms need no tolerance: there is no search
@@ -474,7 +474,7 @@ def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | 
 
 
 def resolve_shared(
-    estimator: Any, monitor: Monitor | None, *, takes_density: bool = False
+    estimator: Any, monitor: Monitor | None, *, allow_density: bool = False
 ) -> dict[str, Any]:
     """Turn the options that all estimators have into fields of a plan; say which are wrong."""
     check_options(estimator)
@@ -482,7 +482,7 @@ def resolve_shared(
     gain, low_memory = estimator.min_gain, estimator.low_memory
     return {
         "basis": basis,
-        "prior": resolve_prior(estimator.prior, takes_density=takes_density),
+        "prior": resolve_prior(estimator.prior, allow_density=allow_density),
         "learner": estimator._resolve_learner(basis),
         "min_gain": None if isinstance(gain, str) else float(gain),
         "error_bars": estimator.error_bars,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_bool, check_integer, nearest
+from relvec._checks import check_bool, check_integer, find_closest_name
 from relvec._signals import as_numbers, make_wrapper
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.layout import Layout
@@ -81,7 +81,7 @@ def denoise(
     """
     check_bool("return_std", return_std)
     for name in [each for each in options if each not in OPTIONS]:
-        hint = nearest(name, OPTIONS)
+        hint = find_closest_name(name, OPTIONS)
         raise TypeError(
             f"denoise() has no option {name!r}."
             + (f" Did you mean {hint!r}?" if hint else f" It takes {', '.join(OPTIONS)}.")

@@ -429,7 +429,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
                 "Omit level: in quality mode the number of levels follows from the signal's size."
             )
         prior = resolve_prior(self.prior)
-        if prior.keeps_all:
+        if prior.keeps_all_atoms:
             raise ValueError(
                 f"The closed form needs a penalty on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'

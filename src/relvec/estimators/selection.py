@@ -105,7 +105,7 @@ converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
         plan = replace(
             super()._resolve(monitor), length_scale_uncertainty=self.length_scale_uncertainty
         )
-        if plan.prior.keeps_all:
+        if plan.prior.keeps_all_atoms:
             raise ValueError(
                 f"DRVMRegressor chooses samples, and prior={self.prior!r} keeps them all. Use "
                 '"ric", "bic", "aic", "flat" or "laplace".'

@@ -24,7 +24,7 @@ from relvec.io.formula import Block, Cover, Extrapolation, Formula, Member, Tabl
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
 from relvec.laplace.pairs import PairPosterior
-from relvec.likelihoods.softmax import normal_points
+from relvec.likelihoods.softmax import quasi_random_normal
 from relvec.posterior import Posterior
 
 __all__ = ["formula_of", "warn_of_rounding"]
@@ -73,7 +73,7 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     link = "one_vs_rest" if len(class_model.models) > 1 else "logistic"
     if class_model.is_joint:
         link, n_points = "softmax", class_model.models[0].likelihood.get_params()["n_points"]
-        points = normal_points(len(classes), n_points)[:, : n_points // 2]
+        points = quasi_random_normal(len(classes), n_points)[:, : n_points // 2]
     return writer.formula(
         blocks,
         link=link,

@@ -143,13 +143,13 @@ class Design:
 
         The slope is what the residual of the working response has it.
         """
-        slope, curvature = likelihood.quadratic(f)
-        rows = likelihood.weighted(curvature)
+        slope, curvature = likelihood.slope_and_curvature(f)
+        rows = likelihood.apply_weights(curvature)
         return rows * (f + slope / curvature - f), rows
 
     def reference(self, likelihood: BoundLikelihood) -> Any:
         """Curvature ``B`` that a penalty on degrees of freedom counts with."""
-        return likelihood.weighted(likelihood.reference_curvature())
+        return likelihood.apply_weights(likelihood.reference_curvature())
 
     def hessian(self, rows: Any, precision: Vector) -> Hessian:
         """Curvature in the weights, given that of the rows."""
@@ -159,7 +159,7 @@ class Design:
         """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
         spread = self.columns @ hessian.charged_covariance(c)
         variance = np.einsum("ij,ij->i", spread, self.columns)
-        return likelihood.weighted(likelihood.curvature_slope(f)) * variance
+        return likelihood.apply_weights(likelihood.curvature_slope(f)) * variance
 
     def curve(self, rows: Any, change: Matrix) -> Matrix:
         """Apply ``B`` to a change of the latent functions."""

@@ -70,9 +70,9 @@ class PairDesign(Design):
 
     def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Shares]:
         """Slope of the log likelihood in the logits, and its curvature."""
-        slope, share = likelihood.quadratic(f)
+        slope, share = likelihood.slope_and_curvature(f)
         weight = np.ones(len(share)) if likelihood.weight is None else likelihood.weight
-        return likelihood.weighted(slope), Shares(share, weight, self.expected(share))
+        return likelihood.apply_weights(slope), Shares(share, weight, self.expected(share))
 
     def reference(self, likelihood: BoundLikelihood) -> Shares:
         """Return the largest curvature there is.

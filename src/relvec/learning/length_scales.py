@@ -20,7 +20,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import Warped
-from relvec.kernels.resolve import is_made_of
+from relvec.kernels.resolve import contains_kernel
 from relvec.learning.kernel_parameters import at_bounds, learn_parameters
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.learnt import LearntLengthScales, by_relevance, merged, nothing_learnt
@@ -150,7 +150,7 @@ class LengthScaleLearner(BaseEstimator):
         rows, weight = learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
-        if self.kind != "kernel" and is_made_of(kernel, Warped):
+        if self.kind != "kernel" and contains_kernel(kernel, Warped):
             raise ValueError(
                 f"scales={self.kind!r} moves and stretches inputs, of which {kernel!r} takes a "
                 "function. Take that of the columns of X instead (FunctionTransformer), or use "

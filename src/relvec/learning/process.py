@@ -30,11 +30,11 @@ from relvec._linalg import (
 )
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.kernels import (
+    accepts_any_n_features,
     kernel_block,
     parameter_gradient,
-    raw_scale_slope,
-    scaled_inputs,
-    takes_any_inputs,
+    raw_scale_gradient,
+    scale_features,
 )
 
 __all__ = ["Process", "ProcessPoint"]
@@ -144,7 +144,7 @@ class Process:
         """
         if len(theta):
             kernel = kernel.clone_with_theta(theta)
-        inputs = scaled_inputs(kernel, scale, self.X)
+        inputs = scale_features(kernel, scale, self.X)
         values = kernel_block(kernel, inputs, inputs)
         # symmetric matrices, all in Fortran order: passes over mixed orders take twice as long
         weighting: Matrix | float = math.exp(log_signal)
@@ -208,11 +208,11 @@ class Process:
     ) -> Vector:
         """Sum E over the derivatives of the kernel, at zero scales only where asked for."""
         matters: BoolArray = scale > 0.0
-        if everywhere or matters.all() or not matters.any() or not takes_any_inputs(kernel):
-            return raw_scale_slope(kernel, scale, self.X, self.X, E, values)
+        if everywhere or matters.all() or not matters.any() or not accepts_any_n_features(kernel):
+            return raw_scale_gradient(kernel, scale, self.X, self.X, E, values)
         result = np.zeros(len(scale))
         inside = self.X[:, matters]
-        result[matters] = raw_scale_slope(kernel, scale[matters], inside, inside, E, values)
+        result[matters] = raw_scale_gradient(kernel, scale[matters], inside, inside, E, values)
         return result
 
 

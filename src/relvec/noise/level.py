@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relvec._checks import check_choice
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import BoolArray
 from relvec.noise.envelope import Envelope, estimate_lower_envelope
 from relvec.noise.patches import estimate_from_patches
@@ -239,7 +239,7 @@ def _estimate_from_successive_values(boxes: Array, usable: BoolArray) -> NoiseLe
 
 def _estimate_from_finest_wavelets(boxes: Array, tuning: NoiseTuning) -> NoiseLevel:
     """Compute the MAD of the finest wavelet coefficients (Donoho and Johnstone, 1994)."""
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     if boxes.ndim == 2:
         lines = [pywt.downcoef("d", line, "sym8", "periodization") for line in boxes]
         finest = lines[0] if len(lines) == 1 else np.stack(lines)

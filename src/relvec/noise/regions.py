@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, dctn, rfft
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import BoolArray, Matrix
 from relvec.dictionaries.lapped import lapped_cosine
 
@@ -49,7 +49,7 @@ def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
         Coefficients in a region, a multiple of four.
     """
     n = lines.shape[1]
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     n_levels = max(1, min(3, n.bit_length() - 7))
     for wavelet in ("sym8", "db2", "haar"):
         approximation = lines[:, : n >> n_levels << n_levels]
@@ -80,7 +80,7 @@ def plane_regions(planes: Array) -> Iterator[Regions]:
     planes : ndarray of shape (n_planes, height, width)
         Images of equal size, at least 16 pixels high and wide.
     """
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     height, width = planes.shape[1:]
     even = planes[:, : height // 2 * 2, : width // 2 * 2]
     for wavelet in ("sym8", "haar"):

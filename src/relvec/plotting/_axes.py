@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.plotting._style import INK, STYLE
 
 __all__ = [
@@ -41,7 +41,7 @@ def get_axes(ax: Any, n_axes: int, what: str, **layout: Any) -> tuple[Any, list[
         Arguments of ``pyplot.subplots`` for a new figure.
     """
     if ax is None:
-        pyplot = optional("matplotlib.pyplot")
+        pyplot = import_optional("matplotlib.pyplot")
         figure, axes = pyplot.subplots(**{"layout": "constrained", **layout}, squeeze=False)
         return figure, list(axes.ravel())
     axes = [ax] if hasattr(ax, "plot") else list(np.ravel(np.asarray(ax, dtype=object)))
@@ -65,7 +65,7 @@ def adapt_colour(axes: Any, colour: Any) -> Any:
     """
     if not is_dark(axes):
         return colour
-    red, green, blue = optional("matplotlib.colors").to_rgb(colour)
+    red, green, blue = import_optional("matplotlib.colors").to_rgb(colour)
     if red == green == blue:
         return str(round(1.0 - 0.9 * red, 3))
     return tuple(round(0.4 + 0.6 * part, 3) for part in (red, green, blue))
@@ -73,7 +73,7 @@ def adapt_colour(axes: Any, colour: Any) -> Any:
 
 def is_dark(axes: Any) -> bool:
     """Whether the background is nearer to black than to white."""
-    to_rgba = optional("matplotlib.colors").to_rgba
+    to_rgba = import_optional("matplotlib.colors").to_rgba
     *background, alpha = to_rgba(axes.get_facecolor())
     if alpha < 0.5:
         background = to_rgba(axes.figure.get_facecolor())[:3]
@@ -181,7 +181,7 @@ def place_legend_above(axes: Any, most_columns: int = 4) -> Any:
 
 def _lighten(handle: Any) -> None:
     """Lighten black markers, which are drawn on a light surface, in a dark legend."""
-    to_rgb = optional("matplotlib.colors").to_rgb
+    to_rgb = import_optional("matplotlib.colors").to_rgb
     for read, write in (
         (handle.get_color, handle.set_color),
         (handle.get_markeredgecolor, handle.set_markeredgecolor),

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_choice
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.describing import AtomEvidence, compute_atom_evidence, shorten
 from relvec.plotting._axes import (
     adapt_colour,
@@ -215,7 +215,7 @@ class AtomEvidenceDisplay:
         reach = math.sqrt(atom.sparsity / precision)
         width = math.hypot(1.0, reach)
         colour, paler = adapt_colour(axes, _colour(atom)), adapt_colour(axes, DATA)
-        ellipse = optional("matplotlib.patches").Ellipse
+        ellipse = import_optional("matplotlib.patches").Ellipse
         axes.add_patch(ellipse((0, 0), 2, 2, fill=False, ls="--", ec=paler, label="without atom"))
         drawn = ellipse((0, 0), 2.0 * width, 2, fill=False, ec=colour, lw=1.8, label="with atom")
         self.lines_.append(axes.add_patch(drawn))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Basis
 from relvec.describing import (
@@ -226,7 +226,7 @@ class BasisFunctionsDisplay:
     def _draw_lines(self) -> None:
         n_atoms = self.values.shape[1]
         shown = _thin_candidates(n_atoms)
-        collection = optional("matplotlib.collections").LineCollection
+        collection = import_optional("matplotlib.collections").LineCollection
         self.candidates_ = collection(
             [np.column_stack([self.x0, self.values[:, i]]) for i in shown],
             colors=adapt_colour(self.ax_, "0.55"),

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
     check_classifier,
@@ -210,7 +210,7 @@ class DecisionSurfaceDisplay:
 
     def _draw_two(self, colorbar: bool) -> None:
         second = self.probability[:, :, 1]
-        colours = optional("matplotlib.colors").LinearSegmentedColormap.from_list(
+        colours = import_optional("matplotlib.colors").LinearSegmentedColormap.from_list(
             "two classes", [_pale(class_colour(0)), "white", _pale(class_colour(1))]
         )
         self.surface_ = self.ax_.contourf(
@@ -339,5 +339,5 @@ def _crosses(values: Matrix) -> bool:
 
 def _pale(colour: str, amount: float = 0.55) -> tuple[float, float, float]:
     """Mix a colour with white, so that points stand out."""
-    red, green, blue = optional("matplotlib.colors").to_rgb(colour)
+    red, green, blue = import_optional("matplotlib.colors").to_rgb(colour)
     return tuple(1.0 - amount * (1.0 - part) for part in (red, green, blue))

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice, check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
@@ -424,7 +424,9 @@ class ExtrapolationDisplay:
     def _colours(self) -> Any:
         """Return a colour map from the background colour to a tint of it."""
         ends = [self.ax_.get_facecolor(), DARK if is_dark(self.ax_) else PAPER]
-        return optional("matplotlib.colors").LinearSegmentedColormap.from_list("beyond", ends)
+        return import_optional("matplotlib.colors").LinearSegmentedColormap.from_list(
+            "beyond", ends
+        )
 
     def _explain_colours(self) -> None:
         self.colorbar_ = add_colorbar(

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_bool, check_choice, check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.describing import (
     check_feature_names,
@@ -259,7 +259,7 @@ class FeatureRelevanceDisplay:
         missing = max(1.5 - np.log10(high / low), 0.0)
         margin = 10.0 ** (0.06 * np.log10(high / low) + 0.5 * missing + 0.05)
         axes.set_xlim(low / margin, high * margin)
-        axes.xaxis.set_minor_formatter(optional("matplotlib.ticker").NullFormatter())
+        axes.xaxis.set_minor_formatter(import_optional("matplotlib.ticker").NullFormatter())
 
     def _write_probabilities(self, kept: Any) -> None:
         if self.inclusion_probability is None or not np.isfinite(self.inclusion_probability).any():

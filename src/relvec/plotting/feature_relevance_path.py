@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_bool, check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
 from relvec.describing import (
     check_feature_names,
@@ -191,7 +191,7 @@ class FeatureRelevancePathDisplay:
         if len(others):
             is_kept = np.isfinite(values[-1, others])
             paths = [np.column_stack([steps, values[:, each]]) for each in others]
-            self.others_ = optional("matplotlib.collections").LineCollection(
+            self.others_ = import_optional("matplotlib.collections").LineCollection(
                 paths,
                 colors=adapt_colour(axes, FAINT),
                 lw=0.9,

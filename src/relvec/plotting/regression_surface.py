@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike
 from relvec.describing import (
     convert_to_matrix,
@@ -191,7 +191,7 @@ class RegressionSurfaceDisplay:
         low, high = float(shown.min()), float(shown.max())
         padding = 0.0 if low < high else 0.5 * abs(low) or 0.5
         # round levels that enclose all values
-        locator = optional("matplotlib.ticker").MaxNLocator(14)
+        locator = import_optional("matplotlib.ticker").MaxNLocator(14)
         levels = locator.tick_values(low - padding, high + padding)
         scale: dict[str, Any] = {"vmin": levels[0], "vmax": levels[-1], "cmap": "cividis"}
         self.surface_ = self.ax_.contourf(self.x0, self.x1, self.mean, levels=levels, **scale)

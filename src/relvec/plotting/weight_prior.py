@@ -102,7 +102,7 @@ class WeightPriorDisplay:
         self.priors: dict[str, Prior | None] = {}
         for name, prior in priors.items():
             is_gaussian = isinstance(prior, str) and prior == GAUSSIAN
-            known = None if is_gaussian else resolve_prior(prior, takes_density=True)
+            known = None if is_gaussian else resolve_prior(prior, allow_density=True)
             self.priors[name] = known
             self.log_density(name, [1.0])
 
@@ -167,7 +167,7 @@ class WeightPriorDisplay:
         if prior is None:
             return np.asarray(-0.5 * (w * w + LOG_2PI))
         bound = prior.bind(self.n_samples)
-        if bound.learnt is not None:
+        if bound.rate_hyperprior is not None:
             raise ValueError(
                 f"The rate of {prior} is learnt, so its density is not fixed. Give a number, such "
                 "as LaplacePrior(2.0)."
@@ -197,7 +197,7 @@ class WeightPriorDisplay:
         if prior is None:
             return True
         bound = prior.bind(self.n_samples)
-        is_laplace = bool(bound.rate or bound.learnt)
+        is_laplace = bool(bound.rate or bound.rate_hyperprior)
         return is_laplace or (isinstance(bound, BoundGamma) and bound.exponent > 0.0)
 
     def plot(self, ax: Any = None, *, kind: str = "density") -> Self:

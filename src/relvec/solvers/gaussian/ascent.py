@@ -156,7 +156,7 @@ class _Climb:
         admissible = self.moments.usable & (seen.known.s > self.moments.resolution) & ~self.waiting
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
-        gain, lam = self.objective.prior.subset(index).best(
+        gain, lam = self.objective.prior.subset(index).best_precision(
             seen.known.subset(index), self.objective.n_effective, self.noise_variance
         )
         return Entrants(index, gain, gain - self.penalty[index], lam, seen)

@@ -186,7 +186,7 @@ def _find_survivors(
     alive, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
         known = without_each(lam, variance, mean, quadratic, shrunk)
-        goes = prior.is_hopeless(known, n, noise)
+        goes = prior.has_no_gain(known, n, noise)
         if charge is None and not goes.any():
             break
         loss = removal_loss(known, lam, quadratic, n, noise, point.density)
@@ -259,7 +259,7 @@ def _newton_step(
     n, target_ss, prior, noise = point.objective
     covariance, mean, quadratic = point.covariance, point.mean, point.quadratic
     theta, cost = point.theta, point.cost
-    slopes = prior.slopes(theta, noise) if prior.has_density else None
+    slopes = prior.derivatives(theta, noise) if prior.has_density else None
     gradient, hessian = gradient_and_hessian(
         covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
     )

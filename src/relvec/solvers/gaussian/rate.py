@@ -149,7 +149,7 @@ class RateLearner:
     ) -> Solution:
         """Maximise the objective of `problem` at the rate that is best for the answer."""
         prior = problem.prior
-        if prior.learnt is None:
+        if prior.rate_hyperprior is None:
             raise ValueError(
                 'only the rate of a Laplace prior can be learnt: bind LaplacePrior("auto").'
             )
@@ -211,8 +211,8 @@ class RateLearner:
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
         known = statistics(problem, fit)
         quality = known.q[moments.usable] ** 2 / solution.noise_variance
-        assert problem.prior.learnt is not None
-        return math.log(best_rate(known.s[moments.usable], quality, problem.prior.learnt))
+        assert problem.prior.rate_hyperprior is not None
+        return math.log(best_rate(known.s[moments.usable], quality, problem.prior.rate_hyperprior))
 
 
 def _left_out(problem: Problem, solution: Solution) -> float:

@@ -93,7 +93,7 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 def best_noise(problem: Problem, fit: Fit) -> float:
     """Noise variance that maximises the objective for fixed ``lam``, in closed form."""
-    count, ss = problem.prior.subset(fit.active).noise_counts(fit.lam)
+    count, ss = problem.prior.subset(fit.active).noise_pseudo_observations(fit.lam)
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
 
@@ -114,7 +114,7 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     """Differentiate the objective in the log precisions; zero where a bound holds them."""
     determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
-    slope += problem.prior.subset(fit.active).slopes(np.log(fit.lam), noise)[0]
+    slope += problem.prior.subset(fit.active).derivatives(np.log(fit.lam), noise)[0]
     outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
     return np.where(outward, 0.0, slope)
 
@@ -167,7 +167,7 @@ def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
         return np.full(moments.n_atoms, -np.inf), np.ones(moments.n_atoms)
     known = known._replace(quadratic=np.maximum(known.quadratic + 2 * prior.noise.rate, 1e-300))
     n_effective = moments.n_effective + 2 * prior.noise.shape
-    gain, lam = prior.best(known, n_effective, problem.noise_variance)
+    gain, lam = prior.best_precision(known, n_effective, problem.noise_variance)
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
 

@@ -29,7 +29,7 @@ class Screen(NamedTuple):
 def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
     """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
-    solved = solve_lower_rows(point.factor, moments.rows(active), overwrite=True)
+    solved = solve_lower_rows(point.factor, moments.gram_rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
     q = moments.correlation - point.whitened @ solved
     w = None
@@ -74,7 +74,7 @@ def pick(
             None if cross2 is None else cross2.diagonal(),
             quadratic,
         )
-        gain, lam = prior.best(known, n, noise)
+        gain, lam = prior.best_precision(known, n, noise)
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - penalty))
         if not gain[best] > penalty[best]:

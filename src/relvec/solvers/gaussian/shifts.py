@@ -84,7 +84,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
 def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
     """Active sets with one atom, or two that are alike, replaced by neighbours."""
     size = len(active)
-    alike = np.abs(moments.rows(active))
+    alike = np.abs(moments.gram_rows(active))
     alike[:, ~moments.usable] = -1.0
     alike[alike > 1.0 - tuning.copy_tolerance] = -1.0
     among = alike[:, active].copy()
@@ -153,7 +153,7 @@ def _evaluate(
         shrunk = penalised_shrinkage(c[0], covariance[0], lam[0])
     if prior.has_density:
         cost -= 2.0 * prior.log_density(theta, noise).sum(axis=1)
-        first, second = prior.slopes(theta, noise)
+        first, second = prior.derivatives(theta, noise)
         gradient -= 2.0 * first
         slopes = first[0], second[0]
     _, hessian = gradient_and_hessian(

@@ -42,7 +42,7 @@ def residual_problem(problem: Problem, part: Part, state: State) -> Problem | No
     mean = solve_cholesky(point.factor, moments.correlation[state.active])[others]
     active = state.active[others]
     rest = RestrictedMoments(moments, part)
-    rest.correlation = moments.correlation - mean @ moments.rows(active)
+    rest.correlation = moments.correlation - mean @ moments.gram_rows(active)
     rest.target_ss = moments.target_ss + float(
         mean @ (moments.gram(active) @ mean - 2.0 * moments.correlation[active])
     )

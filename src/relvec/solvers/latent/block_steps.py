@@ -88,7 +88,7 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
     """
     n_atoms, prior, found = problem.dictionary.shape[1], problem.regression_prior, []
     charged = problem.charged_entry(state) if problem.counts_at_reference else None
-    responses = problem.likelihood.responses(state.mode.latent)
+    responses = problem.likelihood.working_responses(state.mode.latent)
     for k, (curvature, response) in enumerate(responses):
         mine = state.active // n_atoms == k
         active = state.active[mine] - k * n_atoms
@@ -113,7 +113,7 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
             square = np.square(known.q)[:, None]
             gain, log_unit = best_common_precision(known.s[:, None], square, bound)
         else:
-            gain, lam = prior.subset(index).best(known, moments.n_effective, 1.0)
+            gain, lam = prior.subset(index).best_precision(known, moments.n_effective, 1.0)
             log_unit = np.log(np.maximum(lam, 1e-300))
         net = gain - np.maximum(problem.min_gain[index], threshold)
         order = np.argsort(-net, kind="stable")[:most]

@@ -83,7 +83,7 @@ def _left_out_density(mode: Mode, likelihood: BoundLikelihood) -> float:
     """
     spread = mode.design.columns @ mode.hessian.covariance
     variance = np.einsum("ij,ij->i", spread, mode.design.columns)
-    slope, curvature = likelihood.quadratic(mode.latent)
+    slope, curvature = likelihood.slope_and_curvature(mode.latent)
     once = 1.0 if likelihood.weight is None else np.minimum(likelihood.weight, 1.0)
     left = np.maximum(1.0 - once * curvature * variance, 1e-12)
     return likelihood.total_log_density(mode.latent - once * slope * variance / left)
