@@ -35,7 +35,7 @@ def test_a_third_of_useless_columns_stay_without_a_penalty() -> None:
     assert np.mean(kept) == pytest.approx(share, abs=0.08)
     for page, words in {
         "idea": "About a third of irrelevant basis functions raise the evidence",
-        "priors": "still raises the evidence in one case of three",
+        "priors": "still raises the evidence (the marginal likelihood) with probability 0.32",
     }.items():
         assert words in (GUIDE / f"{page}.md").read_text("utf-8")
 
@@ -43,7 +43,7 @@ def test_a_third_of_useless_columns_stay_without_a_penalty() -> None:
 def test_a_third_of_the_power_of_the_noise_stays_without_a_penalty() -> None:
     pytest.importorskip("pywt")
     text = (GUIDE / "priors.md").read_text("utf-8")
-    assert "Without one a third of the power of the noise stays." in text
+    assert "Without a penalty, a third of the noise power remains." in text
     noise = np.random.default_rng(0).normal(size=8192)
     model = SmoothDenoiser("plain", prior="flat", noise_std=1.0, with_std=False).fit(noise)
     assert np.mean(model.signal_**2) == pytest.approx(1.0 / 3.0, abs=0.03)
@@ -179,7 +179,7 @@ def test_bands_are_widest_just_outside_the_data() -> None:
 
 @pytest.mark.slow
 def test_laplace_prior_predicts_weak_effects_about_as_well_as_ridge() -> None:
-    (within,) = claimed(GUIDE / "priors.md", r"Predictions come within # % of the error of ridge")
+    (within,) = claimed(GUIDE / "priors.md", r"The prediction error is within # % of that of ridge")
     ours, theirs = [], []
     for seed in range(20, 25):
         rng = np.random.default_rng(seed)
@@ -194,7 +194,7 @@ def test_laplace_prior_predicts_weak_effects_about_as_well_as_ridge() -> None:
 
 def test_when_a_learnt_rate_is_refused() -> None:
     (percent,) = claimed(
-        GUIDE / "priors.md", r"finds an error more than # % above that of the flat"
+        GUIDE / "priors.md", r"leave-one-out error is more than # % above that under the flat"
     )
     assert pytest.approx(1.0 + percent / 100.0) == TOLERATED
 

@@ -183,9 +183,9 @@ class WrongProfile(InverseMultiquadric):
 @pytest.mark.parametrize(
     ("kernel", "complaint"),
     [
-        (WrongSlope(), "slope is not the derivative of the kernel in the squared measure"),
+        (WrongSlope(), "slope .or rate. is not E times the derivative in the squared measure"),
         (WrongMeasure(), 'must be "squared", "absolute" or "product"; got \'distance\''),
-        (WrongProfile(), "profile of .* has other values than the kernel"),
+        (WrongProfile(), "profile of .* has different values than the kernel"),
     ],
 )
 def test_wrong_answers_are_found(kernel, complaint):

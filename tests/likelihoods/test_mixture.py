@@ -63,7 +63,7 @@ def test_all_predictions_refuse_alike(prediction):
             prediction.quantile(level)
         with pytest.raises(ValueError, match="coverage must be a number strictly between 0 and 1"):
             prediction.interval(level)
-    with pytest.raises(ValueError, match=r"one entry for each prediction, shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"one entry per prediction, shape \(1,\)"):
         prediction.log_density([1, 2])
 
 
