@@ -194,7 +194,8 @@ def test_laplace_prior_predicts_weak_effects_about_as_well_as_ridge() -> None:
 
 def test_when_a_learnt_rate_is_refused() -> None:
     (percent,) = claimed(
-        GUIDE / "priors.md", r"leave-one-out error is more than # % above that under the flat"
+        GUIDE / "priors.md",
+        r"generalised cross-validation error is more than # % above that under the flat",
     )
     assert pytest.approx(1.0 + percent / 100.0) == TOLERATED
 
