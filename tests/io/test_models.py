@@ -216,7 +216,7 @@ def test_functions_and_classes_of_others_are_refused(kernel, named, tmp_path):
     model = RVMRegressor(kernel).fit(zoo.X, zoo.Y)
     with pytest.raises(ModelFileError, match=rf"this RVMRegressor cannot be saved: .*{named}") as e:
         save(model, tmp_path / "m.relvec")
-    assert "holds no code" in str(e.value)
+    assert "contains no code" in str(e.value)
     assert "relvec.kernels" in str(e.value)
     assert list(tmp_path.iterdir()) == []
 

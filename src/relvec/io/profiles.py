@@ -26,7 +26,7 @@ def read_kernel(kernel: Any) -> KernelProfile:
     found: KernelProfile | None = None if profile is None else profile()
     if found is None:
         raise ExportError(
-            f"the kernel {kernel!r} cannot be exported. Kernels that can: RBF, Laplacian, Matern "
+            f"the kernel {kernel!r} cannot be exported; kernels that can: RBF, Laplacian, Matern "
             "(nu 1/2, 3/2, 5/2), rational quadratic, thin-plate spline, linear, dot product, "
             "polynomial and sigmoid, also with learnt length-scales and times a constant, and your "
             "own kernels with a method `profile`. Fit with one of these, or use relvec.io.save."
