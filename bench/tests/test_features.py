@@ -188,7 +188,7 @@ def test_cost_is_a_ratio_within_a_draw():
     records += [cost_record("RVM, ARD", 0, 0.0, status="over limit")]
     (table,) = cost.tables(records)
     rows = {row[0]: dict(zip(table.head, row, strict=True)) for row in table.rows}
-    assert rows["1000, DRVM"]["/ given"] == "6×"
+    assert rows["1000, DRVM"]["/ gamma given"] == "6×"
     assert rows["1000, DRVM"]["N²P MB"] == "76.3"
     assert rows["1000, DRVM"]["MSE"] == "1.500 ± 0.000"
     assert rows["1000, RVM, ARD"]["CPU s"] == "> 60"
