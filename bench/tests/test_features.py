@@ -273,4 +273,4 @@ def test_a_part_end_to_end(tmp_path):
     )
     records = json.loads(output.read_text())
     assert {record["status"] for record in records} == {"ok"}
-    assert "/ given" in process.stdout
+    assert "/ gamma given" in process.stdout

@@ -566,7 +566,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "drvm-refined-once-flat": lambda: regression(
         drvm(n_refinements=1, prior="flat"), friedman(100, n_features=7)
     ),
-    "drvm-length_scale_uncertainty": lambda: regression(
+    "drvm-length-scale-uncertainty": lambda: regression(
         drvm(length_scale_uncertainty=True), friedman(100, n_features=6)
     ),
     "drvm-laplace": lambda: regression(
@@ -576,13 +576,13 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         drvm("matern52", n_refinements=2, prior="bic"), friedman(80, n_features=6)
     ),
     "drvm-600-rows": lambda: regression(drvm(), friedman(600)),
-    "drvm-draws-length_scale_uncertainty": lambda: joint(
+    "drvm-draws-length-scale-uncertainty": lambda: joint(
         drvm(length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
-    "drvm-laplacian-length_scale_uncertainty": lambda: regression(
+    "drvm-laplacian-length-scale-uncertainty": lambda: regression(
         drvm("laplacian", length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
-    "drvm-matern32-length_scale_uncertainty": lambda: regression(
+    "drvm-matern32-length-scale-uncertainty": lambda: regression(
         drvm("matern32", length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
     "drvm-rational-quadratic": lambda: regression(
