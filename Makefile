@@ -12,7 +12,7 @@ export RELVEC_DATA ?= $(abspath ../shared/data)
 endif
 
 # One BLAS thread per process: the tests already run one process per core. Each begins with a part
-# of its own, so that fixtures of a file are made once, and takes over from the other at the end.
+# of its own, so that fixtures of a file are made once, and takes over tests of others at the end.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 # compiled tests are kept: that is half of the time before the first one runs
@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.dev ## fit a relevance vector machine and show what it found
+demo: $(VENV)/.dev ## fit a relevance vector machine and print its results
 	$(BIN)/python examples/quickstart.py
 
 test: lint types layers unit ## lint, types, layer contracts, then every test and doctest
@@ -50,7 +50,7 @@ bench: $(VENV)/.bench ## compare with other implementations (minutes; see bench/
 
 NAME ?= all
 
-reproduce: $(VENV)/.dev ## compute published tables and figures again; one of them: make reproduce NAME=tipping_sinc
+reproduce: $(VENV)/.dev ## reproduce published tables and figures; one of them: make reproduce NAME=tipping_sinc
 	$(BIN)/python -m reproduce $(NAME)
 
 docs: $(VENV)/.docs ## build the site into build/docs, examples and all; a warning is an error

@@ -11,15 +11,15 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import pytest
 from hypothesis import settings
 
-# Numerical examples take as long as they take; continuous integration must be repeatable.
+# No deadline: numerical examples may be slow. Continuous integration must be repeatable.
 settings.register_profile("relvec", deadline=None)
 settings.register_profile("relvec-ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("relvec-ci" if os.environ.get("CI") else "relvec")
 
 
 @pytest.fixture(autouse=True)
-def no_picture_left_open() -> Iterator[None]:
-    """Close what a test or an example has drawn."""
+def close_all_plots() -> Iterator[None]:
+    """Close the plots of a test or an example."""
     yield
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:

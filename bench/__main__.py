@@ -62,7 +62,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--output",
         type=Path,
         help="write the report (.md) or raw records (.json); of the accuracy suite the folder of "
-        "records, page and picture",
+        "records, page and plots",
     )
     parser.add_argument(
         "--write-readme", action="store_true", help="fill in bench/README.md (or ACCURACY.md)"
@@ -135,7 +135,7 @@ def main(arguments: Sequence[str]) -> int:
     notes = regression.notes(records) if suite is regression else []
     report.show(tables)
     print("\n".join(notes))
-    text = report.markdown(tables, report.machine(records, command_line(arguments)), notes)
+    text = report.markdown(tables, report.describe_run(records, command_line(arguments)), notes)
     if options.output:
         raw = json.dumps(records, indent=1) if options.output.suffix == ".json" else text
         options.output.write_text(raw, encoding="utf-8")
@@ -153,7 +153,7 @@ def denoise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         everything += records
         tables = denoising.tables(name, records)
         report.show(tables)
-        facts = report.machine(records, command_line(arguments), denoising.PACKAGES)
+        facts = report.describe_run(records, command_line(arguments), denoising.PACKAGES)
         texts.append(report.markdown(tables, facts, []))
         if options.write_readme:
             report.write_readme(f"denoise-{name}", texts[-1])
@@ -176,7 +176,7 @@ def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         tables, notes = suite.tables(name, records), suite.notes(name, records)
         report.show(tables)
         print("\n".join(notes))
-        facts = report.machine(records, command_line(arguments))
+        facts = report.describe_run(records, command_line(arguments))
         texts.append(report.markdown(tables, facts, notes))
         if options.write_readme:
             report.write_readme(f"{options.suite}-{name}", texts[-1])
@@ -184,7 +184,7 @@ def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
 
 def compare_accuracy(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Run what is not recorded yet; then make tables, page and picture of all records."""
+    """Run what is not recorded yet; then make tables, page and plots of all records."""
     classification.use_data(options.data)
     folder = accuracy.folder_of(options.output, options.quick)
     store = Store(folder)
@@ -208,7 +208,7 @@ def compare_accuracy(options: argparse.Namespace, arguments: Sequence[str]) -> i
         report.show(accuracy_page.shown_tables(part, records))
         print("\n".join(accuracy_page.notes(part, records)))
     packages = (*report.PACKAGES, "ngboost")
-    facts = report.machine(records, command_line(arguments), packages)
+    facts = report.describe_run(records, command_line(arguments), packages)
     folders = [folder, *([report.README.parent] if options.write_readme else [])]
     for where in folders:
         accuracy_page.write_page(where, records, facts)

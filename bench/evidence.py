@@ -56,7 +56,7 @@ class ActiveSet:
         return float(value), -0.5 * gradient
 
     def maximise(self, theta: np.ndarray) -> float:
-        """Return the largest log evidence found by climbing from `theta`."""
+        """Return the largest log evidence found by maximisation from `theta`."""
 
         def negative(theta: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = self.value_and_gradient(theta)
@@ -88,19 +88,19 @@ def reoptimised_evidence(
     X, y : ndarray of shape (n_samples, n_features) and (n_samples,)
         Training data.
     gamma : float
-        Kernel width.
+        Parameter of the kernel ``exp(-gamma |x - z|^2)``.
     rows : ndarray of shape (n_relevance,)
         Training rows kept by some method.
     weight_precision, noise_variance : ndarray of shape (n_relevance,) and float, optional
-        What that method found for the raw columns; climbing starts there as well as from the
-        best shared precision, and the better end counts.
+        What that method found for the raw columns; maximisation starts there as well as from the
+        best shared precision, and the better local optimum counts.
     """
     rows = np.asarray(rows, dtype=int)
     if not len(rows):
         return ActiveSet(np.empty((len(y), 0)), y).value_and_gradient(np.empty(0))[0]
     active = ActiveSet(rbf(X, X[rows], gamma), y)
     shared = [np.full(len(rows), theta) for theta in np.linspace(*np.log([1e-8, 1e2]), 11)]
-    starts = [max(shared, key=lambda theta: active.value_and_gradient(theta)[0])]
+    initial = [max(shared, key=lambda theta: active.value_and_gradient(theta)[0])]
     if weight_precision is not None and noise_variance is not None:
-        starts.append(np.log(np.asarray(weight_precision) * noise_variance / active.norm**2))
-    return max(active.maximise(theta) for theta in starts)
+        initial.append(np.log(np.asarray(weight_precision) * noise_variance / active.norm**2))
+    return max(active.maximise(theta) for theta in initial)

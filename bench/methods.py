@@ -221,7 +221,7 @@ METHODS = {
             _fit_gpr,
             _read_gpr,
             max_samples=2000,
-            note="learns its own width and keeps every row",
+            note="learns its own length-scale and keeps every row",
         ),
     )
 }

@@ -23,7 +23,7 @@ Sampler = Callable[[int, np.random.Generator], Draw]
 
 @dataclass(frozen=True)
 class Problem:
-    """A generator of draws, and the one kernel width ``exp(-gamma |x - z|^2)`` for everybody."""
+    """A generator of draws, and the gamma of ``exp(-gamma |x - z|^2)`` for all methods."""
 
     name: str
     n_samples: int
@@ -44,7 +44,7 @@ def sinc(n_samples: int, rng: np.random.Generator) -> Draw:
 
 
 def friedman(n_samples: int, rng: np.random.Generator) -> Draw:
-    """Return Friedman's first problem: 10 uniform inputs, 5 of them used, unit noise."""
+    """Return Friedman's first problem: 10 uniform features, 5 of them relevant, unit noise."""
 
     def target(X: np.ndarray) -> np.ndarray:
         return (
@@ -58,8 +58,8 @@ def friedman(n_samples: int, rng: np.random.Generator) -> Draw:
     return Draw(X, target(X) + rng.standard_normal(n_samples), X_test, target(X_test))
 
 
-def eight_inputs(n_samples: int, rng: np.random.Generator) -> Draw:
-    """Return a smooth function of 8 Gaussian inputs with noise of standard deviation 0.5."""
+def eight_features(n_samples: int, rng: np.random.Generator) -> Draw:
+    """Return a smooth function of 8 Gaussian features with noise of standard deviation 0.5."""
 
     def target(X: np.ndarray) -> np.ndarray:
         return (
@@ -83,7 +83,7 @@ PROBLEMS = {
         Problem("sinc1000", 1000, 1 / 9, sinc),
         Problem("friedman1000", 1000, 0.5, friedman),
         Problem("friedman2000", 2000, 0.5, friedman),
-        Problem("reg5000", 5000, 0.05, eight_inputs),
+        Problem("reg5000", 5000, 0.05, eight_features),
     )
 }
 

@@ -124,7 +124,7 @@ def _evidence_difference(draws: Draws, reference: Draws) -> str:
 
 
 def notes(records: Sequence[Record]) -> list[str]:
-    """Return what a reader must know of the methods and of the check on our own figure."""
+    """Return what a reader must know of the methods and of the check of our own log evidence."""
     used = {record["method"] for record in records}
     lines = [f"{name}: {METHODS[name].note}." for name in METHODS if name in used & _noted()]
     for name in METHODS:
@@ -140,7 +140,7 @@ def notes(records: Sequence[Record]) -> list[str]:
     if gaps:
         lines.append(
             "Largest difference between `log_evidence_` as relvec reports it and the independent "
-            f"figure in the table: {max(gaps):.2g} nats over {len(gaps)} fits."
+            f"value in the table: {max(gaps):.2g} nats over {len(gaps)} fits."
         )
     return lines
 

@@ -1,4 +1,4 @@
-"""Tables: on the screen, as Markdown, and inside bench/README.md."""
+"""Tables: on the terminal, as Markdown, and inside bench/README.md."""
 
 from __future__ import annotations
 
@@ -92,8 +92,10 @@ def show(tables: Sequence[Table]) -> None:
         console.print(drawn)
 
 
-def machine(records: Sequence[Record], command: str, packages: Sequence[str] = PACKAGES) -> str:
-    """Return what the figures depend on: machine, versions, date, command."""
+def describe_run(
+    records: Sequence[Record], command: str, packages: Sequence[str] = PACKAGES
+) -> str:
+    """Return a description of the run: computer, versions, date, command."""
     blas = sorted(
         {
             f"{library['internal_api']} {library['version']}"

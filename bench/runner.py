@@ -72,5 +72,5 @@ def progress_line(record: Record) -> str:
     what = f"{record['problem']}{size} seed {record['seed']}: {record['method']}"
     if record["status"] != "ok":
         return f"{what}: {record.get('error', record['status'])}"
-    figures = f"{record['cpu']:.3g} CPU s, {record['n_vectors']} vectors"
-    return f"{what}: {figures}, rmse {record['rmse']:.3g}"
+    metrics = f"{record['cpu']:.3g} CPU s, {record['n_vectors']} vectors"
+    return f"{what}: {metrics}, rmse {record['rmse']:.3g}"

@@ -32,7 +32,7 @@ def jobs(
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Return one table per method and kind of growth; figures are means over draws."""
+    """Return one table per method and kind of growth; numbers are means over draws."""
     result = []
     for method in dict.fromkeys(record["method"] for record in records):
         for n_centers, what in ((N_CENTERS, f"{N_CENTERS} centres"), (None, "a centre per row")):

@@ -77,14 +77,14 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
-    # pages with wide tables need the room
+    # pages with wide tables need the full width
     "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "start": [], "changelog": [], "comparison": []}
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
-# nobody copies what a block has printed
+# no copy button on the output of a block
 copybutton_selector = "div:not(.highlight-output) > div.highlight > pre"
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
@@ -115,11 +115,11 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "within_subsection_order": ExplicitOrder([*EXAMPLES, "*"]),
-    "image_scrapers": ("matplotlib", "written_pictures.scrape"),
-    "reset_argv": "written_pictures.arguments",
+    "image_scrapers": ("matplotlib", "written_plots.scrape"),
+    "reset_argv": "written_plots.arguments",
     "min_reported_time": 1,
     "show_memory": False,
-    # what an example has to say it prints
+    # examples print their results
     "capture_repr": (),
     "write_computation_times": False,
     "show_signature": False,

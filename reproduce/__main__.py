@@ -176,7 +176,7 @@ def _run_all(options: argparse.Namespace) -> int:
 
 def _facts(outcomes: Sequence[Outcome], options: argparse.Namespace) -> str:
     """Return command, hardware, versions and time."""
-    facts = report.machine([], _command(options), PACKAGES)
+    facts = report.describe_run([], _command(options), PACKAGES)
     facts += f"\n- {sum(outcome.seconds for outcome in outcomes) / 60:.1f} minutes of CPU time"
     return facts + (f"\n- **{QUICK}**" if options.quick else "")
 

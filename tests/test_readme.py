@@ -36,8 +36,8 @@ def test_pages_run_and_print_what_they_say(
         if ran.name.startswith("cc ") and not shutil.which("cc"):
             continue
         assert ran.code == 0, f"{page.name}: {ran.name}\n{ran.printed}"
-        if ran.promised or must_say:
-            assert ran.as_promised, (
+        if ran.expected or must_say:
+            assert ran.is_up_to_date, (
                 f"{page.name}: {ran.name} printed\n{ran.printed}\n"
                 f"If that is right: python docs/_tools/transcripts.py {page.relative_to(ROOT)}"
             )
@@ -87,7 +87,7 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["relvec fit", "relvec frob"])
 def test_a_transcript_that_is_not_true_is_noticed(line: str, tmp_path: Path) -> None:
     ((ran,),) = transcripts.play(f"```console\n$ {line}\nall is well\n```\n", tmp_path)
-    assert not ran.as_promised
+    assert not ran.is_up_to_date
     assert ran.code == 2
 
 
@@ -104,11 +104,11 @@ def test_a_transcript_that_is_not_true_is_noticed(line: str, tmp_path: Path) -> 
 def test_an_output_that_is_not_true_is_noticed(promised: str, tmp_path: Path) -> None:
     code = '```python\nprint("error 0.46 of 9")\n```\n\n'
     ((ran,),) = transcripts.play(code + promised, tmp_path)
-    assert not ran.as_promised
-    mended = transcripts.renewed(code + promised, tmp_path)
+    assert not ran.is_up_to_date
+    mended = transcripts.update_page(code + promised, tmp_path)
     assert mended.rstrip() == code + "```output\nerror 0.46 of 9\n```"
     ((ran,),) = transcripts.play(mended.replace("0.46 of", "0.47 of", 1), tmp_path)
-    assert ran.as_promised
+    assert ran.is_up_to_date
 
 
 def test_pages_that_are_right_are_renewed_to_themselves(tmp_path: Path) -> None:
@@ -117,15 +117,15 @@ def test_pages_that_are_right_are_renewed_to_themselves(tmp_path: Path) -> None:
         "```output\n[1, 'a']\n```\n\n```python\nprint(*range(9), sep=chr(10))\n```\n\n"
         "```output\n0\n...\n8\n```\n\n```output\nof nothing\n```\n"
     )
-    assert transcripts.renewed(page, tmp_path) == page
+    assert transcripts.update_page(page, tmp_path) == page
     silent = "```python\nx = 1\n```\n\n```output\n2\n```\n\nWords.\n"
-    assert transcripts.renewed(silent, tmp_path) == "```python\nx = 1\n```\n\nWords.\n"
+    assert transcripts.update_page(silent, tmp_path) == "```python\nx = 1\n```\n\nWords.\n"
 
 
 def test_classes_of_a_page_can_be_found_by_name(tmp_path: Path) -> None:
     page = "```python\nimport pickle\nclass Own: ...\npickle.dumps(Own())\n```\n"
     ((ran,),) = transcripts.play(page, tmp_path)
-    assert ran.as_promised
+    assert ran.is_up_to_date
     assert "documentation_page" not in sys.modules
 
 

@@ -16,12 +16,17 @@ MOST_ALLOWED = 10
 """Occurrences that may stay, over all words."""
 
 
+HISTORY = ROOT / "src" / "relvec" / "io" / "history.py"
+"""Lists names in files of earlier releases, which must stay as they were written."""
+
+
 def texts() -> list[Path]:
     """Files that users and contributors read."""
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     for folder in ("src", "docs", "examples"):
         for suffix in ("*.py", "*.md", "*.rst", "*.html", "*.css"):
             found += sorted((ROOT / folder).rglob(suffix))
+    found.remove(HISTORY)
     return [path for path in found if not {"generated", "gallery"} & set(path.parts)]
 
 

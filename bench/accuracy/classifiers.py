@@ -13,10 +13,10 @@ import numpy as np
 from bench.accuracy.boosting import LEAVES, MOST_TREES, NGBOOST_TREES, fit_ngboost, tuned_boosting
 from bench.accuracy.methods import (
     FOLDS,
+    GAMMAS,
     MOST_TUNED,
     OURS,
     STRENGTHS,
-    WIDTHS,
     Classified,
     Method,
     few_rows,
@@ -79,7 +79,7 @@ def fit_logistic(X: np.ndarray, y: np.ndarray, l1_ratio: int) -> Classified:
 
 
 def fit_svc(X: np.ndarray, y: np.ndarray) -> Classified:
-    """Fit a support vector machine, tuned by its errors; probabilities by Platt's sigmoid."""
+    """Fit a support vector machine, tuned by its error rate; probabilities by Platt's sigmoid."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.model_selection import GridSearchCV
     from sklearn.svm import SVC
@@ -89,8 +89,8 @@ def fit_svc(X: np.ndarray, y: np.ndarray) -> Classified:
     search = GridSearchCV(plain, grid, cv=folds, refit=False).fit(X, y)
     best = plain.set_params(**search.best_params_)
     calibrated = CalibratedClassifierCV(best, method="sigmoid", cv=folds, ensemble=False).fit(X, y)
-    machine = calibrated.calibrated_classifiers_[0].estimator
-    return Classified(machine.predict, calibrated.predict_proba, len(machine[-1].support_))
+    model = calibrated.calibrated_classifiers_[0].estimator
+    return Classified(model.predict, calibrated.predict_proba, len(model[-1].support_))
 
 
 def fit_process(X: np.ndarray, y: np.ndarray) -> Classified:
@@ -134,21 +134,21 @@ def fit_natural(X: np.ndarray, y: np.ndarray) -> Classified:
 
 
 def fit_fastrvm(X: np.ndarray, y: np.ndarray) -> Classified:
-    """Fit another relevance vector machine, one class against the rest, its width tuned."""
+    """Fit another relevance vector machine, one class against the rest; gamma is tuned."""
     from fastrvm import RVC
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(X)
     columns = scaler.transform(X)
-    machines: list[Any] = []
+    models: list[Any] = []
 
     def fitted(gamma: float, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        machines.clear()
+        models.clear()
 
         def positive(label: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-            machine = RVC(gamma=float(gamma), fit_intercept=True).fit(columns[rows], label)
-            machines.append(machine)
-            return lambda columns_new: rvm_probability(machine, columns_new)[:, 1]
+            model = RVC(gamma=float(gamma), fit_intercept=True).fit(columns[rows], label)
+            models.append(model)
+            return lambda columns_new: rvm_probability(model, columns_new)[:, 1]
 
         return one_vs_rest(positive, y[rows])
 
@@ -167,12 +167,12 @@ def fit_fastrvm(X: np.ndarray, y: np.ndarray) -> Classified:
     final = fitted(min(widths(X.shape[1]), key=loss), np.arange(len(y)))
     return _by_probability(
         lambda X_new: final(scaler.transform(X_new)),
-        n_vectors=len(set().union(*(machine.relevance_ for machine in machines))),
-        is_cut_short=any(cut_short(machine) for machine in machines),
+        n_vectors=len(set().union(*(model.relevance_ for model in models))),
+        is_cut_short=any(cut_short(model) for model in models),
     )
 
 
-_WIDTHS = ", ".join(f"{width:g}" for width in WIDTHS)
+_GAMMAS = ", ".join(f"{factor:g}" for factor in GAMMAS)
 _STANDARD = "features standardised"
 _LINEAR = f"{_STANDARD}; 11 values of C from 1e-3 to 1e2 by {FOLDS}-fold cross-validated log loss"
 _ONE_VS_REST = "several classes one against the rest"
@@ -197,7 +197,7 @@ CLASSIFIERS = {
             "sklearn",
             fit_svc,
             f"{_STANDARD}; Gaussian kernel; C from {STRENGTHS} and gamma times the number of "
-            f"features from ({_WIDTHS}) by {FOLDS}-fold cross-validation of the error rate; "
+            f"features from ({_GAMMAS}) by {FOLDS}-fold cross-validation of the error rate; "
             "probabilities by Platt scaling of cross-validated decision values, decisions by the "
             "sign of the decision value",
         ),
@@ -234,7 +234,7 @@ CLASSIFIERS = {
             "fastrvm",
             fit_fastrvm,
             f"{_STANDARD}; Gaussian kernel with intercept; gamma times the number of features from "
-            f"({_WIDTHS}) by {FOLDS}-fold cross-validation of the log loss on at most "
+            f"({_GAMMAS}) by {FOLDS}-fold cross-validation of the log loss on at most "
             f"{MOST_TUNED} rows, then fitted to all; {_ONE_VS_REST}",
         ),
     )

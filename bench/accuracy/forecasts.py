@@ -79,7 +79,7 @@ def crps_from_quantiles(quantile: np.ndarray, level: np.ndarray, y: np.ndarray) 
 
 
 class ModelForecast:
-    """What a regressor of relvec says, through its public methods alone.
+    """Predictive distributions of a regressor of relvec, by its public methods.
 
     Whatever distribution its defaults lead to is judged as it is: the density is the model's
     own, and the CRPS comes from its quantiles unless its density is Gaussian.

@@ -28,11 +28,11 @@ __all__ = [
 OURS = "relvec"
 FOLDS = 5
 MOST_TUNED = 500
-"""Rows on which kernel machines are tuned by cross-validation; they are then fitted to all."""
+"""Rows on which kernel methods are tuned by cross-validation; they are then fitted to all."""
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 """Candidates for C of support vector machines, on standardised columns and targets."""
-WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0)
-"""Candidates for gamma times the number of inputs, on standardised columns."""
+GAMMAS = (1 / 16, 1 / 4, 1.0, 4.0)
+"""Candidates for gamma times the number of features, on standardised columns."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Method:
 
 def widths(n_features: int) -> list[float]:
     """Return the candidates for gamma."""
-    return [width / n_features for width in WIDTHS]
+    return [factor / n_features for factor in GAMMAS]
 
 
 def folds_of(y: np.ndarray, part: str) -> Any:
-    """Return the folds of all cross-validations; of classes in equal shares."""
+    """Return the folds of all cross-validations; stratified by class."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     kind = KFold if part == "regression" else StratifiedKFold

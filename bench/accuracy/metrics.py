@@ -1,4 +1,4 @@
-"""What is measured of a fit, and which way is better."""
+"""Metrics of a fit, and whether more or less is better."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COVERAGES = (50, 90, 95)
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a fit that is compared between methods."""
+    """A metric of a fit that is compared between methods."""
 
     key: str
     name: str
@@ -25,9 +25,9 @@ class Metric:
     is_ratio: bool = False
     """Whether two methods are compared by the logarithm of the ratio; else by the difference."""
     factor: float = 1.0
-    """By which the figure is multiplied where it is shown."""
+    """Factor of the displayed number."""
     is_quality: bool = True
-    """Whether it says how good predictions are, not what they cost."""
+    """Whether it measures the quality of predictions, not their cost."""
 
 
 CPU = Metric("cpu", "CPU", is_ratio=True, is_quality=False)
@@ -42,7 +42,7 @@ METRICS: dict[str, tuple[Metric, ...]] = {
         CPU,
     ),
     "classification": (
-        Metric("error", "error", factor=100.0),
+        Metric("error", "error rate", factor=100.0),
         Metric("log_loss", "log loss"),
         Metric("brier", "Brier"),
         Metric("ece", "calibration"),
@@ -63,9 +63,9 @@ def judge_regression(forecast: Forecast, y: np.ndarray) -> dict[str, float]:
     distances = []
     for percent in COVERAGES:
         low, high = forecast.interval(percent / 100).T
-        share = float(np.mean((low <= y) & (y <= high)))
-        result[f"coverage_{percent}"] = share
-        distances.append(abs(share - percent / 100))
+        coverage = float(np.mean((low <= y) & (y <= high)))
+        result[f"coverage_{percent}"] = coverage
+        distances.append(abs(coverage - percent / 100))
     return {**result, "coverage_error": float(np.mean(distances))}
 
 

@@ -1,4 +1,4 @@
-"""The page: what was measured, who won, who lost, and all figures."""
+"""The page: how accuracy is measured, wins and losses, and all metrics."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from bench.accuracy.fits import MOST_ROWS
-from bench.accuracy.picture import draw_scores, draw_sets
+from bench.accuracy.plots import draw_scores, draw_sets
 from bench.accuracy.problems import PROBLEMS
 from bench.accuracy.suite import PARTS
 from bench.accuracy.tables import losses_table, ordered, problem_tables, score_tables
 from bench.report import Table, number
 
-__all__ = ["PAGE", "PICTURE", "SCORES", "notes", "page", "shown_tables", "write_page"]
+__all__ = ["PAGE", "PLOT", "SCORES", "notes", "page", "shown_tables", "write_page"]
 
 Record = dict[str, Any]
 
-PAGE, PICTURE, SCORES = "ACCURACY.md", "accuracy.png", "accuracy-scores.png"
+PAGE, PLOT, SCORES = "ACCURACY.md", "accuracy.png", "accuracy-scores.png"
 
 PUBLISHED = {
     "uci_boston": -2.55,
@@ -32,41 +32,41 @@ rows are all used here."""
 REMARKS = {
     "uci_wine_red": "more than a quarter of the test rows are exact copies of training rows, and "
     "targets are integers. The density of a model without noise has no upper bound there, and the "
-    "highest evidence of GPR is such a model: its MLPD says nothing about its RMSE and CRPS.",
-    "uci_power": f"{MOST_ROWS} of 8611 training rows, for everybody.",
+    "highest evidence of GPR is such a model: its MLPD does not reflect its RMSE and CRPS.",
+    "uci_power": f"{MOST_ROWS} of 8611 training rows, for all methods.",
 }
-"""What a reader of the figures of a set must know."""
+"""Notes on the metrics of single sets."""
 
 OPENING = """# Accuracy
 
-relvec with all its defaults beside peers that are scaled and tuned as is customary, on the same
-splits of the same data sets. Made by `python -m bench accuracy --write-readme`
+relvec with default settings, compared with peers that are scaled and tuned as is customary, on the
+same splits of the same data sets. Made by `python -m bench accuracy --write-readme`
 ([how to run it](README.md#accuracy)).
 """
 
 MEASURES = f"""## How it is measured
 
-- A **draw** is one split of a set, or one fresh sample of a simulated one. Everybody gets the same
-  rows: those of the split, or {MOST_ROWS} of its training rows at random if it has more.
+- A **draw** is one split of a set, or one fresh sample of a simulated one. All methods get the
+  same rows: those of the split, or {MOST_ROWS} of its training rows at random if it has more.
 - Within a fit every choice is made on its training rows. How GPR chooses among its
-  initialisations was revised twice after its test metrics on uci_wine_red and uci_yacht had been
-  seen: evidence of all training rows instead of the few it learns on, four random initialisations
+  initialisations was revised twice after its test metrics on uci_wine_red and uci_yacht were
+  known: evidence of all training rows instead of the few it learns on, four random initialisations
   instead of two. Both raise its training evidence; the metrics are those after the revision.
-- Every fit runs in a process of its own with one BLAS thread. **CPU s** contains all that a user
+- Every fit runs in its own process with one BLAS thread. **CPU s** includes everything that a user
   waits for: standardisation, cross-validation, restarts, and the residuals for an error bar.
   Imports do not count. Median over draws. **> N** instead of metrics: a fit was stopped after N
   CPU seconds and the method not run on further draws; it is not compared on that set.
 - **RMSE**: root mean square error on test rows. **MLPD**: mean log predictive density of test
   targets in nats, in units of the target; more is better. **CRPS**: continuous ranked probability
   score, in units of the target; of Gaussian distributions in closed form, else from quantiles.
-- **50 %, 90 %, 95 %**: share of test targets that the central intervals of that probability
-  cover. In the comparison, **coverage** is the distance of the share from the probability in each
-  draw, averaged over the three. Small test sets make it larger, for everybody alike.
+- **50 %, 90 %, 95 %**: percentage of test targets that the central intervals of that probability
+  cover. In the comparison, **coverage** is the absolute difference between coverage and nominal
+  probability in each draw, averaged over the three. Small test sets increase it for all methods.
 - RidgeCV, LassoCV, SVR and HistGradientBoosting have no predictive distribution. For MLPD, CRPS
-  and coverage they get a Gaussian one: standard deviation the same everywhere, the root mean
-  square of their cross-validated residuals.
-- **error**: share of test rows put into a wrong class. **log loss**: mean negative log
-  probability of the true class in nats, probabilities cut off at 1e-12. **Brier**: squared
+  and coverage they get a Gaussian one with constant standard deviation: the root mean square of
+  their cross-validated residuals.
+- **error rate, error %**: percentage of test rows classified wrongly. **log loss**: mean negative
+log   probability of the true class in nats, probabilities clipped at 1e-12. **Brier**: squared
   differences between probabilities and outcomes, summed over all classes (for two classes twice
   the score of one class). **calibration**: expected calibration error: test rows in ten equal
   bins of their highest probability; distance between mean probability and accuracy in a bin,
@@ -75,7 +75,7 @@ MEASURES = f"""## How it is measured
   have none.
 - Means over draws, **±** their plain standard error.
 
-**Wins, ties and losses.** relvec is compared with each peer singly, set by set. The difference
+**Wins, ties and losses.** relvec is compared with each peer separately, set by set. The difference
 between the two is taken draw by draw (of CPU seconds and vectors the logarithm of the ratio); a
 win or a loss is a mean difference of more than two standard errors, all else is a tie. Splits of
 one set have rows in common, so that the plain standard error over n draws, s / √n, is too small.
@@ -83,8 +83,8 @@ The correction of Nadeau and Bengio (Machine Learning 52, 2003) is used: s √(1
 ratio of test to training rows of the split. Where the test set is the larger (ida_banana, titanic
 and waveform, pima, ripley) this is strict: few differences are shown. Fresh samples have r = 0.
 The second table of each kind has the plain standard errors. Where relvec did not finish and the
-peer did, relvec has lost. Of comparisons between equals about one in twenty is a win or a loss at
-random.
+peer did, relvec has lost. Of comparisons between equally good methods, about one in twenty is a win
+or a loss at random.
 """
 
 
@@ -96,14 +96,16 @@ def page(records: Sequence[Record], facts: str) -> str:
     records : sequence of dict
         Of all problems and methods.
     facts : str
-        Machine, versions, date and command.
+        Computer, versions, date and command.
     """
     parts = [part for part in PARTS if ordered(part, records)]
-    blocks = [OPENING, facts, f"![relvec against each peer on each set]({PICTURE})"]
+    blocks = [OPENING, facts, f"![relvec against each peer on each set]({PLOT})"]
     blocks += ["## Wins, ties and losses", f"![By peer and metric]({SCORES})"]
     for part in parts:
         blocks += [table.markdown() for table in score_tables(part, records) if table.rows]
-    blocks += ["Every loss in a metric of quality, the most standard errors first:"]
+    blocks += [
+        "Every loss in a metric of prediction quality, largest number of standard errors first:"
+    ]
     for part in parts:
         losses = losses_table(part, records)
         blocks.append(losses.markdown() if losses.rows else f"{losses.title}: nowhere.")
@@ -177,7 +179,7 @@ def _published(records: Sequence[Record]) -> Table:
 
 
 def shown_tables(part: str, records: Sequence[Record]) -> list[Table]:
-    """Return the tables of a part for the screen."""
+    """Return the tables of a part for the terminal."""
     everything = [
         *problem_tables(part, records),
         *score_tables(part, records),
@@ -187,7 +189,7 @@ def shown_tables(part: str, records: Sequence[Record]) -> list[Table]:
 
 
 def write_page(folder: Path, records: Sequence[Record], facts: str) -> None:
-    """Write page and pictures into a folder."""
-    draw_sets(records, folder / PICTURE)
+    """Write page and plots into a folder."""
+    draw_sets(records, folder / PLOT)
     draw_scores(records, folder / SCORES)
     (folder / PAGE).write_text(page(records, facts), encoding="utf-8")

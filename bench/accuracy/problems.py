@@ -80,14 +80,14 @@ def uci(name: str, repeats: int) -> Problem:
     return Problem(name, "regression", draw, what, f"{name}.npz", 20, repeats=repeats)
 
 
-def halves(name: str, inputs: str, rows: str) -> Problem:
+def halves(name: str, features: str, rows: str) -> Problem:
     """Return random halves of a set, as frozen in its file."""
 
     def draw(number: int) -> Draw:
         arrays = read_set(f"{name}.npz")
         train = np.zeros(len(arrays["y"]), dtype=bool)
         train[arrays[rows][number]] = True
-        return _split(arrays[inputs], arrays["y"], train, ~train)
+        return _split(arrays[features], arrays["y"], train, ~train)
 
     what = "random halves, frozen with the data"
     return Problem(name, "regression", draw, what, f"{name}.npz", 100)
@@ -141,7 +141,7 @@ def shuffled(
     file: str | None = None,
     repeats: int = 10,
 ) -> Problem:
-    """Return random splits of a set, classes in equal shares."""
+    """Return random splits of a set, stratified by class."""
 
     def draw(seed: int) -> Draw:
         from sklearn.model_selection import StratifiedShuffleSplit
@@ -157,7 +157,7 @@ def shuffled(
 
 
 def from_file(file: str) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
-    """Return a function that reads inputs and classes."""
+    """Return a function that reads features and classes."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
         arrays = read_set(file)

@@ -13,10 +13,10 @@ from bench.accuracy.boosting import LEAVES, MOST_TREES, NGBOOST_TREES, fit_ngboo
 from bench.accuracy.forecasts import Forecast, ModelForecast, NormalForecast
 from bench.accuracy.methods import (
     FOLDS,
+    GAMMAS,
     MOST_TUNED,
     OURS,
     STRENGTHS,
-    WIDTHS,
     Method,
     Regressed,
     few_rows,
@@ -164,7 +164,7 @@ def fit_natural(X: np.ndarray, y: np.ndarray) -> Regressed:
 
 
 def fit_fastrvm(X: np.ndarray, y: np.ndarray) -> Regressed:
-    """Fit another relevance vector machine, its width by cross-validation."""
+    """Fit another relevance vector machine, gamma by cross-validation."""
     from fastrvm import RVR
     from sklearn.preprocessing import StandardScaler
 
@@ -204,7 +204,7 @@ _RESIDUALS = (
     f"of {FOLDS}-fold cross-validation on the training rows"
 )
 _OWN = "its own predictive distribution"
-_WIDTHS = ", ".join(f"{width:g}" for width in WIDTHS)
+_GAMMAS = ", ".join(f"{factor:g}" for factor in GAMMAS)
 _STANDARD = "features and target standardised"
 
 REGRESSORS = {
@@ -231,7 +231,7 @@ REGRESSORS = {
             "sklearn",
             fit_svr,
             f"{_STANDARD}; Gaussian kernel; C from {STRENGTHS}, epsilon from {EPSILONS} and gamma "
-            f"times the number of features from ({_WIDTHS}) by {FOLDS}-fold cross-validation of "
+            f"times the number of features from ({_GAMMAS}) by {FOLDS}-fold cross-validation of "
             f"the squared error on at most {MOST_TUNED} rows, then fitted to all; {_RESIDUALS}",
         ),
         Method(
@@ -268,7 +268,7 @@ REGRESSORS = {
             "fastrvm",
             fit_fastrvm,
             f"{_STANDARD}; Gaussian kernel with intercept; gamma times the number of features from "
-            f"({_WIDTHS}) by {FOLDS}-fold cross-validation of the squared error on at most "
+            f"({_GAMMAS}) by {FOLDS}-fold cross-validation of the squared error on at most "
             f"{MOST_TUNED} rows, then fitted to all; {_OWN}",
         ),
     )

@@ -61,7 +61,7 @@ def folder_of(output: Path | None, is_quick: bool) -> Path:
 
 
 def _chosen(request: Request) -> Iterator[tuple[Problem, Method]]:
-    """Yield problems and methods, leaving out with a word what is not there."""
+    """Yield problems and methods, leaving out, with a message, those that are not available."""
     for part in request.parts:
         names = request.problems or (QUICK[part] if request.is_quick else tuple(PROBLEMS))
         problems = [problem for problem in problems_of(part) if problem.name in names]
@@ -137,6 +137,6 @@ def _line(record: Record) -> str:
     if record["status"] != "ok":
         return f"{what}: {record.get('error', record['status'])}"
     keys = ("rmse", "mlpd") if record["part"] == "regression" else ("error", "log_loss")
-    figures = [f"{key} {statistics.fmean(d[key] for d in record['draws']):.4g}" for key in keys]
+    metrics = [f"{key} {statistics.fmean(d[key] for d in record['draws']):.4g}" for key in keys]
     cpu = statistics.median(draw["cpu"] for draw in record["draws"])
-    return f"{what}: {cpu:.3g} CPU s, {', '.join(figures)}"
+    return f"{what}: {cpu:.3g} CPU s, {', '.join(metrics)}"

@@ -67,11 +67,11 @@ def is_finished(record: Record | None) -> bool:
     return record is not None and record["status"] == "ok" and bool(record["draws"])
 
 
-def _value(metric: Metric, figure: float) -> float:
-    """Return the figure on the scale on which differences are taken, more being better."""
+def _value(metric: Metric, value: float) -> float:
+    """Return the value on the scale on which differences are taken, more being better."""
     if metric.is_ratio:
-        figure = math.log(max(figure, 1e-3 if metric.key == "cpu" else 1.0))
-    return figure if metric.is_more_better else -figure
+        value = math.log(max(value, 1e-3 if metric.key == "cpu" else 1.0))
+    return value if metric.is_more_better else -value
 
 
 def compare(ours: Record, other: Record, metric: Metric) -> Comparison | None:

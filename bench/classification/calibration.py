@@ -1,4 +1,4 @@
-"""Log loss on published sets, every method at the width that suits it best."""
+"""Log loss on published sets, every method at its cross-validated gamma."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["CALIBRATION_PART", "METHODS", "choose", "run", "standardised"]
 METHODS = ("relvec", "fastrvm", "SVC + Platt")
 OURS = METHODS[0]
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Candidates for gamma times the number of inputs."""
+"""Candidates for gamma times the number of features."""
 STRENGTHS = (0.1, 1.0, 10.0)
 """Candidates for C, which only the support vector machine has."""
 FOLDS = 5
 N_CHOOSING = 5
-"""Splits on whose training rows the width is chosen, as is usual for these sets; it is then
+"""Splits on whose training rows gamma is chosen, as is usual for these sets; it is then
 the same on all splits."""
 
 
@@ -39,12 +39,12 @@ def cases(plan: Plan) -> Iterator[Case]:
 def options(method: str) -> list[dict[str, float]]:
     """Return the candidates among which cross-validation chooses."""
     strengths = STRENGTHS if method == "SVC + Platt" else (1.0,)
-    return [{"width": width, "C": C} for width in GRID for C in strengths]
+    return [{"gamma_factor": factor, "C": C} for factor in GRID for C in strengths]
 
 
-def make(method: str, n_features: int, width: float, C: float) -> Any:
+def make(method: str, n_features: int, gamma_factor: float, C: float) -> Any:
     """Return an unfitted classifier."""
-    gamma = width / n_features
+    gamma = gamma_factor / n_features
     if method == "relvec":
         from relvec import RVMClassifier
 
@@ -60,7 +60,7 @@ def make(method: str, n_features: int, width: float, C: float) -> Any:
 
 
 def standardised(draw: Draw) -> Draw:
-    """Return the draw with inputs of mean zero and unit deviation on the training rows."""
+    """Return the draw with features of mean zero and unit deviation on the training rows."""
     mean, deviation = draw.X.mean(axis=0), draw.X.std(axis=0)
     deviation[deviation == 0.0] = 1.0
     return draw._replace(X=(draw.X - mean) / deviation, X_test=(draw.X_test - mean) / deviation)
@@ -93,7 +93,7 @@ def choose(method: str, draws: Sequence[Draw]) -> dict[str, float]:
 
 
 def run(case: Case, limit: float) -> Record:
-    """Return the quality on every split, at the width chosen on the first of them."""
+    """Return the quality on every split, at the gamma chosen on the first of them."""
     from bench.classification.fits import cut_short
     from bench.classification.metrics import judge
     from bench.measure import cpu_clock, limit_cpu
@@ -145,14 +145,14 @@ def tables(records: Sequence[Record]) -> list[Table]:
         "log loss",
         "error %",
         "ECE",
-        "width",
+        "γ × features",
         "C",
         "CPU s",
         "CV CPU s",
     )
     title = f"Means over sets that all methods finished, sets: {len(common)}"
     return [
-        Table("Log loss at the cross-validated width, ± standard error over splits", head, rows),
+        Table("Log loss at the cross-validated gamma, ± standard error over splits", head, rows),
         Table(title, ("method", "log loss", "error %", "ECE"), means),
     ]
 
@@ -167,7 +167,7 @@ def _cells(record: Record) -> list[str]:
         mean_and_error((s["log_loss"] for s in splits), 4),
         mean_and_error((100 * s["error"] for s in splits), 2),
         mean_and_error((s["ece"] for s in splits), 3),
-        number(record["width"]),
+        number(record["gamma_factor"]),
         number(record["C"]) if record["case"]["method"] == "SVC + Platt" else "–",
         number(record["cpu"]),
         number(record["choosing_cpu"]),
@@ -204,11 +204,11 @@ def targets(records: Sequence[Record]) -> list[Target]:
 
 
 def notes(records: Sequence[Record]) -> list[str]:
-    """Return how the widths were chosen, and who did not converge."""
+    """Return how gamma was chosen, and who did not converge."""
     lines = [
-        f"width (gamma times the number of inputs, from {', '.join(map(str, GRID))}; for SVC also "
-        f"C from {', '.join(map(str, STRENGTHS))}) by {FOLDS}-fold cross-validation of each "
-        f"method's own log loss on the training rows of the first {N_CHOOSING} splits."
+        f"γ × features (gamma times the number of features, from {', '.join(map(str, GRID))}; for "
+        f"SVC also C from {', '.join(map(str, STRENGTHS))}) by {FOLDS}-fold cross-validation of "
+        f"each method's own log loss on the training rows of the first {N_CHOOSING} splits."
     ]
     for record in ok(records):
         if record["n_cut_short"]:

@@ -123,7 +123,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return nothing: no figure is asked for here."""
+    """Return nothing: there is no target here."""
     return []
 
 

@@ -30,7 +30,7 @@ def cases(plan: Plan) -> Iterator[Case]:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Return one table, the quoted figure last."""
+    """Return one table, the quoted result last."""
     rows = []
     for name in CANDIDATES:
         mine = [r for r in ok(records) if r["case"]["method"] == name]
@@ -50,7 +50,7 @@ def _median(records: Sequence[Record], key: str) -> float:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return memory and time against the quoted figures."""
+    """Return memory and time against the quoted results."""
     mine = [r for r in ok(records) if r["case"]["method"] == CANDIDATES[0]]
     if not mine or mine[0]["case"]["problem"] != FULL:
         return []

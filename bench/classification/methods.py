@@ -20,7 +20,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Method:
-    """A candidate: making it for a kernel width, and reading it."""
+    """A classifier: how it is made for a given gamma, and what is read from it."""
 
     name: str
     package: str
@@ -175,7 +175,7 @@ METHODS = {
             lambda gamma: _gaussian_process(gamma, None),
             lambda model: None,
             max_samples=1000,
-            note="the given width, amplitude 1",
+            note="the given gamma, amplitude 1",
         ),
         Method(
             "GP",
@@ -183,7 +183,7 @@ METHODS = {
             lambda gamma: _gaussian_process(gamma, "fmin_l_bfgs_b"),
             lambda model: None,
             max_samples=400,
-            note="learns its own width and amplitude and keeps every row",
+            note="learns its own length-scale and amplitude and keeps every row",
         ),
     )
 }

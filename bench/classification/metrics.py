@@ -12,7 +12,7 @@ SMALLEST = 1e-12
 
 
 def error_rate(probability: np.ndarray, label: np.ndarray) -> float:
-    """Return the share of rows whose most probable class, by number, is not theirs."""
+    """Return the error rate: the fraction of rows whose most probable class is not the true one."""
     return float(np.mean(np.argmax(probability, axis=1) != label))
 
 
@@ -26,7 +26,7 @@ def calibration_error(probability: np.ndarray, label: np.ndarray) -> float:
     """Return the expected calibration error of the most probable class.
 
     Rows are put into ten equal bins of their highest probability; the distances between mean
-    probability and share of hits in the bins are averaged, each row counting once.
+    probability and accuracy in the bins are averaged, each row counting once.
     """
     confidence = probability.max(axis=1)
     is_hit = np.argmax(probability, axis=1) == label

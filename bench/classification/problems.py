@@ -31,7 +31,7 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """A source of draws, and the one kernel width ``exp(-gamma |x - z|^2)`` for everybody."""
+    """A source of draws, and the gamma of ``exp(-gamma |x - z|^2)`` for all methods."""
 
     name: str
     n_samples: int
@@ -143,4 +143,4 @@ SETS = {
     "German": published("German", "ida_german.npz", 700, np.nan, 10),
     "Image": published("Image", "ida_image.npz", 1300, np.nan, 10),
 }
-"""Sets of the part `calibration`: the width is left to cross-validation."""
+"""Sets of the part `calibration`: gamma is chosen by cross-validation."""

@@ -1,4 +1,4 @@
-"""All candidates side by side on the same draws, with one kernel width."""
+"""All methods side by side on the same draws, with the same gamma."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def targets(records: Sequence[Record]) -> list[Target]:
     result = []
     for name, by_method in by_case(records).items():
         size, ours = PROBLEMS[name].n_samples, by_method[OURS]
-        rivals = [by_method[peer] for peer in PEERS if peer in by_method]
-        ratios = [r for draws in rivals if (r := paired_ratio(draws, ours)) is not None]
+        peers = [by_method[peer] for peer in PEERS if peer in by_method]
+        ratios = [r for draws in peers if (r := paired_ratio(draws, ours)) is not None]
         if not ratios:
             continue
         fastest = min(ratios)
@@ -131,7 +131,7 @@ def targets(records: Sequence[Record]) -> list[Target]:
             result.append(Target(f"{name}: CPU / fastrvm", 1 / fastest, 1.5, unit="×"))
         if size >= LARGE:
             result.append(Target(f"{name}: fastrvm / CPU", fastest, 10, at_least=True, unit="×"))
-            gap = max(gap for draws in rivals if (gap := _error_gap(ours, draws)) is not None)
+            gap = max(gap for draws in peers if (gap := _error_gap(ours, draws)) is not None)
             result.append(Target(f"{name}: error above fastrvm", gap, EQUAL, unit=" points"))
     return result
 

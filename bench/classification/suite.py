@@ -57,11 +57,11 @@ def run_part(
         record = run_job({"part": name, "module": part.module, "case": case, "limit": limit})
         if record["status"] != "ok":
             given_up.add(label)
-        print(f"{name} {label}: {_figures(record)}", file=sys.stderr, flush=True)
+        print(f"{name} {label}: {_format_metrics(record)}", file=sys.stderr, flush=True)
         yield record
 
 
-def _figures(record: Record) -> str:
+def _format_metrics(record: Record) -> str:
     if record["status"] != "ok":
         return str(record.get("error", record["status"]))
     losses = [split["log_loss"] for split in record.get("splits", [record])]

@@ -10,27 +10,27 @@ import numpy as np
 from bench.classification.part import Case, Part, Plan, Record, Target, ok
 from bench.report import Table, number
 
-__all__ = ["USPS_PART", "choose_width", "run"]
+__all__ = ["USPS_PART", "choose_gamma", "run"]
 
 FILE = "usps.npz"
-GRID = tuple(width / 256 for width in (0.5, 1.0, 2.0, 4.0, 8.0))
+GRID = tuple(factor / 256 for factor in (0.5, 1.0, 2.0, 4.0, 8.0))
 """Candidates for gamma; pixels are between -1 and 1."""
 N_SUBSET, FOLDS = 1000, 3
-"""Rows and folds of the cross-validation of the width."""
+"""Rows and folds of the cross-validation of gamma."""
 KINDS = ("one_vs_rest", "softmax")
 QUICK_ROWS = 500
 
 
 def cases(plan: Plan) -> Iterator[Case]:
-    """Yield one case per way to tell classes apart; the first seed chooses the subset."""
+    """Yield one case per multiclass strategy; the first seed chooses the subset."""
     for kind in KINDS:
         yield {"kind": kind, "seed": plan.seeds[0], "n_rows": QUICK_ROWS if plan.quick else None}
 
 
-def choose_width(X: np.ndarray, y: np.ndarray, seed: int) -> float:
+def choose_gamma(X: np.ndarray, y: np.ndarray, seed: int) -> float:
     """Return the gamma with the least log loss in cross-validation on some training rows.
 
-    The cheap one-versus-rest machines choose for both ways to tell classes apart.
+    The cheap one-versus-rest models choose gamma for both multiclass strategies.
     """
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
@@ -59,8 +59,8 @@ def run(case: Case, limit: float) -> Record:
     scale = float(arrays["x_scale"])
     X, y = arrays["X_train"][: case["n_rows"]] / scale, arrays["y_train"][: case["n_rows"]]
     start = cpu_clock()
-    gamma = choose_width(X, y, case["seed"])
-    width_cpu = cpu_clock() - start
+    gamma = choose_gamma(X, y, case["seed"])
+    gamma_cpu = cpu_clock() - start
     memory = PeakMemory()
     start = cpu_clock()
     model = RVMClassifier(gamma=gamma, multi_class=case["kind"]).fit(X, y)
@@ -70,7 +70,7 @@ def run(case: Case, limit: float) -> Record:
     per_class: Any = np.isfinite(model.weight_precision_).sum(axis=1)
     return {
         "gamma": gamma,
-        "width_cpu": width_cpu,
+        "gamma_cpu": gamma_cpu,
         "cpu": cpu,
         "peak_mb": peak,
         "resident_mb": resident,
@@ -83,12 +83,12 @@ def run(case: Case, limit: float) -> Record:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Return one line per way to tell classes apart."""
+    """Return one line per multiclass strategy."""
     rows = [
         [
             r["case"]["kind"],
             number(r["gamma"] * 256),
-            number(r["width_cpu"]),
+            number(r["gamma_cpu"]),
             number(r["cpu"]),
             f"{100 * r['error']:.2f}",
             f"{r['log_loss']:.4f}",
@@ -102,7 +102,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
     head = (
         "classes",
         "256 gamma",
-        "CPU s of the width",
+        "CPU s of gamma",
         "CPU s",
         "error %",
         "log loss",
@@ -116,14 +116,14 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return nothing: no figure is asked for here."""
+    """Return nothing: there is no target here."""
     return []
 
 
 def notes(records: Sequence[Record]) -> list[str]:
-    """Return how the width was chosen, and who did not converge."""
+    """Return how gamma was chosen, and who did not converge."""
     lines = [
-        f"gamma by {FOLDS}-fold cross-validation of the log loss of one-versus-rest machines on "
+        f"gamma by {FOLDS}-fold cross-validation of the log loss of one-versus-rest models on "
         f"{N_SUBSET} training rows."
     ]
     cut = [r["case"]["kind"] for r in ok(records) if r["is_cut_short"]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.denoising.draws import noisy_signal
 from bench.denoising.part import Case, Part, Record, Target, ok
-from bench.denoising.rivals import SHIFTS, skimage_bayes, skimage_spun
+from bench.denoising.peers import SHIFTS, skimage_bayes, skimage_spun
 from bench.measure import cpu_clock
 from bench.report import Table, number, times
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.denoising.draws import FOUR, OTHERS, noisy_signal
 from bench.denoising.part import Case, Part, Record, Target, geometric_mean, ok
-from bench.denoising.rivals import RIVALS
+from bench.denoising.peers import PEERS
 from bench.measure import cpu_clock
 from bench.report import Table, number
 
@@ -44,7 +44,7 @@ def _ours() -> dict[str, Method]:
 
 
 def _methods(wanted: Sequence[str] | None) -> dict[str, Method]:
-    everything = _ours() | {name: rival.run for name, rival in RIVALS.items()}
+    everything = _ours() | {name: peer.run for name, peer in PEERS.items()}
     return {name: everything[name] for name in (wanted or everything)}
 
 
@@ -79,18 +79,18 @@ def _values(records: Iterable[Record], key: str) -> list:
 
 
 def _best(records: Sequence[Record], is_spun: bool | None, only: str = "") -> tuple[str, float]:
-    """Return the rival of lowest geometric mean among those of a kind."""
+    """Return the peer of lowest geometric mean among those of a kind."""
     names = [
         name
-        for name, rival in RIVALS.items()
-        if (is_spun is None or rival.is_spun == is_spun) and name.startswith(only)
+        for name, peer in PEERS.items()
+        if (is_spun is None or peer.is_spun == is_spun) and name.startswith(only)
     ]
     means = {name: geometric_mean(_pool(records, name)) for name in names}
     best = min(means, key=lambda name: means[name])
     return best, means[best]
 
 
-# ---------------------------------------------------------------- the four, all rivals
+# ---------------------------------------------------------------- the four, all peers
 
 
 def _signal_cases(quick: bool) -> list[Case]:
@@ -156,7 +156,7 @@ def _mean_by_signal(records: Sequence[Record], method: str) -> dict[str, float]:
     }
 
 
-def _other_figures(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+def _other_errors(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     return {name: _mean_by_signal(records, name) for name in records[0]["errors"]}
 
 
@@ -164,32 +164,32 @@ def _other_tables(records: Sequence[Record]) -> list[Table]:
     result = []
     for known in _values(ok(records), "known"):
         mine = _with(ok(records), known=known)
-        figures = _other_figures(mine)
+        errors = _other_errors(mine)
         rows = []
         for signal in _values(mine, "signal"):
-            best = min(RIVALS, key=lambda name: figures[name][signal])
-            ours = figures["relvec"][signal]
+            best = min(PEERS, key=lambda name: errors[name][signal])
+            ours = errors["relvec"][signal]
             rows.append(
                 [
                     signal,
                     number(ours),
-                    number(figures["relvec plain"][signal]),
-                    number(figures["skimage BayesShrink"][signal]),
-                    number(figures[best][signal]),
+                    number(errors["relvec plain"][signal]),
+                    number(errors["skimage BayesShrink"][signal]),
+                    number(errors[best][signal]),
                     best,
-                    f"{ours / figures[best][signal]:.2f}",
+                    f"{ours / errors[best][signal]:.2f}",
                 ]
             )
-        head = ("signal", "relvec", "plain", "skimage", "best rival", "which", "relvec / best")
+        head = ("signal", "relvec", "plain", "skimage", "best peer", "which", "relvec / best")
         noise = "all given the true noise" if known else "all estimate the noise"
         snrs = ", ".join(map(str, _values(mine, "snr")))
         n_draws = len(mine[0]["errors"]["relvec"])
         title = f"N = 1024, mean over SNR {snrs} and {n_draws} draws, {noise}"
         result.append(Table(title, head, rows))
-        ours = geometric_mean(figures["relvec"].values())
+        ours = geometric_mean(errors["relvec"].values())
         by_method = [
             [name, number(mean), f"{ours / mean:.2f}"]
-            for name, values in figures.items()
+            for name, values in errors.items()
             if (mean := geometric_mean(values.values()))
         ]
         head = ("method", "geometric mean", "relvec / method")
@@ -200,24 +200,24 @@ def _other_tables(records: Sequence[Record]) -> list[Table]:
 def _other_targets(records: Sequence[Record]) -> list[Target]:
     result = []
     for known in _values(ok(records), "known"):
-        figures = _other_figures(_with(ok(records), known=known))
+        errors = _other_errors(_with(ok(records), known=known))
         worst = {
-            signal: ours / min(figures[name][signal] for name in RIVALS)
-            for signal, ours in figures["relvec"].items()
+            signal: ours / min(errors[name][signal] for name in PEERS)
+            for signal, ours in errors["relvec"].items()
         }
         where = max(worst, key=lambda signal: worst[signal])
-        best = min(RIVALS, key=lambda name: geometric_mean(figures[name].values()))
-        overall = geometric_mean(figures["relvec"].values())
-        overall /= geometric_mean(figures[best].values())
+        best = min(PEERS, key=lambda name: geometric_mean(errors[name].values()))
+        overall = geometric_mean(errors["relvec"].values())
+        overall /= geometric_mean(errors[best].values())
         noise = "noise given" if known else "noise estimated"
-        what = f"{noise}, worst signal ({where}): relvec / best rival there"
+        what = f"{noise}, worst signal ({where}): relvec / best peer there"
         result.append(Target(what, worst[where], 1.5))
-        what = f"{noise}, geometric mean: relvec / best rival ({best})"
+        what = f"{noise}, geometric mean: relvec / best peer ({best})"
         result.append(Target(what, overall, 1.0))
     return result
 
 
-# ---------------------------------------------------------------- published figures
+# ---------------------------------------------------------------- published results
 
 
 def _published_cases(quick: bool) -> list[Case]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.denoising.draws import COLOUR, GREY, noisy_image
 from bench.denoising.part import Case, Part, Record, Target, ok
-from bench.denoising.rivals import image_rivals
+from bench.denoising.peers import image_peers
 from bench.measure import cpu_clock
 from bench.report import Table, number
 
@@ -43,9 +43,7 @@ def run(case: Case, seeds: Sequence[int]) -> Record:
 
     axis = -1 if case["colour"] else None
     methods = {"relvec": lambda x: denoise(x, channel_axis=axis)}
-    methods |= {
-        name: rival.run for name, rival in image_rivals(case["noise"] / SCALE, axis).items()
-    }
+    methods |= {name: peer.run for name, peer in image_peers(case["noise"] / SCALE, axis).items()}
     decibels: dict[str, list[float]] = {name: [] for name in methods}
     cpu: dict[str, list[float]] = {name: [] for name in methods}
     for seed in seeds:
@@ -114,8 +112,8 @@ def tables(records: Sequence[Record]) -> list[Table]:
                     f"{name}, {' × '.join(map(str, here[0]['shape'][:2]))}",
                     f"{_mean(here, 'relvec'):.2f}",
                     *(
-                        f"{_mean(here, 'relvec') - _mean(here, rival):+.2f}"
-                        for rival in (plain, spun)
+                        f"{_mean(here, 'relvec') - _mean(here, peer):+.2f}"
+                        for peer in (plain, spun)
                     ),
                 ]
             )
@@ -129,9 +127,9 @@ def targets(records: Sequence[Record]) -> list[Target]:
     result = []
     for what, mine in _groups(records):
         for is_spun, limit in ((False, 1.0), (True, 0.3)):
-            rival = _best(mine, is_spun)
-            gain = _mean(mine, "relvec") - _mean(mine, rival)
-            result.append(Target(f"{what}: mean gain over {rival}", gain, limit, True, " dB"))
+            peer = _best(mine, is_spun)
+            gain = _mean(mine, "relvec") - _mean(mine, peer)
+            result.append(Target(f"{what}: mean gain over {peer}", gain, limit, True, " dB"))
     return result
 
 

@@ -17,7 +17,7 @@ Record = dict[str, Any]
 
 
 class Target(NamedTuple):
-    """A figure and what it should be."""
+    """A measured number and its target."""
 
     what: str
     measured: float
@@ -27,7 +27,7 @@ class Target(NamedTuple):
 
     @property
     def is_met(self) -> bool:
-        """Whether the figure is on the right side of its limit."""
+        """Whether the number meets its limit."""
         if self.at_least:
             return self.measured >= self.limit
         return self.measured <= self.limit

@@ -1,1 +1,1 @@
-"""Choosing inputs: what it costs, whether the right ones are found, and whether it helps."""
+"""Feature selection: its cost, the features it finds, and its effect on accuracy."""

@@ -1,4 +1,4 @@
-"""Published sets: whether choosing inputs costs accuracy where nobody knows which matter."""
+"""Published sets: whether feature selection costs accuracy where relevant features are unknown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.report import Table
 
 __all__ = ["BENCHMARKS_PART", "paired"]
 
-OURS, PLAIN = "PFCVM", "RVM, one width"
+OURS, PLAIN = "PFCVM", "RVM, one length-scale"
 CANDIDATES = (OURS, "RVM", PLAIN, "SVC")
 QUICK = ("Pima",)
 
@@ -36,7 +36,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def paired(ours: Record, other: Record) -> tuple[float, float]:
-    """Return by how many points we err more often on the same rows, and its standard error.
+    """Return the difference of error rates in points on the same rows, and its standard error.
 
     The error is that over splits; where there is one split only, that over its test rows.
     """
@@ -53,7 +53,7 @@ def paired(ours: Record, other: Record) -> tuple[float, float]:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return our error above that of one width for all inputs, against its standard error."""
+    """Return our error rate above that of one length-scale, against its standard error."""
     result = []
     for name in dict.fromkeys(r["case"]["problem"] for r in records):
         known = {r["case"]["method"]: r for r in ok(records) if r["case"]["problem"] == name}
@@ -67,9 +67,9 @@ def targets(records: Sequence[Record]) -> list[Target]:
 def notes(records: Sequence[Record]) -> list[str]:
     """Return those of the methods, and what the targets are."""
     return [
-        f"Targets: {OURS} errs at most one standard error of the paired difference more often "
-        f"than {PLAIN}. The standard error is over splits; where there is one split, over its "
-        "test rows.",
+        f"Targets: the error rate of {OURS} exceeds that of {PLAIN} by at most one standard error "
+        f"of the paired difference. The standard error is over splits; where there is one split, "
+        "over its test rows.",
         *method_notes(records),
     ]
 

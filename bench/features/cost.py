@@ -1,4 +1,4 @@
-"""What learning the scales of inputs costs a regression, over one that is given its width."""
+"""Cost of learning length-scales in regression, relative to a fit with a given gamma."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bench.report import Table, number, times
 
 __all__ = ["COST_PART", "run"]
 
-PLAIN, OURS = "RVM, width given", "DRVM"
+PLAIN, OURS = "RVM, gamma given", "DRVM"
 SIZES = (240, 500, 1000, 2000, 5000)
-INPUTS = (10, 50)
+FEATURES = (10, 50)
 GP_SIZES = (240, 500)
 N_TEST = 1000
 WARM_UP = 60
@@ -25,7 +25,7 @@ ALL_AT_ONCE = 0.25
 """A fit that took so many CPU seconds is timed once."""
 GAMMA = 0.5
 LIMIT_AT = (1000, 10)
-"""Where the target is set: rows and inputs."""
+"""Rows and features of the case that has a target."""
 MOST = 10.0
 
 
@@ -71,15 +71,15 @@ NOTES = (
     f"{PLAIN}: `RVMRegressor(length_scales=None, gamma={GAMMA})`; {OURS}: "
     '`DRVMRegressor(select="always")`; RVM, ARD: `RVMRegressor(length_scales="ard")`; '
     "RVM, default: `RVMRegressor()`.",
-    "GP, ARD: scikit-learn's, a width for every input and white noise; up to 500 rows.",
-    "MSE: to the function without noise, on 1000 fresh rows. N²P MB: what the differences of all "
-    "pairs of rows in all inputs would take.",
+    "GP, ARD: scikit-learn's, a length-scale for each feature and white noise; up to 500 rows.",
+    "MSE: to the function without noise, on 1000 fresh rows. N²P MB: memory of the differences of "
+    "all pairs of rows in all features.",
 )
 
 
 def cases(plan: Plan) -> Iterator[Case]:
     """Yield one case per size, draw and method; methods of one draw follow one another."""
-    for n_features in INPUTS[:1] if plan.quick else INPUTS:
+    for n_features in FEATURES[:1] if plan.quick else FEATURES:
         for n_samples in (120,) if plan.quick else SIZES:
             for seed in plan.seeds:
                 for method in MAKERS:
@@ -129,7 +129,7 @@ def _by_case(records: Sequence[Record]) -> dict[tuple[int, int], dict[str, Draws
 
 
 def ratio(draws: Draws, plain: Draws) -> float | None:
-    """Return the median over draws of CPU seconds over those with a width given."""
+    """Return the median over draws of CPU seconds over those with gamma given."""
     both = [
         record["cpu"] / plain[seed]["cpu"]
         for seed, record in draws.items()
@@ -138,11 +138,11 @@ def ratio(draws: Draws, plain: Draws) -> float | None:
     return statistics.median(both) if both else None
 
 
-HEAD = ("N, method", "CPU s", "/ given", "peak MB", "N²P MB", "vectors", "inputs", "MSE")
+HEAD = ("N, method", "CPU s", "/ gamma given", "peak MB", "N²P MB", "vectors", "features", "MSE")
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Return one table per number of inputs."""
+    """Return one table per number of features."""
     known = _by_case(records)
     result = []
     for p in dict.fromkeys(p for p, _ in known):
@@ -152,7 +152,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
                 n_draws = max(n_draws, *(len(draws) for draws in by_method.values()))
                 for name, draws in by_method.items():
                     rows.append([f"{n}, {name}", *_cells(draws, by_method[PLAIN], n, p)])
-        title = f"Friedman's first function, {p} inputs of which 5 matter, draws: {n_draws}"
+        title = f"Friedman's first function, {p} features of which 5 are relevant, draws: {n_draws}"
         result.append(Table(title, HEAD, rows))
     return result
 
@@ -175,7 +175,7 @@ def _cells(draws: Draws, plain: Draws, n: int, p: int) -> list[str]:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return the cost of choosing inputs at a thousand rows of ten."""
+    """Return the cost of feature selection at a thousand rows and ten features."""
     n, p = LIMIT_AT
     by_method = _by_case(records).get((p, n), {})
     measured = ratio(by_method.get(OURS, {}), by_method.get(PLAIN, {}))

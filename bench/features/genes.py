@@ -1,4 +1,4 @@
-"""Thousands of inputs and tens of rows."""
+"""Thousands of features and tens of rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from bench.classification.part import Case, Part, Plan, Record, Target
 from bench.features.outcomes import (
     CELLS,
+    all_found_rate,
     cases_of,
     jaccard,
     method_notes,
     rows_of,
-    share_of_relevant,
     spurious,
 )
 from bench.features.problems import GENES, WIDE
@@ -56,7 +56,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
             cells["Jaccard"] = lambda draws: number(jaccard(draws))
         else:
             relevant = problem.relevant
-            cells["all found %"] = lambda d, r=relevant: number(100 * share_of_relevant(d, r))
+            cells["all found %"] = lambda d, r=relevant: number(100 * all_found_rate(d, r))
             cells["irrelevant"] = lambda d, r=relevant: number(spurious(d, r))
             cells["peak MB"] = lambda draws: _median(draws, "peak_mb")
             cells["predict s"] = lambda draws: _median(draws, "predict_cpu")
@@ -71,14 +71,14 @@ def _median(draws: Sequence[Record], key: str) -> str:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return nothing: no figure was set beforehand."""
+    """Return nothing: no target was set beforehand."""
     return []
 
 
 def notes(records: Sequence[Record]) -> list[str]:
     """Return how the splits were made, and those of the methods."""
     shown = set(itertools.chain(GENES)) & {r["case"]["problem"] for r in records}
-    splits = "Random splits of the rows, 80 % for training, classes in equal shares; the same "
+    splits = "Random splits of the rows, 80 % for training, stratified by class; the same "
     lines = [splits + "splits for all methods. Test sets overlap: ± is too small."] if shown else []
     return [*lines, *method_notes(records)]
 

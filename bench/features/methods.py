@@ -1,4 +1,4 @@
-"""The classifiers: how each is made, and which inputs and rows it uses in the end."""
+"""The classifiers: how each is made, and which features and rows the fitted model uses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 __all__ = ["METHODS", "Method"]
 
 FOLDS = 5
-WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-"""Candidates for gamma times the number of inputs, on standardised columns."""
+GAMMAS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+"""Candidates for gamma times the number of features, on standardised columns."""
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 """Candidates for C of support vector machines."""
 LASSO = np.logspace(-2, 2, 9)
@@ -23,29 +23,29 @@ Reader = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A candidate: making it for a number of inputs, and reading it."""
+    """A classifier: how it is made for a number of features, and what is read from it."""
 
     name: str
     make: Callable[[int], Any]
     """An unfitted classifier of scikit-learn's kind."""
     kept: Reader = lambda model: None
-    """Numbers of the inputs that the fitted classifier looks at; None for all."""
+    """Positions of the features that the fitted classifier uses; None for all."""
     vectors: Reader = lambda model: None
     """How many kernels it evaluates for a prediction; None if that makes no sense."""
     max_draws: int | None = None
     note: str = ""
 
 
-def by_width(n_features: int) -> list[float]:
+def gamma_candidates(n_features: int) -> list[float]:
     """Return the candidates for gamma."""
-    return [width / n_features for width in WIDTHS]
+    return [factor / n_features for factor in GAMMAS]
 
 
 # ---------------------------------------------------------------- relevance vector machines
 
 
 def pfcvm(name: str, select: str) -> Method:
-    """Return our classifier that chooses samples and inputs."""
+    """Return our classifier that selects samples and features."""
 
     def make(n_features: int) -> Any:
         from relvec import PFCVMClassifier
@@ -69,7 +69,7 @@ def _relevance(model: Any) -> int:
     return len(model.relevance_)
 
 
-def _one_width(n_features: int) -> Any:
+def _one_length_scale(n_features: int) -> Any:
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -78,7 +78,7 @@ def _one_width(n_features: int) -> Any:
 
     return GridSearchCV(
         make_pipeline(StandardScaler(), RVMClassifier(length_scales=None)),
-        {"rvmclassifier__gamma": by_width(n_features)},
+        {"rvmclassifier__gamma": gamma_candidates(n_features)},
         cv=FOLDS,
         scoring="neg_log_loss",
     )
@@ -88,16 +88,16 @@ def _one_width(n_features: int) -> Any:
 
 
 class TunedSVC:
-    """Support vector machine, tuned by its errors; probabilities by Platt's sigmoid."""
+    """Support vector machine, tuned by its error rate; probabilities by Platt's sigmoid."""
 
     def __init__(self, n_features: int, kernel: str = "rbf") -> None:
         self.kernel = kernel
         self.grid = {"svc__C": STRENGTHS}
         if kernel == "rbf":
-            self.grid["svc__gamma"] = tuple(by_width(n_features))
+            self.grid["svc__gamma"] = tuple(gamma_candidates(n_features))
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> TunedSVC:
-        """Choose the options, then fit machine and sigmoid."""
+        """Choose the options, then fit classifier and sigmoid."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.model_selection import GridSearchCV
         from sklearn.pipeline import make_pipeline
@@ -108,12 +108,12 @@ class TunedSVC:
         search = GridSearchCV(plain, self.grid, cv=FOLDS, refit=False).fit(X, y)
         best = plain.set_params(**search.best_params_)
         self.calibrated_ = CalibratedClassifierCV(best, cv=FOLDS, ensemble=False).fit(X, y)
-        self.machine_ = self.calibrated_.calibrated_classifiers_[0].estimator
+        self.svc_ = self.calibrated_.calibrated_classifiers_[0].estimator
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the decisions of the machine itself."""
-        return np.asarray(self.machine_.predict(X))
+        """Return the decisions of the support vector machine itself."""
+        return np.asarray(self.svc_.predict(X))
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the probabilities by the sigmoid."""
@@ -158,10 +158,12 @@ METHODS = {
         pfcvm("PFCVM", "auto"),
         pfcvm("PFCVM always", "always"),
         pfcvm("PFCVM never", "never"),
-        Method("RVM", _default, _scaled, _relevance, note="learns scales, as it does by default"),
         Method(
-            "RVM, one width",
-            _one_width,
+            "RVM", _default, _scaled, _relevance, note="learns length-scales, as it does by default"
+        ),
+        Method(
+            "RVM, one length-scale",
+            _one_length_scale,
             vectors=lambda search: _relevance(search.best_estimator_[-1]),
             note="`length_scales=None` on standardised columns; gamma by five-fold "
             "cross-validation of the log loss, whose time counts",
@@ -169,9 +171,9 @@ METHODS = {
         Method(
             "SVC",
             TunedSVC,
-            vectors=lambda model: len(model.machine_[-1].support_),
-            note="standardised columns; C and gamma by five-fold cross-validation of the error, "
-            "probabilities by Platt's sigmoid, all of whose time counts",
+            vectors=lambda model: len(model.svc_[-1].support_),
+            note="standardised columns; C and gamma by five-fold cross-validation of the error "
+            "rate, probabilities by Platt's sigmoid, all of whose time counts",
         ),
         Method("linear SVC", lambda n: TunedSVC(n, "linear"), note="as SVC; C alone is chosen"),
         Method(
@@ -185,8 +187,8 @@ METHODS = {
             "GP, ARD",
             _gaussian_process,
             max_draws=3,
-            note="scikit-learn's, a width for every standardised column; at most three draws",
+            note="scikit-learn's, a length-scale for each standardised column; at most three draws",
         ),
-        Method("majority", _majority, note="the share of the classes in the training rows"),
+        Method("majority", _majority, note="the class frequencies of the training rows"),
     )
 }

@@ -15,11 +15,11 @@ from bench.report import number
 
 __all__ = [
     "CELLS",
+    "all_found_rate",
     "cases_of",
     "jaccard",
     "method_notes",
     "rows_of",
-    "share_of_relevant",
     "spurious",
     "standard_error",
     "unfinished",
@@ -48,16 +48,16 @@ def cases_of(
 
 
 def unfinished(record: Record) -> str | None:
-    """Return why there are no figures, or None if there are."""
+    """Return why there are no metrics, or None if there are."""
     if record["status"] == "ok":
         return None
     return f"> {record['limit']:.0f}" if record["status"] == "over limit" else "failed"
 
 
 def jaccard(draws: Draws) -> float | None:
-    """Return how alike the sets of inputs are: common ones over all, the mean over pairs.
+    """Return the Jaccard index of the selected features, mean over pairs of draws.
 
-    None if every input was kept each time, or if there is one draw only.
+    None if every feature was kept each time, or if there is one draw only.
     """
     if len(draws) < 2 or all(draw["kept"] is None for draw in draws):
         return None
@@ -69,14 +69,14 @@ def jaccard(draws: Draws) -> float | None:
     return statistics.fmean(alike)
 
 
-def share_of_relevant(draws: Draws, relevant: Sequence[int]) -> float:
-    """Return the share of draws in which all inputs that matter were kept."""
+def all_found_rate(draws: Draws, relevant: Sequence[int]) -> float:
+    """Return the fraction of draws in which all relevant features were kept."""
     wanted = set(relevant)
     return statistics.fmean(d["kept"] is None or wanted <= set(d["kept"]) for d in draws)
 
 
 def spurious(draws: Draws, relevant: Sequence[int]) -> float:
-    """Return how many inputs that do not matter were kept, the mean over draws."""
+    """Return the mean number of irrelevant features that were kept."""
     wanted = set(relevant)
     return statistics.fmean(
         d["n_kept"] - (len(wanted) if d["kept"] is None else len(wanted & set(d["kept"])))
@@ -94,7 +94,7 @@ CELLS = {
     "error %": lambda draws: mean_and_error((100 * d["error"] for d in draws), 2),
     "log loss": lambda draws: mean_and_error((d["log_loss"] for d in draws), 3),
     "vectors": _vectors,
-    "inputs": lambda draws: number(statistics.fmean(d["n_kept"] for d in draws)),
+    "features": lambda draws: number(statistics.fmean(d["n_kept"] for d in draws)),
     "CPU s": lambda draws: number(statistics.median(d["cpu"] for d in draws)),
     "slowest": lambda draws: number(max(d["cpu"] for d in draws)),
 }
@@ -102,7 +102,7 @@ CELLS = {
 
 
 def rows_of(records: Sequence[Record], cells: Mapping[str, Any]) -> list[list[str]]:
-    """Return one line per record of one problem; who did not finish has no figures."""
+    """Return one line per record of one problem; methods that did not finish have no metrics."""
     rows = []
     for record in records:
         reason = unfinished(record)

@@ -1,4 +1,4 @@
-"""Problems of two classes of which some inputs matter, by seed; published ones by split."""
+"""Two-class problems with irrelevant features: synthetic by seed, published by split."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Problem:
     title: str
     draw: Callable[[int], Draw]
     relevant: tuple[int, ...] | None = None
-    """The inputs that matter, if known and not all."""
+    """Relevant features, if known and not all."""
     file: str | None = None
     n_draws: int | None = None
     """How many different draws there are, if not as many as one likes."""
@@ -40,7 +40,7 @@ class Problem:
 
 
 def ring(n_features: int) -> Problem:
-    """Return a class around another one in the first two inputs."""
+    """Return a class around another one in the first two features."""
 
     def draw(seed: int) -> Draw:
         from relvec.datasets import make_ring
@@ -48,7 +48,7 @@ def ring(n_features: int) -> Problem:
         X, y, truth = make_ring(150, n_features, random_state=seed, return_truth=True)
         return Draw(X, y, *truth.sample(N_TEST, random_state=seed + 10**6))
 
-    title = f"Ring: N = 150, 2 of {n_features} inputs matter"
+    title = f"Ring: N = 150, 2 of {n_features} features are relevant"
     return Problem(f"ring{n_features}", title, draw, (0, 1))
 
 
@@ -60,7 +60,7 @@ def _twonorm(seed: int) -> Draw:
 
 
 def wide(n_features: int, n_samples: int = 100, n_test: int = 200) -> Problem:
-    """Return standard normal inputs, five of them around +1 or -1 by class."""
+    """Return standard normal features, five of them around +1 or -1 by class."""
 
     def sample(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         label = np.arange(n) % 2
@@ -72,7 +72,7 @@ def wide(n_features: int, n_samples: int = 100, n_test: int = 200) -> Problem:
         rng = np.random.default_rng(seed)
         return Draw(*sample(n_samples, rng), *sample(n_test, rng))
 
-    title = f"N = {n_samples}, 5 of {n_features} inputs matter"
+    title = f"N = {n_samples}, 5 of {n_features} features are relevant"
     return Problem(f"wide{n_features}", title, draw, (0, 1, 2, 3, 4))
 
 
@@ -81,7 +81,7 @@ SYNTHETIC = {
     for problem in (
         ring(10),
         ring(50),
-        Problem("twonorm", "Twonorm: N = 400, all of 20 inputs matter alike", _twonorm),
+        Problem("twonorm", "Twonorm: N = 400, all 20 features are equally relevant", _twonorm),
     )
 }
 
@@ -96,7 +96,7 @@ BENCHMARKS = {
 
 
 def genes(name: str, file: str, logarithm: bool) -> Problem:
-    """Return random splits of a set of gene expressions, classes in equal shares."""
+    """Return random splits of a set of gene expressions, stratified by class."""
 
     def draw(seed: int) -> Draw:
         from sklearn.model_selection import StratifiedShuffleSplit

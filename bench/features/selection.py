@@ -1,4 +1,4 @@
-"""Whether the right inputs are found, and whether none is lost where all matter."""
+"""Whether relevant features are found, and whether none is lost where all are relevant."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from bench.classification.part import Case, Part, Plan, Record, Target
 from bench.features.outcomes import (
     CELLS,
+    all_found_rate,
     cases_of,
     method_notes,
     rows_of,
-    share_of_relevant,
     spurious,
 )
 from bench.features.problems import SYNTHETIC
@@ -46,7 +46,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
         cells = dict(CELLS)
         relevant = problem.relevant
         if relevant is not None:
-            cells["all found %"] = lambda d, r=relevant: number(100 * share_of_relevant(d, r))
+            cells["all found %"] = lambda d, r=relevant: number(100 * all_found_rate(d, r))
             cells["irrelevant"] = lambda d, r=relevant: number(spurious(d, r))
         mine = [r for r in records if r["case"]["problem"] == name]
         result.append(Table(problem.title, ("method", *cells), rows_of(mine, cells)))
@@ -54,7 +54,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def targets(records: Sequence[Record]) -> list[Target]:
-    """Return nothing: no figure was set beforehand."""
+    """Return nothing: no target was set beforehand."""
     return []
 
 

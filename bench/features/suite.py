@@ -1,4 +1,4 @@
-"""The suite of inputs and their scales: run its parts, make tables, say which targets are met."""
+"""The suite of length-scales and feature selection: run its parts, make tables, check targets."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def run_part(
         if record["status"] != "ok":
             given_up.add(label)
             record.setdefault("draws", [])
-        print(f"{name} {label}: {_figures(record)}", file=sys.stderr, flush=True)
+        print(f"{name} {label}: {_format_metrics(record)}", file=sys.stderr, flush=True)
         yield record
 
 
-def _figures(record: Record) -> str:
+def _format_metrics(record: Record) -> str:
     if record["status"] != "ok":
         return str(record.get("error", record["status"]))
     if "mse" in record:
@@ -61,7 +61,7 @@ def _figures(record: Record) -> str:
         for key in ("cpu", "error", "log_loss", "n_kept")
     )
     return (
-        f"{cpu:.3g} CPU s, error {100 * error:.2f} %, log loss {loss:.3f}, inputs {kept:.1f}, "
+        f"{cpu:.3g} CPU s, error {100 * error:.2f} %, log loss {loss:.3f}, features {kept:.1f}, "
         f"draws {len(draws)}"
     )
 

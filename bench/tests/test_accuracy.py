@@ -1,4 +1,4 @@
-"""The accuracy suite must be right before its figures are."""
+"""The accuracy suite must be right before its results are."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from bench import __main__ as command
-from bench.accuracy import fits, page, picture, suite, tables, tally
+from bench.accuracy import fits, page, plots, suite, tables, tally
 from bench.accuracy.forecasts import ModelForecast, NormalForecast, crps_from_quantiles
 from bench.accuracy.methods import (
     Classified,
@@ -277,7 +277,7 @@ VECTORS, CPU = METRICS["regression"][4:]
 
 
 def record_of(
-    method, figures, key="rmse", part="regression", problem="friedman1", overlap=1 / 9, **more
+    method, values, key="rmse", part="regression", problem="friedman1", overlap=1 / 9, **more
 ):
     blank = {metric.key: 1.0 for metric in METRICS[part]}
     blank |= {f"coverage_{percent}": percent / 100 for percent in COVERAGES}
@@ -288,7 +288,7 @@ def record_of(
         "overlap": overlap,
         "is_cut_short": False,
     }
-    draws = [{**blank, **facts, "seed": i, key: value} for i, value in enumerate(figures)]
+    draws = [{**blank, **facts, "seed": i, key: value} for i, value in enumerate(values)]
     known = {"part": part, "problem": problem, "method": method, "status": "ok", "limit": 300.0}
     return {**known, "draws": draws, **more}
 
@@ -331,11 +331,11 @@ def test_one_draw_is_not_compared():
 def test_the_picture_says_ours_minus_theirs():
     records = [record_of("relvec", [1.1, 1.1]), record_of("SVR", [1.0, 1.0])]
     rmse, mlpd = tally.comparisons("regression", records)[:2]
-    assert (picture._difference(rmse), rmse.verdict()) == ("+10.0", "loss")
-    assert (picture._difference(mlpd), mlpd.verdict()) == ("+0.000", "tie")
+    assert (plots._difference(rmse), rmse.verdict()) == ("+10.0", "loss")
+    assert (plots._difference(mlpd), mlpd.verdict()) == ("+0.000", "tie")
     records[0]["status"] = "over limit"
     lost = tally.comparisons("regression", records)[0]
-    assert (picture._difference(lost), lost.verdict()) == ("not run", "loss")
+    assert (plots._difference(lost), lost.verdict()) == ("not run", "loss")
 
 
 def test_fewer_draws_are_told():
@@ -442,7 +442,7 @@ def test_a_small_run(small_suite, tmp_path, capsys):
     assert "Not run: uci_yacht" in text
     assert "not installed or not asked for: RidgeCV" in text
     assert str(tmp_path) not in text
-    for file in (page.PICTURE, page.SCORES):
+    for file in (page.PLOT, page.SCORES):
         assert f"]({file})" in text
         assert (tmp_path / file).stat().st_size > 1000
     assert "always 2.0" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The benchmark must be right before its figures are."""
+"""The benchmark must be right before its results are."""
 
 import json
 import subprocess

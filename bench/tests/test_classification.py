@@ -1,4 +1,4 @@
-"""The classification suite must be right before its figures are."""
+"""The classification suite must be right before its results are."""
 
 import json
 import math
@@ -124,7 +124,7 @@ def fit_record(method, seed, **changes):
     }
 
 
-def test_ratios_are_paired_by_draw_and_targets_take_the_better_rival():
+def test_ratios_are_paired_by_draw_and_targets_take_the_better_peer():
     records = [fit_record("relvec", 0), fit_record("relvec", 1, cpu=2.0)]
     records += [fit_record("fastrvm", 0, cpu=12.0, error=0.138), fit_record("fastrvm", 1, cpu=30.0)]
     records += [fit_record("fastrvm, no intercept", 0, status="over limit")]
@@ -154,7 +154,7 @@ def calibrated(name, method, losses, **changes):
         "status": "ok",
         "limit": 60,
         "splits": splits,
-        "width": 1.0,
+        "gamma_factor": 1.0,
         "C": 1.0,
         "cpu": 0.1,
         "choosing_cpu": 3.0,
@@ -185,7 +185,7 @@ def test_standardised_by_the_training_rows():
     np.testing.assert_allclose(draw.X_test[:, 0] - draw.X[:, 0], 1 / X[:, 0].std())
 
 
-def test_a_machine_without_vectors_says_the_share_of_the_classes():
+def test_a_model_without_vectors_predicts_the_class_frequencies():
     class Empty:
         relevance_, intercept_ = np.empty(0, dtype=int), np.array([math.log(3.0)])
 
@@ -193,17 +193,17 @@ def test_a_machine_without_vectors_says_the_share_of_the_classes():
     np.testing.assert_allclose(calibration.probability(Empty(), np.zeros((2, 1))), expected)
 
 
-def test_width_of_least_loss_is_chosen(monkeypatch):
+def test_gamma_of_least_loss_is_chosen(monkeypatch):
     monkeypatch.setattr(calibration, "GRID", (1e4, 1.0))
     draw = Draw(*crescents(80, np.random.default_rng(0)), np.empty(0), np.empty(0))
-    assert calibration.choose("relvec", [draw])["width"] == 1.0
+    assert calibration.choose("relvec", [draw])["gamma_factor"] == 1.0
     assert len(calibration.options("SVC + Platt")) == 2 * len(calibration.STRENGTHS)
 
 
-def test_width_of_the_postal_digits_is_from_the_grid(monkeypatch):
+def test_gamma_of_the_postal_digits_is_from_the_grid(monkeypatch):
     monkeypatch.setattr(usps, "GRID", (1e4, 1.0))
     X, y = crescents(60, np.random.default_rng(0))
-    assert usps.choose_width(X, y, seed=0) == 1.0
+    assert usps.choose_gamma(X, y, seed=0) == 1.0
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The denoising benchmark must be right before its figures are."""
+"""The denoising benchmark must be right before its results are."""
 
 import importlib.util
 import json
@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from bench import __main__ as command
 from bench import report
-from bench.denoising import ebayes, rivals, suite
+from bench.denoising import ebayes, peers, suite
 from bench.denoising.cost import interleave
 from bench.denoising.draws import GREY, OTHERS, grey_image, noisy_image, noisy_signal
 from bench.denoising.images import psnr
@@ -83,7 +83,7 @@ def test_weight_is_the_most_likely_one():
 
 def test_sure_threshold_has_the_least_estimated_risk():
     details = 3.0 * RNG.standard_normal(64)
-    found = rivals.sure_shrink(details, 64)
+    found = peers.sure_shrink(details, 64)
     used = np.max(np.abs(details - found))
 
     def risk(t):
@@ -98,23 +98,22 @@ def test_spinning_is_the_average_over_all_shifts():
     values = np.cumsum(RNG.standard_normal(64))
 
     def shrink(details, n):
-        return rivals.soft(details, 0.7)
+        return peers.soft(details, 0.7)
 
     shifted = [
-        np.roll(rivals.transform(np.roll(values, shift), shrink, 1.0), -shift)
-        for shift in range(64)
+        np.roll(peers.transform(np.roll(values, shift), shrink, 1.0), -shift) for shift in range(64)
     ]
-    np.testing.assert_allclose(rivals.spin(values, shrink, 1.0), np.mean(shifted, 0), atol=1e-10)
+    np.testing.assert_allclose(peers.spin(values, shrink, 1.0), np.mean(shifted, 0), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", rivals.RIVALS)
-def test_every_rival_removes_noise(name):
+@pytest.mark.parametrize("name", peers.PEERS)
+def test_every_peer_removes_noise(name):
     draw = noisy_signal("HeaviSine", 512, 3, seed=1)
-    rival = rivals.RIVALS[name]
+    peer = peers.PEERS[name]
     if name.startswith("skimage"):
         pytest.importorskip("skimage")
     for noise in (None, draw.noise_std):
-        found = rival.run(draw.noisy, noise)
+        found = peer.run(draw.noisy, noise)
         assert np.mean((found - draw.clean) ** 2) < 0.7 * draw.noise_std**2
 
 

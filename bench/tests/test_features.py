@@ -1,4 +1,4 @@
-"""The suite of inputs and their scales must be right before its figures are."""
+"""The suite of length-scales and feature selection must be right before its results are."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from bench.classification.part import Plan
 from bench.classification.problems import Draw
 from bench.features import benchmarks, cost, fits, genes, outcomes, selection, suite
 from bench.features.children import in_child
-from bench.features.methods import METHODS, by_width
+from bench.features.methods import METHODS, gamma_candidates
 from bench.features.problems import BENCHMARKS, GENES, SYNTHETIC, wide
 from bench.runner import ROOT
 
@@ -73,7 +73,7 @@ def test_every_method_runs(name):
 
 
 def test_widths_are_counted_in_inputs():
-    assert by_width(4)[2] == 0.25
+    assert gamma_candidates(4)[2] == 0.25
 
 
 @pytest.mark.parametrize("problem", [*SYNTHETIC.values(), wide(30)], ids=lambda p: p.name)
@@ -124,14 +124,14 @@ def record_of(problem, method, draws, **changes):
     return {"case": case, "status": "ok", "limit": 60, "draws": draws, **changes}
 
 
-def test_inputs_are_compared_as_sets():
+def test_features_are_compared_as_sets():
     draws = [outcome(0, [0, 1]), outcome(1, [1, 2]), outcome(2, [])]
     assert outcomes.jaccard(draws) == pytest.approx((1 / 3 + 0 + 0) / 3)
     assert outcomes.jaccard([outcome(0, None), outcome(1, None)]) is None
     assert outcomes.jaccard([outcome(0, None), outcome(1, [0])]) == pytest.approx(0.1)
     assert outcomes.jaccard([outcome(0, []), outcome(1, [])]) == 1.0
     draws = [outcome(0, [0, 1, 7]), outcome(1, [1]), outcome(2, None)]
-    assert outcomes.share_of_relevant(draws, (0, 1)) == pytest.approx(2 / 3)
+    assert outcomes.all_found_rate(draws, (0, 1)) == pytest.approx(2 / 3)
     assert outcomes.spurious(draws, (0, 1)) == pytest.approx((1 + 0 + 8) / 3)
 
 
@@ -157,7 +157,9 @@ def test_selection_says_what_was_found():
 
 def test_errors_are_paired_by_split():
     ours = record_of("Banana", "PFCVM", [outcome(0, None), outcome(1, None, error=0.5)])
-    plain = record_of("Banana", "RVM, one width", [outcome(1, None), outcome(0, None, error=0.2)])
+    plain = record_of(
+        "Banana", "RVM, one length-scale", [outcome(1, None), outcome(0, None, error=0.2)]
+    )
     gap, error = benchmarks.paired(ours, plain)
     assert gap == pytest.approx((5 + 25) / 2)
     assert error == pytest.approx(10)
@@ -167,7 +169,7 @@ def test_errors_are_paired_by_split():
 
 def test_one_split_is_paired_by_row():
     ours = record_of("Pima", "PFCVM", [outcome(0, None, wrong=[0, 2], error=0.5)])
-    plain = record_of("Pima", "RVM, one width", [outcome(0, None, wrong=[0], error=0.25)])
+    plain = record_of("Pima", "RVM, one length-scale", [outcome(0, None, wrong=[0], error=0.25)])
     gap, error = benchmarks.paired(ours, plain)
     assert gap == pytest.approx(25)
     assert error == pytest.approx(np.std([0, 0, 100, 0], ddof=1) / 2)
@@ -176,8 +178,8 @@ def test_one_split_is_paired_by_row():
 
 def cost_record(method, seed, cpu, **changes):
     case = {"n": 1000, "p": 10, "method": method, "seed": seed}
-    figures = {"cpu": cpu, "peak_mb": 9.0, "mse": 1.5, "n_vectors": 7, "n_kept": 5}
-    return {"case": case, "status": "ok", "limit": 60, **figures, **changes}
+    metrics = {"cpu": cpu, "peak_mb": 9.0, "mse": 1.5, "n_vectors": 7, "n_kept": 5}
+    return {"case": case, "status": "ok", "limit": 60, **metrics, **changes}
 
 
 def test_cost_is_a_ratio_within_a_draw():
@@ -186,7 +188,7 @@ def test_cost_is_a_ratio_within_a_draw():
     records += [cost_record("RVM, ARD", 0, 0.0, status="over limit")]
     (table,) = cost.tables(records)
     rows = {row[0]: dict(zip(table.head, row, strict=True)) for row in table.rows}
-    assert rows["1000, DRVM"]["/ given"] == "6×"
+    assert rows["1000, DRVM"]["/ gamma given"] == "6×"
     assert rows["1000, DRVM"]["N²P MB"] == "76.3"
     assert rows["1000, DRVM"]["MSE"] == "1.500 ± 0.000"
     assert rows["1000, RVM, ARD"]["CPU s"] == "> 60"
@@ -271,4 +273,4 @@ def test_a_part_end_to_end(tmp_path):
     )
     records = json.loads(output.read_text())
     assert {record["status"] for record in records} == {"ok"}
-    assert "/ given" in process.stdout
+    assert "/ gamma given" in process.stdout

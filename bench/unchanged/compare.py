@@ -141,7 +141,7 @@ def compare(
     """Yield comparisons as they come.
 
     The sides take turns, and who begins changes from one repeat to the next and from one problem to
-    the next, so that a machine that gets slower or faster does so to both.
+    the next, so that a computer that gets slower or faster does so to both.
     """
     for number, problem in enumerate(problems):
         answers: tuple[list[Answer], list[Answer]] = ([], [])

@@ -52,7 +52,7 @@ def sinc(n: int = 100, noise: float = 0.1, seed: int = 0) -> Data:
 
 @cache
 def friedman(n: int = 240, kind: int = 1, n_features: int | None = None) -> Data:
-    """Friedman's functions; of the ten inputs of the first five do not matter."""
+    """Friedman's functions; of the ten features of the first, five are irrelevant."""
     X, y = relvec.datasets.make_friedman(kind, n, n_features=n_features, random_state=n)
     X_new, _ = relvec.datasets.make_friedman(kind, 25, n_features=n_features, random_state=n + 1)
     return Data(X, y / y.std(), two_sets_of_rows(X_new))
@@ -60,7 +60,7 @@ def friedman(n: int = 240, kind: int = 1, n_features: int | None = None) -> Data
 
 @cache
 def surface(n: int = 2000) -> Data:
-    """Eight inputs, of which seven matter."""
+    """Eight features, of which seven are relevant."""
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 8))
     a, b, c, d, e, f, g = X.T[:7]
@@ -70,7 +70,7 @@ def surface(n: int = 2000) -> Data:
 
 @cache
 def plane(n: int = 80, seed: int = 0) -> Data:
-    """Two inputs that stay positive."""
+    """Two positive features."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0.1, 3.0, (n, 2))
     y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.5 * X[:, 0] + 0.1 * rng.normal(size=n)
@@ -115,7 +115,7 @@ def counts(n: int = 120, n_columns: int = 200) -> Data:
 
 
 def as_sparse(data: Data, form: str) -> Data:
-    """Return the data with their inputs as a sparse array."""
+    """Return the data with their features as a sparse array."""
     from scipy.sparse import csr_array
 
     return data._replace(
@@ -155,7 +155,7 @@ def constant_target(data: Data, value: float = 2.5) -> Data:
 
 
 def noise_target(data: Data) -> Data:
-    """Return the data with a target that has nothing to do with the inputs."""
+    """Return the data with a target that has nothing to do with the features."""
     return data._replace(y=np.random.default_rng(12).normal(size=len(data.y)))
 
 
@@ -189,7 +189,7 @@ def ripley(n: int = 200) -> Data:
 
 @cache
 def ring(n: int = 120, n_features: int = 6) -> Data:
-    """Two classes, told apart by a circle in the first two inputs."""
+    """Two classes, told apart by a circle in the first two features."""
     X, y = relvec.datasets.make_ring(n, n_features, random_state=1)
     X_new, _ = relvec.datasets.make_ring(24, n_features, random_state=2)
     return Data(X, y, two_sets_of_rows(X_new))
@@ -212,7 +212,7 @@ def uniforms(n: int = 200) -> Data:
 
 @cache
 def gaussians(n: int = 150, n_classes: int = 3, spread: float = 0.7, n_features: int = 2) -> Data:
-    """Classes around points of a circle; inputs beyond the second do not matter."""
+    """Classes around points of a circle; features beyond the second are irrelevant."""
     rng = np.random.default_rng(n + n_classes)
     y = rng.integers(0, n_classes, n)
     angle = 2 * np.pi * y / n_classes
@@ -227,7 +227,7 @@ def named_classes(data: Data) -> Data:
 
 
 def random_classes(data: Data) -> Data:
-    """Return the data with two classes that have nothing to do with the inputs."""
+    """Return the data with two classes that have nothing to do with the features."""
     return data._replace(y=np.random.default_rng(13).integers(0, 2, len(data.y)))
 
 

@@ -107,14 +107,14 @@ def gp(name: str, *arguments: Any, **options: Any) -> Any:
     return getattr(kernels, name)(*arguments, **options)
 
 
-def bump(X: Array, Z: Array) -> Array:
+def triangular_kernel(X: Array, Z: Array) -> Array:
     """Kernel as a function, not positive definite."""
     distance = np.abs(X[:, np.newaxis] - Z[np.newaxis]).sum(axis=2)
     return np.maximum(0.0, 1.0 - 0.3 * distance)
 
 
 def hinges(X: Array) -> Array:
-    """Functions that bend at ten places."""
+    """Ten hinge functions."""
     return np.maximum(0.0, X[:, :1] - np.linspace(-9, 9, 10))
 
 
@@ -194,8 +194,8 @@ def all_answers_of_a_classifier() -> Quantities:
     }
 
 
-def chosen_inputs() -> Quantities:
-    """Use a model that chooses inputs as a transformer."""
+def selected_features() -> Quantities:
+    """Use a model with feature selection as a transformer."""
     data = friedman(100)
     model = drvm(select="always", n_refinements=0, effort="fast").fit(data.X, data.y)
     return {"support": model.get_support(), "transformed": model.transform(data.X_new)}
@@ -330,7 +330,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "rvm-kernel-precomputed-weights": lambda: regression(
         rvm("precomputed"), partly_zero(kernel_matrix(sinc(), 1 / 9))
     ),
-    "rvm-kernel-function": lambda: regression(rvm(bump), plane()),
+    "rvm-kernel-function": lambda: regression(rvm(triangular_kernel), plane()),
     "rvm-kernel-object": lambda: regression(
         rvm(gp("Matern", 1.5, nu=1.5) + 0.1 * gp("DotProduct")), plane()
     ),
@@ -566,7 +566,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
     "drvm-refined-once-flat": lambda: regression(
         drvm(n_refinements=1, prior="flat"), friedman(100, n_features=7)
     ),
-    "drvm-length_scale_uncertainty": lambda: regression(
+    "drvm-length-scale-uncertainty": lambda: regression(
         drvm(length_scale_uncertainty=True), friedman(100, n_features=6)
     ),
     "drvm-laplace": lambda: regression(
@@ -576,13 +576,13 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         drvm("matern52", n_refinements=2, prior="bic"), friedman(80, n_features=6)
     ),
     "drvm-600-rows": lambda: regression(drvm(), friedman(600)),
-    "drvm-draws-length_scale_uncertainty": lambda: joint(
+    "drvm-draws-length-scale-uncertainty": lambda: joint(
         drvm(length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
-    "drvm-laplacian-length_scale_uncertainty": lambda: regression(
+    "drvm-laplacian-length-scale-uncertainty": lambda: regression(
         drvm("laplacian", length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
-    "drvm-matern32-length_scale_uncertainty": lambda: regression(
+    "drvm-matern32-length-scale-uncertainty": lambda: regression(
         drvm("matern32", length_scale_uncertainty=True, n_refinements=1), plane(60)
     ),
     "drvm-rational-quadratic": lambda: regression(
@@ -608,7 +608,7 @@ PROBLEMS: dict[str, Callable[[], Quantities]] = {
         drvm(effort="fast", n_refinements=1), columns(50, 120, 2, noise=0.3)
     ),
     "drvm-noise": lambda: regression(drvm(), noise_target(friedman(60, n_features=6))),
-    "drvm-as-transformer": chosen_inputs,
+    "drvm-as-transformer": selected_features,
     # -------- as published
     "published-drvm": lambda: as_published("AlternatingDRVM", plane(60), max_iter=60),
     "published-drvm-exact-printed": lambda: as_published(

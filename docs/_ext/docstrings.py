@@ -1,8 +1,8 @@
-"""Docstrings as reStructuredText wants them, and which members of a class have a place on its page.
+"""Escape docstrings for reStructuredText, and choose the members of a class that are shown.
 
-They are written to be read in a terminal: `ndarray of shape (n_features_in_,)` has what would be a
-link, `(*signal.shape, 2)` what would be emphasis, the dot of a product what would be the end
-of a sentence, and the initial of a name what would be the letter of a list.
+Docstrings are written for a terminal. In reStructuredText `(n_features_in_,)` would be a link,
+`(*signal.shape, 2)` emphasis, the dot of a product the end of a sentence, and the initial of a name
+an item of a list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FIELD = re.compile(r"Alias for field number \d+")
 
 
 def tidied(line: str) -> str:
-    r"""One line of a docstring.
+    r"""Escape one line of a docstring.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def tidied(line: str) -> str:
 
 
 def process(app: Any, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
-    """Tidy a docstring in place; that of a field without one says nothing."""
+    """Escape a docstring in place; leave out the default docstrings of tuple fields."""
     lines[:] = [tidied(line) for line in lines if not FIELD.fullmatch(line)]
 
 
 def skip_inherited(
     app: Any, what: str, name: str, item: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Leave out what scikit-learn and the standard library add to every class.
+    """Leave out members that scikit-learn and the standard library add to every class.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def skip_inherited(
     False
     """
     if type(item).__module__.startswith("sphinx"):
-        return None  # stands for an attribute that has a type and a docstring, but no value
+        return None  # an attribute with a type and a docstring, but no value
     home = getattr(item, "__module__", None) or getattr(
         getattr(item, "fget", None), "__module__", None
     )
@@ -62,7 +62,7 @@ def skip_inherited(
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Listen to docstrings, before numpydoc does."""
+    """Connect to the events of autodoc, before numpydoc."""
     app.connect("autodoc-process-docstring", process, priority=400)
     app.connect("autodoc-skip-member", skip_inherited)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Formulas as MathML, made at build time: no script and no request in the reader's browser."""
+"""Render formulas as MathML at build time, so that pages need no script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMED = re.compile(r"<mi>(log|exp)</mi>")
 
 
 def formula(source: str, **options: str) -> str:
-    r"""MathML of a formula, with room around functions that have names.
+    r"""MathML of a formula, with space around named functions.
 
     Examples
     --------
@@ -25,13 +25,13 @@ def formula(source: str, **options: str) -> str:
 
 
 def inline(writer: Any, node: nodes.math) -> None:
-    """Write a formula in a line of text."""
+    """Write an inline formula."""
     writer.body.append(f'<span class="math">{formula(node.astext())}</span>')
     raise nodes.SkipNode
 
 
 def block(writer: Any, node: nodes.math_block) -> None:
-    """Write a formula on a line of its own; wide ones scroll."""
+    """Write a displayed formula; wide ones scroll."""
     source = node.astext().strip()
     shown = formula(source, display="block")
     writer.body.append(f'<div class="math" tabindex="0" title="{escape(source)}">{shown}</div>\n')

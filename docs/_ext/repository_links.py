@@ -1,8 +1,8 @@
-"""Links to files of the repository lead to the page of the site that shows them.
+"""Rewrite links to files of the repository into links to the pages that show them.
 
 Pages are written to be read in the repository as well, so they link to `../bench/README.md` or
-`../examples/quickstart.py`. On the site some of these files are pages; of links to others only
-the text is kept.
+`../examples/quickstart.py`. On the site some of these files are pages; links to others are replaced
+by their text.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def rewritten(text: str, source: Path, page: Path) -> str:
     parts, end = [], 0
     for fence in FENCE.finditer(text):
         parts.append(LINK.sub(replace, text[end : fence.start()]))
-        # directives hold text, other fences code
+        # directives contain text, other fences code
         is_text = fence["label"].startswith("{")
         parts.append(LINK.sub(replace, fence[0]) if is_text else fence[0])
         end = fence.end()
@@ -82,7 +82,7 @@ def read_include(app: Any, path: Path, docname: str, content: list[str]) -> None
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Listen to files as they are read."""
+    """Connect to the events of reading files."""
     app.connect("source-read", read_source)
     app.connect("include-read", read_include)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

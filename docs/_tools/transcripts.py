@@ -1,13 +1,13 @@
-"""Run the Python and console blocks of a page in order; compare or renew what they print.
+"""Run the Python and console blocks of a page in order; compare or update their output.
 
-``python docs/_tools/transcripts.py docs/start.md`` writes into the page what its blocks print: of
-commands below each command, of Python into an ``output`` block below each block that prints.
+``python docs/_tools/transcripts.py docs/start.md`` writes the output of its blocks into the page:
+output of commands below each command, output of Python into an ``output`` block below the block.
 
-The tests compare with what is printed now. Words must be the same. Figures of Python may differ by
-two units of the last digit that either side shows, because rounding errors differ from machine to
-machine and a search may end at a neighbour; print no more digits than that leaves true. Figures
-of commands may differ freely: among them are times, dates and sizes of files. A line of three dots
-stands for any lines, and an output that has one is not renewed.
+The tests compare the page with the present output. Words must be equal. Numbers of Python may
+differ by two units of the last digit that either side shows, because rounding errors differ between
+computers and a search may end at another local optimum; print no more digits than are stable.
+Numbers of commands may differ freely: among them are times, dates and sizes of files. A line of
+three dots stands for any lines, and an output that has one is not updated.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ SHELL = 'relvec() {{ "{python}" -m relvec "$@"; }}\n'
 
 @dataclass(frozen=True)
 class Ran:
-    """A command or a block of Python, what the page says it prints, and what it prints."""
+    """A command or a block of Python, its output on the page, and its present output."""
 
     name: str
-    promised: str
+    expected: str
     printed: str
     code: int = 0
     units: float = math.inf
 
     @property
-    def as_promised(self) -> bool:
-        """Whether the page is right."""
-        return agrees(self.promised, self.printed, self.units)
+    def is_up_to_date(self) -> bool:
+        """Whether the page shows the present output."""
+        return agrees(self.expected, self.printed, self.units)
 
 
 def tidy(text: str) -> list[str]:
@@ -66,8 +66,8 @@ def tidy(text: str) -> list[str]:
     return [re.sub(r"(?<=[\[(]) | (?=[\])])", "", line) for line in lines if line]
 
 
-def close(promised: str, printed: str, units: float) -> bool:
-    """Whether two figures differ by no more than so many units of the last digit shown.
+def close(expected: str, printed: str, units: float) -> bool:
+    """Whether two numbers differ by no more than so many units of the last digit shown.
 
     Examples
     --------
@@ -76,18 +76,18 @@ def close(promised: str, printed: str, units: float) -> bool:
     >>> close("2026-01-31", "2026-02-01", 2), close("2026-01-31", "2026-02-01", math.inf)
     (False, True)
     """
-    if promised == printed or units == math.inf:
+    if expected == printed or units == math.inf:
         return True
     try:
-        one, other = Decimal(promised), Decimal(printed)
+        one, other = Decimal(expected), Decimal(printed)
     except InvalidOperation:
         return False
     last = min(int(value.as_tuple().exponent) for value in (one, other))
     return abs(one - other) <= Decimal(units).scaleb(last)
 
 
-def agrees(promised: str, printed: str, units: float = math.inf) -> bool:
-    r"""Whether output is what a page promises.
+def agrees(expected: str, printed: str, units: float = math.inf) -> bool:
+    r"""Whether present output agrees with that on a page.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def agrees(promised: str, printed: str, units: float = math.inf) -> bool:
     >>> agrees("error 0.46", "error 0.47", units=2), agrees("error 0.46", "error 0.49", units=2)
     (True, False)
     """
-    lines = tidy(promised)
+    lines = tidy(expected)
     pattern = "\n".join(
         "(?:.*\n)*?.*"
         if line == "..."
@@ -104,9 +104,9 @@ def agrees(promised: str, printed: str, units: float = math.inf) -> bool:
         for line in lines
     )
     found = re.fullmatch(pattern, "\n".join(tidy(printed)))
-    figures = [figure for line in lines if line != "..." for figure in NUMBER.findall(line)]
+    numbers = [number for line in lines if line != "..." for number in NUMBER.findall(line)]
     return found is not None and all(
-        close(figure, now, units) for figure, now in zip(figures, found.groups(), strict=True)
+        close(number, now, units) for number, now in zip(numbers, found.groups(), strict=True)
     )
 
 
@@ -169,30 +169,30 @@ def play(text: str, folder: Path, page: str = "page", commands: bool = True) -> 
                 continue
             ran = []
             for part in re.split(r"^\$ ", block["commands"], flags=re.MULTILINE)[1:]:
-                line, _, promised = part.partition("\n")
-                ran += [Ran(line, promised, *run(line, folder))] if commands else []
+                line, _, expected = part.partition("\n")
+                ran += [Ran(line, expected, *run(line, folder))] if commands else []
             played.append(ran)
     return played
 
 
-def shown(ran: Ran) -> str:
-    """What a page should say is printed; shortened outputs stay as they are."""
-    if "\n...\n" in "\n" + ran.promised:
-        return ran.promised.strip("\n")
+def format_output(ran: Ran) -> str:
+    """Output for the page; shortened outputs stay as they are."""
+    if "\n...\n" in "\n" + ran.expected:
+        return ran.expected.strip("\n")
     return "\n".join(line.rstrip() for line in ran.printed.splitlines()).strip("\n")
 
 
-def renewed(text: str, folder: Path) -> str:
-    """Text of a page with what its blocks print now."""
+def update_page(text: str, folder: Path) -> str:
+    """Text of a page with the present output of its blocks."""
     played = iter(play(text, folder))
 
     def replace(block: re.Match[str]) -> str:
         ran = next(played)
         if block["code"] is not None:
-            output = shown(ran[0])
+            output = format_output(ran[0])
             below = f"\n\n```output\n{output}\n```" if output else ""
             return f"```python\n{block['code']}```{below}"
-        parts = [f"$ {command.name}\n{shown(command)}".rstrip("\n") for command in ran]
+        parts = [f"$ {command.name}\n{format_output(command)}".rstrip("\n") for command in ran]
         return "```console\n" + "\n\n".join(parts) + "\n```"
 
     return BLOCK.sub(replace, text)
@@ -202,4 +202,4 @@ if __name__ == "__main__":
     for page in [Path(name).resolve() for name in sys.argv[1:]]:
         with tempfile.TemporaryDirectory() as place:
             os.chdir(place)
-            page.write_text(renewed(page.read_text(encoding="utf-8"), Path(place)), "utf-8")
+            page.write_text(update_page(page.read_text(encoding="utf-8"), Path(place)), "utf-8")

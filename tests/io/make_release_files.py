@@ -61,13 +61,13 @@ def write_models() -> None:
 
 
 def write_kinds() -> None:
-    """Write a model of each kind, inputs for it, and what it says of them (no random draws)."""
+    """Write a model of each kind, inputs for it, and its predictions there (no random draws)."""
     expected = {}
     for name in KINDS:
         model, inputs = zoo.fitted(name)
         inputs = inputs if name == "denoiser" else inputs[:5]
-        said = [each.tolist() for each in zoo.answers(model, inputs)[:2]]
-        expected[name] = {"X": inputs.tolist(), "answers": said}
+        predicted = [each.tolist() for each in zoo.answers(model, inputs)[:2]]
+        expected[name] = {"X": inputs.tolist(), "answers": predicted}
         save(model, DATA / f"kinds-{VERSION}-{name}.relvec")
     (DATA / f"kinds-{VERSION}.json").write_text(json.dumps(expected) + "\n")
 

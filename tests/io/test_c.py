@@ -1,4 +1,4 @@
-"""Exported C compiles without a word and gives what the model gives."""
+"""Exported C compiles without warnings and gives the predictions of the model."""
 
 from __future__ import annotations
 
@@ -68,11 +68,13 @@ int main(void)
 }
 """
     program = compiled(first, tmp_path, more=second + main)
-    said = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
     x = [[0.5, -0.5, 1.0]]
     mean, std = zoo.fitted("regressor")[0].predict(x, return_std=True)
-    np.testing.assert_allclose([float(said[0]), float(said[1])], [mean[0], std[0]], rtol=1e-12)
-    assert said[2:] == [zoo.fitted("softmax")[0].predict(x)[0], "1"]
+    np.testing.assert_allclose(
+        [float(printed[0]), float(printed[1])], [mean[0], std[0]], rtol=1e-12
+    )
+    assert printed[2:] == [zoo.fitted("softmax")[0].predict(x)[0], "1"]
 
 
 @pytest.mark.slow
@@ -128,8 +130,8 @@ int main(void)
 }
 """.replace("fwrite(model_classes[i], 1, 40, stdout)", 'printf("%s|", model_classes[i])')
     program = compiled(export_c(classifier), tmp_path, more=main)
-    said = subprocess.run([program], capture_output=True, check=True).stdout.decode()
-    assert said.split("|")[:-1] == classifier.classes_.tolist()
+    printed = subprocess.run([program], capture_output=True, check=True).stdout.decode()
+    assert printed.split("|")[:-1] == classifier.classes_.tolist()
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_every_line_is_a_row(rows, line, tmp_path):
     program = compiled(export_c(zoo.fitted("regressor")[0]), tmp_path, flags=["-DMODEL_MAIN"])
     done = subprocess.run([program], input=rows, capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr == f"line {line}: every row must hold 3 numbers\n"
+    assert done.stderr == f"line {line}: every row must have 3 numbers\n"
 
 
 def test_blank_lines_and_other_separators(tmp_path):
@@ -178,25 +180,25 @@ def head_of(text):
     return text[: text.index("#include")]
 
 
-def test_the_head_names_inputs_classes_and_answers():
+def test_the_head_names_features_classes_and_outputs():
     frame = pd.DataFrame(zoo.X, columns=["area", "*/", "town = B"])
     labels = np.array(["small", "big"])[zoo.TWO]
     text = head_of(export_c(RVMClassifier(gamma=0.1).fit(frame, labels)))
     assert " *     x[0]  area\n *     x[1]  __\n *     x[2]  town = B\n" in text
     assert "prints for each\n * the probability of each class, in this order:\n *     big\n" in text
-    assert "by their distances" in text
+    assert "functions of distances" in text
     text = head_of(export_c(RVMRegressor(gamma=0.1).fit(frame, zoo.Y)))
     assert "the prediction, then its standard deviation." in text
 
 
-def test_the_head_of_a_linear_model_speaks_of_inputs():
+def test_the_head_of_a_linear_model_names_features():
     model = SparseBayesRegressor(LinearBasis()).fit(zoo.X, zoo.X[:, 0] + 0.01 * zoo.Y)
     text = head_of(export_c(model))
-    assert "phi are the inputs that have a weight." in text
+    assert "phi are the features that have a weight." in text
     assert "vectors" not in text
     assert "pivots" not in text
     inner = RVMRegressor(Linear()).fit(zoo.X, zoo.X[:, 0] + 0.01 * zoo.Y)
-    assert "by their inner products" in head_of(export_c(inner))
+    assert "functions of inner products" in head_of(export_c(inner))
 
 
 def test_the_file_is_written(tmp_path):
@@ -220,6 +222,6 @@ def test_numbers_too_large_for_single_precision():
     model = RVMRegressor(gamma=0.1).fit(zoo.X, 1e50 * zoo.Y)
     with (
         pytest.warns(UserWarning, match="in single precision"),
-        pytest.raises(ValueError, match="which single precision does not know; use float64"),
+        pytest.raises(ValueError, match="outside the range of single precision; use float64"),
     ):
         export_c(model, precision="float32")

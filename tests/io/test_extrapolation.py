@@ -1,4 +1,4 @@
-"""Exports say what models say where there are no data: the means, and how sure they are."""
+"""Exports give the means and standard deviations of models far from the training data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from relvec import DRVMRegressor, RVMRegressor
 from relvec.io import ExportError, export_c, export_onnx, export_python
-from relvec.io.extract import formula_of
+from relvec.io.extract import extract_formula
 from relvec.kernels import KernelProfile, Linear
 from tests.io.test_c import COMPILER, compiled
 from tests.io.test_c import run as run_program
@@ -30,7 +30,7 @@ MIDDLE = np.array([5.0, -2e3, 0.0])
 
 
 class Gaussian:
-    """A function of two arrays, of which is not known that it decays."""
+    """A kernel that is a function of two arrays, without the property that it decays."""
 
     def __call__(self, X, Z):
         return 2.0 * np.exp(-0.5 * cdist(X, Z, "sqeuclidean"))
@@ -63,7 +63,7 @@ def _at_its_centre():
 
 
 MAKERS = {
-    "inputs_left_out": lambda: DRVMRegressor().fit(X, WAVE),
+    "features_left_out": lambda: DRVMRegressor().fit(X, WAVE),
     "wide_kernels": lambda: RVMRegressor().fit(X, WIDE),
     "pipeline": _in_pipeline,
     "two_outputs": lambda: RVMRegressor().fit(X, np.column_stack([WAVE, WIDE])),
@@ -82,19 +82,19 @@ MAKERS = {
 
 
 @cache
-def asked(name):
+def predictions(name):
     """Return a model, inputs, and means and standard deviations there."""
     model = MAKERS[name]()
     rng = np.random.default_rng(1)
     far = [scale * rng.normal(size=(15, 3)) for scale in (1.0, 3.0, 10.0, 1e3, 1e6)]
-    alone = [move * np.eye(3) for move in (-30.0, 5.0, 1e3)]  # one input leaves the data
+    alone = [move * np.eye(3) for move in (-30.0, 5.0, 1e3)]  # one feature leaves its range
     inputs = np.vstack([X[:10], *far, *alone])
     inner, seen = model, inputs
     if name == "pipeline":
         inputs = inputs * UNITS + MIDDLE
         inner, seen = model[-1], model[:-1].transform(inputs)
-    said = inner.predict(seen, return_std=True)
-    return model, inputs, [each.reshape(len(inputs), -1) for each in said]
+    expected = inner.predict(seen, return_std=True)
+    return model, inputs, [each.reshape(len(inputs), -1) for each in expected]
 
 
 def close(found, expected):
@@ -112,14 +112,14 @@ def close(found, expected):
 @pytest.mark.parametrize("std", [True, False])
 class TestFarAway:
     def test_formula(self, name, std):
-        model, inputs, (mean, deviation) = asked(name)
-        found = formula_of(model, std=std).evaluate(inputs)
+        model, inputs, (mean, deviation) = predictions(name)
+        found = extract_formula(model, std=std).evaluate(inputs)
         close(found[0], mean)
         if std:
             close(found[1], deviation)
 
     def test_python(self, name, std):
-        model, inputs, (mean, deviation) = asked(name)
+        model, inputs, (mean, deviation) = predictions(name)
         names = executed(export_python(model, std=std))
         rows = inputs.tolist()
         close(np.reshape([names["predict"](row) for row in rows], mean.shape), mean)
@@ -128,14 +128,14 @@ class TestFarAway:
 
     @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
     def test_c(self, name, std, tmp_path):
-        model, inputs, said = asked(name)
+        model, inputs, expected = predictions(name)
         program = compiled(export_c(model, std=std), tmp_path, flags=["-DMODEL_MAIN"])
-        close(run_program(program, inputs), np.hstack(said if std else said[:1]))
+        close(run_program(program, inputs), np.hstack(expected if std else expected[:1]))
 
     def test_onnx(self, name, std):
         if name == "tiny":
             pytest.skip("ONNX Runtime takes the addition of such numbers for none")
-        model, inputs, (mean, deviation) = asked(name)
+        model, inputs, (mean, deviation) = predictions(name)
         found = run_graph(export_onnx(model, dtype="float64", std=std), inputs)
         close(found["mean"].reshape(mean.shape), mean)
         if std:
@@ -143,11 +143,11 @@ class TestFarAway:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["inputs_left_out", "noisy"])
+@pytest.mark.parametrize("name", ["features_left_out", "noisy"])
 def test_single_precision(name, tmp_path):
-    model, inputs, (mean, deviation) = asked(name)
+    model, inputs, (mean, deviation) = predictions(name)
     inputs = inputs.astype(np.float32)
-    allowed = 5.0 * formula_of(model).rounding("float32", inputs_too=True) + 1e-4
+    allowed = 5.0 * extract_formula(model).measure_rounding_error("float32", inputs_too=True) + 1e-4
     graph = run_graph(export_onnx(model), inputs)
     answers = [(graph["mean"], graph["std"])]
     if COMPILER is not None:
@@ -160,28 +160,28 @@ def test_single_precision(name, tmp_path):
 
 
 def test_means_fall_back():
-    model, inputs, (mean, _) = asked("wide_kernels")
-    formula = formula_of(model, std=False)
-    assert formula.falls_back
+    model, inputs, (mean, _) = predictions("wide_kernels")
+    formula = extract_formula(model, std=False)
+    assert formula.has_mean_fallback
     sparse = model.outputs_[0].posterior.predict(model.outputs_[0].atoms.evaluate(inputs))
     assert np.abs(sparse - mean[:, 0]).max() > 1.0
     assert "moves towards their mean" in export_python(model, std=False)
 
 
-def test_an_input_that_was_left_out_counts_where_it_leaves_the_data():
-    model, _, (_, deviation) = asked("inputs_left_out")
-    formula = formula_of(model)
-    assert formula.kernel_tables[0].inputs.tolist() == [1]
-    assert formula.covers[0].table.inputs.tolist() == [0, 1, 2]
-    assert deviation[-3, 0] > 2.0 * deviation[:10].max()  # the first input at 1e3
+def test_a_feature_that_was_left_out_counts_outside_its_range():
+    model, _, (_, deviation) = predictions("features_left_out")
+    formula = extract_formula(model)
+    assert formula.kernel_tables[0].features.tolist() == [1]
+    assert formula.pivot_sets[0].table.features.tolist() == [0, 1, 2]
+    assert deviation[-3, 0] > 2.0 * deviation[:10].max()  # the first feature at 1e3
 
 
 def test_without_a_centre_only_variances_change():
-    formula = formula_of(asked("no_centre")[0])
-    assert formula.covers
-    assert not formula.falls_back
-    assert formula_of(asked("no_centre")[0], std=False).covers == ()
-    text = export_c(asked("no_centre")[0])
+    formula = extract_formula(predictions("no_centre")[0])
+    assert formula.pivot_sets
+    assert not formula.has_mean_fallback
+    assert extract_formula(predictions("no_centre")[0], std=False).pivot_sets == ()
+    text = export_c(predictions("no_centre")[0])
     assert " * the variance grows.\n" in text
     assert "fall_back" not in text
 
@@ -191,43 +191,43 @@ class TestLinear:
 
     @staticmethod
     @cache
-    def asked():
+    def predictions():
         model, rows = _became_linear()
         inputs = np.vstack([rows[:10], 3.0 * rows[10:20], 1e3 * rows[20:25]])
-        said = model[-1].predict(model[:-1].transform(inputs), return_std=True)
-        return model, inputs, [each[:, np.newaxis] for each in said]
+        expected = model[-1].predict(model[:-1].transform(inputs), return_std=True)
+        return model, inputs, [each[:, np.newaxis] for each in expected]
 
     def test_formula(self):
-        model, inputs, (mean, deviation) = self.asked()
-        formula = formula_of(model)
-        assert (formula.profile.name, formula.cover_profile.name) == ("linear", "RBF")
+        model, inputs, (mean, deviation) = self.predictions()
+        formula = extract_formula(model)
+        assert (formula.profile.name, formula.pivot_profile.name) == ("linear", "RBF")
         found = formula.evaluate(inputs)
         close(found[0], mean)
         close(found[1], deviation)
         assert deviation[-1] > 2.0 * deviation[0]
 
     def test_python(self):
-        model, inputs, said = self.asked()
+        model, inputs, expected = self.predictions()
         names = executed(export_python(model))
-        for what, truth in zip(("predict", "predict_std"), said, strict=True):
+        for what, truth in zip(("predict", "predict_std"), expected, strict=True):
             close([[names[what](row)] for row in inputs.tolist()], truth)
 
     @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
     def test_c(self, tmp_path):
-        model, inputs, said = self.asked()
+        model, inputs, expected = self.predictions()
         program = compiled(export_c(model), tmp_path, flags=["-DMODEL_MAIN"])
-        close(run_program(program, inputs), np.hstack(said))
+        close(run_program(program, inputs), np.hstack(expected))
 
     def test_onnx(self):
-        model, inputs, said = self.asked()
+        model, inputs, expected = self.predictions()
         found = run_graph(export_onnx(model, dtype="float64"), inputs)
-        for what, truth in zip(("mean", "std"), said, strict=True):
+        for what, truth in zip(("mean", "std"), expected, strict=True):
             close(found[what][:, np.newaxis], truth)
 
-    def test_means_alone_need_no_cover(self):
-        model, inputs, (mean, _) = self.asked()
-        formula = formula_of(model, std=False)
-        assert formula.covers == ()
+    def test_means_alone_need_no_pivots(self):
+        model, inputs, (mean, _) = self.predictions()
+        formula = extract_formula(model, std=False)
+        assert formula.pivot_sets == ()
         close(formula.evaluate(inputs)[0], mean)
 
 
@@ -235,5 +235,5 @@ def test_products_for_error_bars_are_refused():
     model = RVMRegressor(gamma=0.1).fit(X, WIDE)
     output = model.outputs_[0]
     object.__setattr__(output, "novelty", replace(output.novelty, kernel=Linear()))
-    with pytest.raises(ExportError, match="not only differences of inputs matter"):
-        formula_of(model)
+    with pytest.raises(ExportError, match="because it is not stationary"):
+        extract_formula(model)

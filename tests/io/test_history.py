@@ -1,4 +1,4 @@
-"""Files that hold names of an earlier release."""
+"""Files with names of an earlier release."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def test_what_has_not_changed_is_left_alone(tmp_path, monkeypatch):
     with zipfile.ZipFile(path) as archive:
         payload = archive.read("model.skops")
     monkeypatch.setitem(history.MOVED, THEN, NOW)
-    assert hashlib.sha256(history.renewed(payload)).digest() == hashlib.sha256(payload).digest()
+    assert (
+        hashlib.sha256(history.update_names(payload)).digest() == hashlib.sha256(payload).digest()
+    )
 
 
 def test_names_lead_to_trusted_types_only(old, monkeypatch):
@@ -85,4 +87,4 @@ def test_names_lead_to_trusted_types_only(old, monkeypatch):
 @pytest.mark.parametrize("payload", [b"", b"no zip", b"PK\x05\x06" + bytes(18)])
 def test_what_is_no_model_is_left_to_the_check(payload, monkeypatch):
     monkeypatch.setitem(history.MOVED, THEN, NOW)
-    assert history.renewed(payload) == payload
+    assert history.update_names(payload) == payload

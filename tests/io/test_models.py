@@ -1,4 +1,4 @@
-"""Models come back from files as they were."""
+"""Loaded models equal the models that were saved."""
 
 from __future__ import annotations
 
@@ -150,13 +150,13 @@ def test_about_comes_back(tmp_path_factory, value):
 
 @pytest.mark.parametrize("value", [object(), float("nan"), np.zeros(2), {1, 2}, b"x"])
 def test_about_must_be_json(tmp_path, value):
-    with pytest.raises(ModelFileError, match="about must hold what JSON knows"):
+    with pytest.raises(ModelFileError, match="about must contain JSON types only"):
         save(zoo.fitted("linear_basis")[0], tmp_path / "m.relvec", about={"value": value})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_about_must_not_be_a_library(tmp_path):
-    with pytest.raises(ModelFileError, match="Give less to about, or fit a smaller model"):
+    with pytest.raises(ModelFileError, match="Shorten about, or fit a smaller model"):
         save(zoo.fitted("linear_basis")[0], tmp_path / "m.relvec", about={"text": "x" * (1 << 24)})
     assert list(tmp_path.iterdir()) == []
 
@@ -175,7 +175,9 @@ def test_other_versions_of_scikit_learn_are_one_warning(tmp_path, monkeypatch):
     monkeypatch.setattr("sklearn.base.__version__", "1.4.2")
     path = save(model, tmp_path / "m.relvec")
     monkeypatch.undo()
-    with pytest.warns(ModelFileWarning, match="made with scikit-learn 1.4.2 and is loaded") as seen:
+    with pytest.warns(
+        ModelFileWarning, match="saved with scikit-learn 1.4.2 and is loaded"
+    ) as seen:
         again = load(path)
     assert len(seen) == 1
     assert seen[0].filename == __file__
@@ -214,7 +216,7 @@ def test_functions_and_classes_of_others_are_refused(kernel, named, tmp_path):
     model = RVMRegressor(kernel).fit(zoo.X, zoo.Y)
     with pytest.raises(ModelFileError, match=rf"this RVMRegressor cannot be saved: .*{named}") as e:
         save(model, tmp_path / "m.relvec")
-    assert "holds no code" in str(e.value)
+    assert "contains no code" in str(e.value)
     assert "relvec.kernels" in str(e.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -231,7 +233,7 @@ def test_functions_elsewhere_are_refused(model, tmp_path):
     fitted = model if hasattr(model, "steps") else model.fit(zoo.X, zoo.Y)
     if hasattr(model, "steps"):
         fitted.steps[-1] = ("last", zoo.fitted("regressor_given_width")[0])
-    with pytest.raises(ModelFileError, match="cannot be saved: it holds"):
+    with pytest.raises(ModelFileError, match="cannot be saved: it contains"):
         save(fitted, tmp_path / "m.relvec")
 
 
@@ -260,7 +262,7 @@ def test_callbacks_are_not_saved(tmp_path):
 def test_folders_of_caches_are_not_saved(tmp_path):
     model = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1), memory=str(tmp_path / "cache"))
     model.fit(zoo.X, zoo.Y)
-    with pytest.raises(ModelFileError, match=r"call set_params\(memory=None\) before it is saved"):
+    with pytest.raises(ModelFileError, match=r"call set_params\(memory=None\) before saving"):
         save(model, tmp_path / "m.relvec")
     load(save(model.set_params(memory=None), tmp_path / "m.relvec"))
 
@@ -273,7 +275,7 @@ def test_only_estimators_are_saved(model, tmp_path):
 
 @pytest.mark.parametrize("model", [RVMRegressor(), make_pipeline(RVMClassifier())])
 def test_only_fitted_estimators_are_saved(model, tmp_path):
-    with pytest.raises(NotFittedError, match="is not fitted: there is nothing to save yet"):
+    with pytest.raises(NotFittedError, match="is not fitted; call fit before saving"):
         save(model, tmp_path / "m.relvec")
 
 
@@ -358,7 +360,7 @@ def test_a_folder_is_not_a_file(tmp_path):
 
 
 def test_the_folder_must_exist(tmp_path):
-    with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
+    with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         save(zoo.fitted("linear_basis")[0], tmp_path / "no" / "m.relvec")
 
 

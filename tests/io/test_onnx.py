@@ -1,4 +1,4 @@
-"""ONNX graphs give what the model gives, as onnxruntime runs them."""
+"""ONNX graphs, run by onnxruntime, give the predictions of the model."""
 
 from __future__ import annotations
 

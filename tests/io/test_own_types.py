@@ -1,4 +1,4 @@
-"""Classes and functions of the user's own in model files: only what is given, as it is given."""
+"""The user's own classes and functions in model files: only those that are passed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_is_given_comes_back(what, tmp_path):
 def test_what_is_not_given_is_not_saved(what, tmp_path):
     make, _ = MODELS[what]
     model = make().fit(zoo.X, zoo.Y)
-    with pytest.raises(ModelFileError, match=r"If it is your own, give it: save\(..., trusted="):
+    with pytest.raises(ModelFileError, match=r"If it is your own, pass it: save\(..., trusted="):
         save(model, tmp_path / "m.relvec")
     assert list(tmp_path.iterdir()) == []
 
@@ -98,7 +98,7 @@ def test_named_tuples_come_back(tmp_path):
 
 def test_estimators_that_are_refused_can_be_given(tmp_path):
     model = SVR().fit(zoo.X, zoo.Y)
-    with pytest.raises(ModelFileError, match=r"SVR.*give classes and functions as trusted"):
+    with pytest.raises(ModelFileError, match=r"SVR.*pass classes and functions as trusted"):
         save(model, tmp_path / "m.relvec")
     again = load(save(model, tmp_path / "m.relvec", trusted=[SVR]), trusted=[SVR])
     np.testing.assert_array_equal(again.predict(zoo.NEW), model.predict(zoo.NEW))
@@ -125,7 +125,9 @@ def test_only_classes_and_functions_can_be_given(given, tmp_path):
 @pytest.mark.parametrize("given", ["MyKernel", MyKernel, None, 3])
 def test_a_list_is_needed(given, tmp_path):
     path = save(zoo.fitted("linear_basis")[0], tmp_path / "m.relvec")
-    with pytest.raises(TypeError, match=r"must be a list of classes and functions, as in \[MyKern"):
+    with pytest.raises(
+        TypeError, match=r"must be a list of classes and functions, for example \[MyKern"
+    ):
         load(path, trusted=given)
 
 
@@ -141,11 +143,11 @@ def test_what_has_no_home_cannot_be_given(tmp_path):
 
 def test_what_would_not_come_back_is_not_saved(tmp_path):
     model = RVMRegressor(Forgetful(1.0)).fit(zoo.X, zoo.Y)
-    with pytest.raises(ModelFileError, match=r"would not load again .*__getstate__ and __setstate"):
+    with pytest.raises(ModelFileError, match=r"loading it fails .*__getstate__ and __setstate"):
         save(model, tmp_path / "m.relvec", trusted=[Forgetful])
     model = RVMRegressor(gamma=0.1).fit(zoo.X, zoo.Y)
     model.extra = Listed([1])
-    with pytest.raises(ModelFileError, match="only functions, and classes whose objects consist"):
+    with pytest.raises(ModelFileError, match="Only functions, and classes whose instances consist"):
         save(model, tmp_path / "m.relvec", trusted=[Listed])
     assert list(tmp_path.iterdir()) == []
 
@@ -159,7 +161,7 @@ def test_what_is_given_is_not_called_by_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(MyKernel, "__init__", lambda *a, **k: pytest.fail("called"))
     arguments = many("TupleNode", "builtins.tuple", [text(1.0)])
     from relvec.io.audit import audit
-    from relvec.io.own import own_types
+    from relvec.io.own import collect_own_types
 
     for loader, rest in (
         ("ConstructorFromReduceNode", {"content": arguments}),
@@ -167,7 +169,7 @@ def test_what_is_given_is_not_called_by_a_file(tmp_path, monkeypatch):
         ("FunctionNode", {}),
         ("TypeNode", {}),
     ):
-        assert audit(packed(node(loader, name, **rest)), own_types([MyKernel])) == [name]
+        assert audit(packed(node(loader, name, **rest)), collect_own_types([MyKernel])) == [name]
     assert load(path, trusted=[MyKernel]).kernel.length_scale == 1.0
 
 
@@ -187,10 +189,10 @@ def test_a_class_of_a_script(tmp_path):
         "else:\n    model = load(sys.argv[2], trusted=[Mine])\n"
         "print(json.dumps(model.predict(X).tolist()))\n"
     )
-    said = []
+    printed = []
     for step in ("save", "load"):
         command = [sys.executable, str(tmp_path / "script.py"), step, str(tmp_path / "m.relvec")]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        said.append(json.loads(done.stdout))
-    assert said[0] == said[1]
+        printed.append(json.loads(done.stdout))
+    assert printed[0] == printed[1]

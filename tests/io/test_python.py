@@ -1,4 +1,4 @@
-"""Exported Python gives what the model gives, and needs nothing."""
+"""Exported Python gives the predictions of the model and imports math only."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def test_as_a_program(name, tmp_path):
     rows = "\n".join(", ".join(map(repr, row)) for row in zoo.NEW.tolist()) + "\n\n"
     command = [sys.executable, "-I", "-W", "ignore", str(path)]
     done = subprocess.run(command, input=rows, capture_output=True, text=True, check=True)
-    said = np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
+    predicted = np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
     expected = exports.truth(name, zoo.NEW)
     together = expected.get("probabilities", None)
     if together is None:
         together = np.hstack([expected["mean"], expected["std"]])
-    np.testing.assert_allclose(said, together, rtol=1e-11)
+    np.testing.assert_allclose(predicted, together, rtol=1e-11)
     for wrong in ("1 2", "1 2 three"):
         done = subprocess.run(command, input=f"1 2 3\n{wrong}\n", capture_output=True, text=True)
         assert done.returncode == 1
-        assert done.stderr == "line 2: every row must hold 3 numbers\n"
+        assert done.stderr == "line 2: every row must have 3 numbers\n"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("regressor", "ard"), ("drvm", "ard")])
@@ -72,8 +72,8 @@ def test_std_is_calibrated(name, kind):
     model = zoo.fitted(name)[0]
     assert model.model_kind_ == kind
     assert name != "regressor" or model.calibration_ > 1.02
-    said = executed(export_python(model))["predict_std"](zoo.NEW[0].tolist())
-    assert said == pytest.approx(model.predict(zoo.NEW[:1], return_std=True)[1][0], rel=1e-9)
+    predicted = executed(export_python(model))["predict_std"](zoo.NEW[0].tolist())
+    assert predicted == pytest.approx(model.predict(zoo.NEW[:1], return_std=True)[1][0], rel=1e-9)
 
 
 def test_std_can_be_left_out():

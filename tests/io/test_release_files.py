@@ -1,4 +1,4 @@
-"""Files of earlier releases load, and predict what they did."""
+"""Files of earlier releases load, with the same predictions."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def test_kinds(kind):
         warnings.simplefilter("ignore", ModelFileWarning)
         model = load(DATA / f"{kind}.relvec")
     expected = json.loads((DATA / f"kinds-{release}.json").read_text())[name]
-    said = zoo.answers(model, np.array(expected["X"]))[:2]
-    assert len(said) == len(expected["answers"])
-    for now, then in zip(said, expected["answers"], strict=True):
+    predicted = zoo.answers(model, np.array(expected["X"]))[:2]
+    assert len(predicted) == len(expected["answers"])
+    for now, then in zip(predicted, expected["answers"], strict=True):
         if now.dtype.kind == "f":
             np.testing.assert_allclose(now, then, rtol=1e-7, atol=1e-9)
         else:

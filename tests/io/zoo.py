@@ -1,4 +1,4 @@
-"""Small fitted models of every kind, each with inputs to ask it about."""
+"""Small fitted models of every kind, each with inputs to predict."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ def _image() -> np.ndarray:
 
 @cache
 def fitted(name: str):
-    """Return a fitted model and inputs to ask it about."""
+    """Return a fitted model and inputs to predict."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)
@@ -315,12 +315,12 @@ def fitted(name: str):
 
 
 def answers(model, inputs) -> list[np.ndarray]:
-    """Everything a model says about inputs."""
+    """All predictions of a model."""
     if isinstance(model, SmoothDenoiser):
         return [np.asarray(model.transform(inputs))]
-    said = [model.predict(inputs)]
+    predicted = [model.predict(inputs)]
     if hasattr(model, "predict_proba"):
-        said.append(model.predict_proba(inputs))
+        predicted.append(model.predict_proba(inputs))
     if isinstance(model, (RVMRegressor, DRVMRegressor, SparseBayesRegressor)):
-        said += [model.predict(inputs, return_std=True)[1], model.sample_y(inputs, 2)]
-    return [np.asarray(each) for each in said]
+        predicted += [model.predict(inputs, return_std=True)[1], model.sample_y(inputs, 2)]
+    return [np.asarray(each) for each in predicted]

@@ -1,7 +1,7 @@
-"""Fitted models in files that are safe to load, and as formulas for other programs.
+"""Save and load fitted models, and export them to C, Python and ONNX.
 
-`save` and `load` keep everything; `export_onnx`, `export_c` and `export_python` write what
-predictions need, for places without relvec.
+`save` and `load` keep the whole model in a file that is safe to load. `export_onnx`, `export_c` and
+`export_python` write what predictions need, for programs that do not have relvec.
 
 Examples
 --------

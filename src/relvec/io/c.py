@@ -17,20 +17,20 @@ from relvec._checks import check_bool, check_choice
 from relvec.io.c_template import (
     ANSWERS,
     BASIS,
-    BASIS_AND_COVERS,
+    BASIS_AND_PIVOTS,
     BLOCK,
     CENTRE_FIELDS,
     CHOICE,
-    COVER_FIELDS,
     FALL_BACK,
-    FAR,
     HEAD,
     KERNELS,
     LINKS,
     MAIN,
     MEAN,
     MEMBERS,
+    MIX_PRIOR,
     MOMENTS,
+    PIVOT_FIELDS,
     PROBABILITIES,
     REPORTS,
     SOLVE,
@@ -38,11 +38,11 @@ from relvec.io.c_template import (
     VARIANCE_FIELDS,
     WIDEN,
 )
-from relvec.io.comments import about_answers, about_formula, about_inputs
+from relvec.io.comments import describe_formula, describe_output, describe_row
 from relvec.io.container import write_atomically
-from relvec.io.extract import formula_of, warn_of_rounding
+from relvec.io.extract import extract_formula, warn_about_rounding
 from relvec.io.formula import LARGEST_DISTANCE, PRECISIONS, Block, Extrapolation, Formula, Table
-from relvec.io.text import double, kernel_text, row_text, single, table, triangle
+from relvec.io.text import double, flatten_triangle, format_row_size, kernel_text, single, table
 from relvec.kernels import KernelProfile
 
 __all__ = ["export_c"]
@@ -60,11 +60,12 @@ def export_c(
 ) -> str | Path:
     """Write a fitted model as one file of C99 that needs nothing but ``math.h``.
 
-    No memory is allocated, tables are constant. Regressors get ``double <name>_predict(const double
-    *x)`` and ``<name>_predict_std``; with several outputs both take ``double *out`` and return
-    nothing. Classifiers get ``void <name>_probabilities(const double *x, double *out)``, ``int
-    <name>_predict(const double *x)``, which returns a position in the table ``<name>_classes``.
-    The numbers are those of `predict` and `predict_proba`. Inputs are not checked.
+    The program allocates no memory; its tables are constant. Regressors get ``double
+    <name>_predict(const double *x)`` and ``<name>_predict_std``; with several outputs both take
+    ``double *out`` and return nothing. Classifiers get ``void <name>_probabilities(const double *x,
+    double *out)`` and ``int <name>_predict(const double *x)``, which returns a position in the
+    table ``<name>_classes``. The numbers are those of `predict` and `predict_proba`. The values of
+    `x` are not checked.
 
     Compiled with ``-D<NAME>_MAIN`` the file is a program that reads rows of numbers from standard
     input.
@@ -76,17 +77,17 @@ def export_c(
     path : str or path-like, optional
         Name of a file to write.
     name : str, default="model"
-        What names in the file begin with.
+        Prefix of all names in the file.
     precision : {"float64", "float32"}, default="float64"
-        Of tables and arithmetic. Single precision halves the size of the tables, and is much
-        faster on small processors.
+        Precision of tables and arithmetic. Single precision halves the size of the tables, and is
+        much faster on small processors.
     std : bool, default=True
-        Whether regressors say how sure they are; without, the file is smaller.
+        Whether a regressor is exported with standard deviations. The file is smaller without.
 
     Returns
     -------
     written : str or Path
-        The text if no path was given.
+        The path, or the text if no path was given.
 
     Raises
     ------
@@ -96,7 +97,8 @@ def export_c(
     Warns
     -----
     UserWarning
-        If single precision costs more than a hundredth of a standard deviation.
+        If the rounding error of single precision exceeds a hundredth of a standard deviation, or
+        0.01 in a probability. Use ``precision="float64"`` then.
 
     Examples
     --------
@@ -113,11 +115,11 @@ def export_c(
     check_bool("std", std)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError(
-            f"name must begin with a letter and go on with letters, digits and underscores, as in "
-            f"'model_1'; got {name!r}."
+            f"name must begin with a letter and contain only letters, digits and underscores, for "
+            f"example 'model_1'; got {name!r}."
         )
-    formula = formula_of(model, std=std)
-    warn_of_rounding(formula, precision)
+    formula = extract_formula(model, std=std)
+    warn_about_rounding(formula, precision)
     text = _Source(formula, name, precision).text()
     if path is None:
         return text
@@ -126,7 +128,7 @@ def export_c(
 
 
 class _Source:
-    """A formula as text."""
+    """Source text of a formula."""
 
     def __init__(self, formula: Formula, name: str, precision: str) -> None:
         self.formula, self.name = formula, name
@@ -135,23 +137,23 @@ class _Source:
         self.real = "float" if is_single else "double"
         names = {kind: kind for kind in FUNCTIONS} | {"power": "pow", "maximum": "fmax"}
         self.functions = {kind: name + "f" * is_single for kind, name in names.items()}
-        self.asked = ["probabilities"] if formula.is_classifier else ["predict"]
+        self.functions_written = ["probabilities"] if formula.is_classifier else ["predict"]
         if formula.has_std and not formula.is_classifier:
-            self.asked.append("predict_std")
-        self.needs_variance = self.asked != ["predict"]
+            self.functions_written.append("predict_std")
+        self.needs_variance = self.functions_written != ["predict"]
         self.words = self._words(self.write(1e-16 if is_single else 1e-32))
 
     def text(self) -> str:
         """Return the whole file."""
         formula = self.formula
         parts = [self._kernels(formula.profile, "kernels")]
-        if formula.cover_profile is not None:
-            parts.append(self._kernels(formula.cover_profile, self.words["cover_kernels"]))
-        if self.needs_variance or formula.covers:
+        if formula.pivot_profile is not None:
+            parts.append(self._kernels(formula.pivot_profile, self.words["pivot_kernels"]))
+        if self.needs_variance or formula.pivot_sets:
             parts.append(SOLVE)
-        parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
+        parts.append(BASIS_AND_PIVOTS if formula.pivot_sets else BASIS)
         if formula.is_extrapolated:
-            parts.append(FALL_BACK if formula.falls_back else WIDEN)
+            parts.append(FALL_BACK if formula.has_mean_fallback else WIDEN)
         if not formula.is_classifier:
             parts.append(MEAN)
         if self.needs_variance:
@@ -159,7 +161,7 @@ class _Source:
         if formula.is_classifier:
             parts += [LINKS[formula.link], PROBABILITIES, CHOICE]
         else:
-            parts += [ANSWERS[what + "_all" * self._has_several] for what in self.asked]
+            parts += [ANSWERS[what + "_all" * self._has_several] for what in self.functions_written]
         filled = [Template(part).substitute(self.words) for part in [HEAD, *parts, MAIN]]
         return "\n".join([filled[0], self._prototypes(), self._tables(), *filled[1:]])
 
@@ -174,19 +176,19 @@ class _Source:
         return not self.formula.is_classifier and len(self.formula.blocks) > 1
 
     def _words(self, negligible: str) -> dict[str, str]:
-        """What templates are filled with."""
+        """Texts that fill the templates."""
         formula, name = self.formula, self.name
         n_out = len(formula.blocks) if formula.classes is None else len(formula.classes)
-        report = Template(REPORTS[self.asked[-1] + "_all" * self._has_several])
+        report = Template(REPORTS[self.functions_written[-1] + "_all" * self._has_several])
         is_list = formula.is_classifier or self._has_several
         fall_back, extrapolate = "", ""
-        if formula.falls_back:
+        if formula.has_mean_fallback:
             fall_back = f"    {name}_fall_back(b, phi, &mean, 0);\n"
             extrapolate = f"    {name}_fall_back(b, phi, mean, cov);\n"
         elif formula.is_extrapolated:
             extrapolate = f"    {name}_widen(b, phi, cov);\n"
-        tables = [*formula.kernel_tables, *(cover.table for cover in formula.covers)]
-        in_far = {"name": name, "real": self.real, "one": self.write(1.0)}
+        tables = [*formula.kernel_tables, *(pivot_set.table for pivot_set in formula.pivot_sets)]
+        prior_words = {"name": name, "real": self.real, "one": self.write(1.0)}
         return self.functions | {
             "name": name,
             "NAME": name.upper(),
@@ -194,29 +196,33 @@ class _Source:
             "version": relvec.__version__,
             "source": formula.source,
             "kernel": formula.profile.name,
-            "cover_kernels": "kernels" if formula.cover_profile is None else "cover_kernels",
-            "inputs": _starred(about_inputs(formula, _comment)),
-            "formula": _starred(about_formula(formula, "precision", "Vectors of covers", "points")),
-            "answers": _starred(about_answers(formula, _comment)),
+            "pivot_kernels": "kernels" if formula.pivot_profile is None else "pivot_kernels",
+            "inputs": _starred(describe_row(formula, _comment)),
+            "formula": _starred(
+                describe_formula(formula, "precision", "The tables of pivots", "points")
+            ),
+            "answers": _starred(describe_output(formula, _comment)),
             "usage": _starred(f"    {line}" for line in self._signatures()),
-            "row": row_text(formula),
+            "row": format_row_size(formula),
             "n_features": str(formula.n_features),
-            "n_inputs": str(max(len(table.inputs) for table in tables)),
-            "n_phi": str(formula.n_kernels + 1 + len(formula.covers)),
+            "max_features": str(max(len(table.features) for table in tables)),
+            "n_phi": str(formula.n_kernels + 1 + len(formula.pivot_sets)),
             "n_tables": str(len(tables)),
             "n_kernel_tables": str(len(formula.kernel_tables)),
             "n_members": str(len(formula.members)),
-            "n_linked": str(len(formula.blocks) // max(len(formula.members), 1)),
-            "far": Template(FAR).substitute(in_far) if formula.covers else "",
+            "n_member_blocks": str(len(formula.blocks) // max(len(formula.members), 1)),
+            "mix_prior": Template(MIX_PRIOR).substitute(prior_words) if formula.pivot_sets else "",
             "n_weights": str(max(len(block.index) for block in formula.blocks)),
             "n_values": str(max(len(block.offset) for block in formula.blocks)),
             "n_blocks": str(len(formula.blocks)),
-            "n_pivots": str(max((len(cover.cholesky) for cover in formula.covers), default=1)),
+            "n_pivots": str(
+                max((len(pivot_set.cholesky) for pivot_set in formula.pivot_sets), default=1)
+            ),
             "n_points": str(0 if formula.points is None else formula.points.shape[1]),
             "zero": self.write(0.0),
             "one": self.write(1.0),
             "four": self.write(4.0),
-            "absurd": self.write(65536.0),
+            "extreme": self.write(65536.0),
             "eighth_pi": self.write(np.pi / 8.0),
             "negligible": negligible,
             "largest": self.write(LARGEST_DISTANCE),
@@ -234,7 +240,7 @@ class _Source:
                 f"int {name}_predict(const double *x);",
             ]
         kind, out = ("void", ", double *out") if self._has_several else ("double", "")
-        return [f"{kind} {name}_{what}(const double *x{out});" for what in self.asked]
+        return [f"{kind} {name}_{what}(const double *x{out});" for what in self.functions_written]
 
     def _prototypes(self) -> str:
         classes, upper = self.formula.classes, self.name.upper()
@@ -255,60 +261,67 @@ class _Source:
             body = table(values, write)
             tables.append(f"static const {kind} {self.name}_{what}[{size}] = {{\n{body}\n}};")
 
-        def put_table(which: str, of: Table) -> None:
-            put("int", f"inputs{which}", of.inputs, str)
-            put("double", f"shift{which}", of.shift, double)
-            put("double", f"factor{which}", of.factor, double)
-            put(self.real, f"vectors{which}", of.vectors, self.write)
+        def put_table(which: str, each: Table) -> None:
+            put("int", f"features{which}", each.features, str)
+            put("double", f"shift{which}", each.shift, double)
+            put("double", f"factor{which}", each.factor, double)
+            put(self.real, f"vectors{which}", each.vectors, self.write)
 
         for number, each in enumerate(formula.kernel_tables):
             put_table(str(number), each)
-        for number, cover in enumerate(formula.covers):
-            put_table(f"_cover{number}", cover.table)
-            put(self.real, f"cholesky_cover{number}", triangle(cover.cholesky), self.write)
+        for number, pivot_set in enumerate(formula.pivot_sets):
+            put_table(f"_pivots{number}", pivot_set.table)
+            put(
+                self.real,
+                f"cholesky_pivots{number}",
+                flatten_triangle(pivot_set.cholesky),
+                self.write,
+            )
         for number, block in enumerate(formula.blocks):
-            put("int", f"index{number}", formula.places(block), str)
+            put("int", f"index{number}", formula.kernel_index(block), str)
             for what in ("centre", "scale", "weights", "offset"):
                 put(self.real, f"{what}{number}", getattr(block, what), self.write)
             if len(block.offset) > 1:
                 put(self.real, f"design{number}", block.design, self.write)
             if self.needs_variance:
-                put(self.real, f"precision{number}", triangle(block.factor), self.write)
+                put(self.real, f"precision{number}", flatten_triangle(block.factor), self.write)
         if formula.points is not None:
             put(self.real, "points", formula.points.T, self.write)
         if formula.classes is not None:
             tables.append(self._classes(formula.classes))
-            put(self.real, "shares", formula.shares, self.write)
+            put(self.real, "class_prior", formula.class_prior, self.write)
             tables.append(self._members())
         return "\n".join([*tables, self._list(), self._blocks()]) + "\n"
 
     def _members(self) -> str:
-        """All models that are averaged."""
+        """The table of the models that are averaged."""
         rows = []
         for member in self.formula.members:
-            cover = 0 if member.cover is None else self.formula.n_kernels + 1 + member.cover
+            pivot_set = (
+                0 if member.pivot_set is None else self.formula.n_kernels + 1 + member.pivot_set
+            )
             numbers = (member.weight, member.shrinkage, member.offset)
-            rows.append(f"    {{{', '.join([str(cover), *map(self.write, numbers)])}}}")
+            rows.append(f"    {{{', '.join([str(pivot_set), *map(self.write, numbers)])}}}")
         return Template(MEMBERS).substitute(self.words | {"members": ",\n".join(rows)})
 
     def _list(self) -> str:
-        """All tables of vectors: that of the model, then covers."""
+        """All tables of vectors: those of the kernels, then those of the pivots."""
         rows = [self._table(str(n), each) for n, each in enumerate(self.formula.kernel_tables)]
-        for number, cover in enumerate(self.formula.covers):
-            rows.append(self._table(f"_cover{number}", cover.table))
+        for number, pivot_set in enumerate(self.formula.pivot_sets):
+            rows.append(self._table(f"_pivots{number}", pivot_set.table))
         return Template(TABLES).substitute(self.words | {"rows": ",\n".join(rows)})
 
     def _table(self, which: str, table: Table) -> str:
-        entries = [str(len(table.inputs)), str(len(table.vectors))]
-        entries += [f"{self.name}_{what}{which}" for what in ("inputs", "shift", "factor")]
+        entries = [str(len(table.features)), str(len(table.vectors))]
+        entries += [f"{self.name}_{what}{which}" for what in ("features", "shift", "factor")]
         entries.append(f"{self.name}_vectors{which}")
         entries.append(f"{self.name}_cholesky{which}" if which.startswith("_") else "0")
         return "    {" + ", ".join(entries) + "}"
 
     def _blocks(self) -> str:
         more_fields = VARIANCE_FIELDS if self.needs_variance else ""
-        more_fields += COVER_FIELDS if self.formula.is_extrapolated else ""
-        fields = Template(more_fields + (CENTRE_FIELDS if self.formula.falls_back else ""))
+        more_fields += PIVOT_FIELDS if self.formula.is_extrapolated else ""
+        fields = Template(more_fields + (CENTRE_FIELDS if self.formula.has_mean_fallback else ""))
         rows = [self._block(number, block) for number, block in enumerate(self.formula.blocks)]
         more = {"fields": fields.substitute(self.words), "rows": ",\n".join(rows)}
         return Template(BLOCK).substitute(self.words | more)
@@ -326,13 +339,13 @@ class _Source:
         return "    {" + ", ".join(entries) + "}"
 
     def _extrapolation(self, block: Block) -> list[str]:
-        given, first = block.extrapolation, self.formula.n_kernels + 1
-        if given is None:
-            given, first = Extrapolation(0, 0.0, 0.0, 0.0, None), 0
-        numbers = [math.sqrt(given.amplitude), given.offset]
-        if self.formula.falls_back:
-            numbers += [given.known, given.centre or 0.0]
-        return [str(first + given.cover), *(self.write(number) for number in numbers)]
+        extrapolation, first = block.extrapolation, self.formula.n_kernels + 1
+        if extrapolation is None:  # position 0 means: none
+            extrapolation, first = Extrapolation(0, 0.0, 0.0, 0.0, None), 0
+        numbers = [math.sqrt(extrapolation.amplitude), extrapolation.offset]
+        if self.formula.has_mean_fallback:
+            numbers += [extrapolation.known, extrapolation.centre or 0.0]
+        return [str(first + extrapolation.pivot_set), *(self.write(number) for number in numbers)]
 
     def _classes(self, classes: np.ndarray) -> str:
         kind = _class_type(classes)
@@ -348,7 +361,7 @@ def _class_type(classes: np.ndarray) -> str:
 
 
 def _quoted(text: Any) -> str:
-    """Return a C string, whatever is in the text."""
+    """Return a C string literal; other than plain characters are written as octal escapes."""
 
     def escaped(match: re.Match[str]) -> str:
         return "".join(f"\\{byte:03o}" for byte in match[0].encode())
@@ -357,9 +370,10 @@ def _quoted(text: Any) -> str:
 
 
 def _starred(lines: Iterable[str]) -> str:
+    """Lines of a C comment."""
     return "\n".join(f" * {line}" for line in lines)
 
 
 def _comment(text: str) -> str:
-    """Return text that cannot end a comment."""
+    """Replace characters that could end a C comment by underscores."""
     return re.sub(r"[^ -)+-.0->@-~]", "_", text)

@@ -1,24 +1,24 @@
-"""The text of exported C files, in pieces."""
+"""Templates of exported C files."""
 
 from __future__ import annotations
 
 __all__ = [
     "ANSWERS",
     "BASIS",
-    "BASIS_AND_COVERS",
+    "BASIS_AND_PIVOTS",
     "BLOCK",
     "CENTRE_FIELDS",
     "CHOICE",
-    "COVER_FIELDS",
     "FALL_BACK",
-    "FAR",
     "HEAD",
     "KERNELS",
     "LINKS",
     "MAIN",
     "MEAN",
     "MEMBERS",
+    "MIX_PRIOR",
     "MOMENTS",
+    "PIVOT_FIELDS",
     "PROBABILITIES",
     "REPORTS",
     "SOLVE",
@@ -47,9 +47,11 @@ $answers
 """
 
 TABLES = """\
+/* Vectors, and the features in which the input is compared with them:
+ * u = (x[features] - shift) * factor, in which units the vectors are. */
 typedef struct {
-    int n_inputs, n_vectors;
-    const int *inputs;
+    int n_features, n_vectors;
+    const int *features;
     const double *shift, *factor;
     const $real *vectors, *cholesky;
 } ${name}_table;
@@ -58,6 +60,7 @@ $rows
 };"""
 
 BLOCK = """\
+/* Values that are jointly normal: the mean is offset + (phi[index] - centre) * scale * weights. */
 typedef struct {
     int n_weights, n_values;
     const int *index;
@@ -72,23 +75,23 @@ VARIANCE_FIELDS = """\
     $real spread, constant, noise;
 """
 
-COVER_FIELDS = """\
-    int cover;
-    $real deviation, bars_from;
+PIVOT_FIELDS = """\
+    int pivot_set;
+    $real deviation, variance_threshold;
 """
 
 CENTRE_FIELDS = """\
-    $real means_from, target_mean;
+    $real mean_threshold, target_mean;
 """
 
 _KERNELS = """\
-/* Kernels between the input and every vector of a table. */
+/* Values of the kernel between the input and every vector of a table. */
 static void ${name}_$kernels(const ${name}_table *table, const double *x, $real *phi)
 {
-    $real u[$n_inputs];
-    int i, j, n = table->n_inputs;
+    $real u[$max_features];
+    int i, j, n = table->n_features;
     for (i = 0; i < n; i++)
-        u[i] = ($real)((x[table->inputs[i]] - table->shift[i]) * table->factor[i]);
+        u[i] = ($real)((x[table->features[i]] - table->shift[i]) * table->factor[i]);
     for (j = 0; j < table->n_vectors; j++) {
         const $real *v = table->vectors + j * n;
         $real t = $zero;
@@ -106,7 +109,7 @@ KERNELS = {
 }
 
 BASIS = """\
-/* Kernels between the input and every vector, and one that is always 1. */
+/* Basis functions: kernels at every vector, and one that is always 1. */
 static void ${name}_basis(const double *x, $real *phi)
 {
     int c;
@@ -118,9 +121,10 @@ static void ${name}_basis(const double *x, $real *phi)
 }
 """
 
-BASIS_AND_COVERS = """\
-/* Kernels between the input and every vector, one that is always 1, and for each table of a cover
- * the share of the variance of a process that its values there leave unexplained. */
+BASIS_AND_PIVOTS = """\
+/* Basis functions: kernels at every vector, and one that is always 1. Then, for every table of
+ * pivots, the fraction of the variance of a Gaussian process with that kernel that remains at the
+ * input when the values at the pivots are known: 0 at a pivot, 1 far from all of them. */
 static void ${name}_basis(const double *x, $real *phi)
 {
     $real w[$n_pivots];
@@ -133,7 +137,7 @@ static void ${name}_basis(const double *x, $real *phi)
     for (; c < $n_tables; c++) {
         const ${name}_table *table = ${name}_tables + c;
         $real rest = $one;
-        ${name}_$cover_kernels(table, x, w);
+        ${name}_$pivot_kernels(table, x, w);
         ${name}_solve(table->cholesky, table->n_vectors, w);
         for (i = 0; i < table->n_vectors; i++)
             rest -= w[i] * w[i];
@@ -141,14 +145,15 @@ static void ${name}_basis(const double *x, $real *phi)
     }
 }
 
-/* What of such a share lies beyond a limit, from 0 there to 1. */
-static $real ${name}_beyond($real share, $real limit)
+/* Excess of such a fraction over a threshold: 0 up to the threshold, 1 for a fraction of 1. */
+static $real ${name}_excess($real fraction, $real threshold)
 {
-    return share > limit ? (share - limit) / ($one - limit) : $zero;
+    return fraction > threshold ? (fraction - threshold) / ($one - threshold) : $zero;
 }
 """
 
 MEAN = """\
+/* Posterior mean of the target of a block. */
 static $real ${name}_mean(const ${name}_block *b, const $real *phi)
 {
     $real mean = b->offset[0];
@@ -160,7 +165,8 @@ $fall_back    return mean;
 """
 
 SOLVE = """\
-/* Solve L w = w for a lower triangular L, whose rows follow each other. */
+/* Solve L w = b by forward substitution. L is lower triangular and stored row by row; w holds b
+ * before and the solution afterwards. */
 static void ${name}_solve(const $real *factor, int n, $real *w)
 {
     int i, j;
@@ -174,52 +180,53 @@ static void ${name}_solve(const $real *factor, int n, $real *w)
 """
 
 WIDEN = """\
-/* Of inputs that are unlike the training data less is known. */
+/* Larger variance where the input is far from the training data. */
 static void ${name}_widen(const ${name}_block *b, const $real *phi, $real *cov)
 {
     $real rho;
     int k;
-    if (!b->cover)
+    if (!b->pivot_set)
         return;
-    rho = ${name}_beyond(phi[b->cover], b->bars_from);
+    rho = ${name}_excess(phi[b->pivot_set], b->variance_threshold);
     for (k = 0; k < b->n_values; k++)
         cov[k * b->n_values + k] += b->deviation * b->deviation * rho;
 }
 """
 
 FALL_BACK = """\
-/* Where the input is unlike the training data, a mean that is far from all targets moves towards
- * the mean of these, by the share pull of the way. The variance, if that is asked for, becomes that
- * of a mixture: with probability rho the target is anything around the mean of all targets. */
+/* Where the input is far from the training data, a mean that is far from all training targets moves
+ * towards their mean, by the fraction pull of the distance. The variance (if cov is not null) is
+ * that of a mixture of two distributions: with probability rho the target has the spread of all
+ * training targets around their mean. */
 static void ${name}_fall_back(const ${name}_block *b, const $real *phi, $real *mean, $real *cov)
 {
-    $real d, z, implausible, absurd, pull, moved, rest, rho;
-    if (!b->cover)
+    $real d, z, implausible, extreme, pull, moved, remaining, rho;
+    if (!b->pivot_set)
         return;
     d = *mean - b->target_mean;
     z = $fabs(d) / b->deviation;
     z = z < $largest ? z * z : $largest * $largest;
     implausible = z * z / ($four + z * z);
-    absurd = z * z / ($absurd + z * z);
-    z = b->means_from * b->means_from;
+    extreme = z * z / ($extreme + z * z);
+    z = b->mean_threshold * b->mean_threshold;
     z = z * z;
-    pull = ($one - z * z * ($one - absurd)) * implausible
-         * ${name}_beyond(phi[b->cover], b->means_from);
+    pull = ($one - z * z * ($one - extreme)) * implausible
+         * ${name}_excess(phi[b->pivot_set], b->mean_threshold);
     moved = pull * d;
     *mean -= moved;
     if (!cov)
         return;
-    rest = ($one - pull) * d;
-    rho = ${name}_beyond(phi[b->cover], b->bars_from);
+    remaining = ($one - pull) * d;
+    rho = ${name}_excess(phi[b->pivot_set], b->variance_threshold);
     if (implausible < rho)
         implausible = rho;
     *cov = ($one - rho) * (*cov + moved * moved)
-         + rho * (b->deviation * b->deviation + implausible * rest * rest);
+         + rho * (b->deviation * b->deviation + implausible * remaining * remaining);
 }
 """
 
 MOMENTS = """\
-/* Means of the values of a block, and their covariance. */
+/* Posterior means of the values of a block, and their posterior covariance. */
 static void ${name}_moments(const ${name}_block *b, const $real *phi, $real *mean, $real *cov)
 {
     $real white[$n_values * $n_weights];
@@ -247,6 +254,7 @@ $extrapolate}
 
 ANSWERS = {
     "predict": """\
+/* Mean of the target. */
 double ${name}_predict(const double *x)
 {
     $real phi[$n_phi];
@@ -255,6 +263,7 @@ double ${name}_predict(const double *x)
 }
 """,
     "predict_std": """\
+/* Standard deviation of a new target, with the noise. */
 double ${name}_predict_std(const double *x)
 {
     $real phi[$n_phi], mean, variance;
@@ -264,6 +273,7 @@ double ${name}_predict_std(const double *x)
 }
 """,
     "predict_all": """\
+/* Means of all targets. */
 void ${name}_predict(const double *x, double *out)
 {
     $real phi[$n_phi];
@@ -274,6 +284,7 @@ void ${name}_predict(const double *x, double *out)
 }
 """,
     "predict_std_all": """\
+/* Standard deviations of new targets, with the noise. */
 void ${name}_predict_std(const double *x, double *out)
 {
     $real phi[$n_phi], mean, variance;
@@ -288,7 +299,7 @@ void ${name}_predict_std(const double *x, double *out)
 }
 
 _ROOT = """\
-/* Symmetric root of a covariance, by rotations that make it diagonal. */
+/* Symmetric square root of a covariance, by its eigenvectors (Jacobi rotations). */
 static void ${name}_root($real *a, $real *root)
 {
     $real v[$n_values * $n_values];
@@ -351,7 +362,9 @@ static $real ${name}_logistic($real odds)
     return odds < $zero ? small / ($one + small) : $one / ($one + small);
 }
 
-static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
+/* Probabilities of one model: the logistic function averaged over the posterior of the logit
+ * (MacKay 1992, the approximation with 1 + pi / 8 * variance). */
+static void ${name}_member_probabilities(const ${name}_block *b, const $real *phi, $real *out)
 {
     $real mean, variance;
     ${name}_moments(b, phi, &mean, &variance);
@@ -361,7 +374,9 @@ static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
 }
 """,
     "one_vs_rest": """\
-static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
+/* Probabilities of one model: one logit for each class against the rest (MacKay 1992), normalised
+ * to the sum 1. */
+static void ${name}_member_probabilities(const ${name}_block *b, const $real *phi, $real *out)
 {
     $real mean, variance, largest = $zero, sum = $zero;
     int k;
@@ -379,11 +394,12 @@ static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
 """,
     "softmax": _ROOT
     + """
-/* Averaged over what is not known of the logits, at evenly spread points. */
-static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
+/* Probabilities of one model: the softmax averaged over the posterior of the logits, at
+ * quasi-random points of a normal distribution. */
+static void ${name}_member_probabilities(const ${name}_block *b, const $real *phi, $real *out)
 {
     $real mean[$n_values], cov[$n_values * $n_values];
-    $real root[$n_values * $n_values], moved[$n_values], share[$n_values];
+    $real root[$n_values * $n_values], moved[$n_values], p[$n_values];
     int rank[$n_values], i, j, point, side;
     ${name}_moments(b, phi, mean, cov);
     ${name}_root(cov, root);
@@ -403,13 +419,13 @@ static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
         for (side = 0; side < 2; side++) {
             $real largest = $zero, sum = $zero;
             for (i = 0; i < $n_values; i++) {
-                share[i] = side ? mean[i] - moved[i] : mean[i] + moved[i];
-                largest = i && largest > share[i] ? largest : share[i];
+                p[i] = side ? mean[i] - moved[i] : mean[i] + moved[i];
+                largest = i && largest > p[i] ? largest : p[i];
             }
             for (i = 0; i < $n_values; i++)
-                sum += share[i] = $exp(share[i] - largest);
+                sum += p[i] = $exp(p[i] - largest);
             for (i = 0; i < $n_values; i++)
-                out[i] += share[i] / sum;
+                out[i] += p[i] / sum;
         }
     }
     for (i = 0; i < $n_values; i++)
@@ -419,9 +435,10 @@ static void ${name}_linked(const ${name}_block *b, const $real *phi, $real *out)
 }
 
 MEMBERS = """\
+/* The models that are averaged. */
 typedef struct {
-    int cover;
-    $real weight, shrinkage, far_from;
+    int pivot_set;
+    $real weight, shrinkage, prior_threshold;
 } ${name}_member;
 static const ${name}_member ${name}_members[$n_members] = {
 $members
@@ -429,7 +446,8 @@ $members
 """
 
 PROBABILITIES = """\
-/* The average over all members, mixed with the shares of the classes. */
+/* Average over all models, each mixed with the class prior: p becomes kept * p + (1 - kept) * class
+ * prior, and far from the training data nothing is kept. */
 void ${name}_probabilities(const double *x, double *out)
 {
     $real phi[$n_phi], p[${NAME}_N_CLASSES], kept;
@@ -439,17 +457,17 @@ void ${name}_probabilities(const double *x, double *out)
         out[i] = 0.0;
     for (m = 0; m < $n_members; m++) {
         const ${name}_member *member = ${name}_members + m;
-        ${name}_linked(${name}_blocks + m * $n_linked, phi, p);
+        ${name}_member_probabilities(${name}_blocks + m * $n_member_blocks, phi, p);
         kept = $one - member->shrinkage;
-$far        for (i = 0; i < ${NAME}_N_CLASSES; i++)
-            out[i] += member->weight * (kept * p[i] + ($one - kept) * ${name}_shares[i]);
+$mix_prior        for (i = 0; i < ${NAME}_N_CLASSES; i++)
+            out[i] += member->weight * (kept * p[i] + ($one - kept) * ${name}_class_prior[i]);
     }
 }
 """
 
-FAR = """\
-        if (member->cover) {
-            $real rho = ${name}_beyond(phi[member->cover], member->far_from);
+MIX_PRIOR = """\
+        if (member->pivot_set) {
+            $real rho = ${name}_excess(phi[member->pivot_set], member->prior_threshold);
             rho *= rho;
             rho *= rho;
             kept *= $one - rho * rho;
@@ -457,6 +475,7 @@ FAR = """\
 """
 
 CHOICE = """\
+/* Position of the most probable class. */
 int ${name}_predict(const double *x)
 {
     double p[${NAME}_N_CLASSES];
@@ -493,9 +512,9 @@ REPORTS = {
 MAIN = """\
 #ifdef ${NAME}_MAIN
 #include <stdio.h>
-static int ${name}_complain(long line)
+static int ${name}_report_bad_row(long line)
 {
-    fprintf(stderr, "line %ld: every row must hold $row\\n", line);
+    fprintf(stderr, "line %ld: every row must have $row\\n", line);
     return 1;
 }
 
@@ -511,21 +530,21 @@ $buffers    do {
             c = ' ';
         if (c != EOF && c != ' ' && c != '\\n') {
             if (length == (int)sizeof word - 1)
-                return ${name}_complain(line);
+                return ${name}_report_bad_row(line);
             word[length++] = (char)c;
             continue;
         }
         if (length) {
             word[length] = 0;
             if (n == $n_features || sscanf(word, "%lf%c", &x[n], &rest) != 1)
-                return ${name}_complain(line);
+                return ${name}_report_bad_row(line);
             length = 0;
             n++;
         }
         if (c != EOF && c != '\\n')
             continue;
         if (n && n < $n_features)
-            return ${name}_complain(line);
+            return ${name}_report_bad_row(line);
         if (n) {
 $report
         }

@@ -1,4 +1,4 @@
-"""What the head of an exported program says about the model in it."""
+"""Comments at the top of exported programs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Callable
 import numpy as np
 
 from relvec.io.formula import Formula
-from relvec.io.text import row_text
+from relvec.io.text import format_row_size
 
-__all__ = ["about_answers", "about_formula", "about_inputs"]
+__all__ = ["describe_formula", "describe_output", "describe_row"]
 
 Clean = Callable[[str], str]
-"""Makes of any text one that cannot end a comment."""
+"""Function that replaces characters which could end a comment."""
 
 
-def about_inputs(formula: Formula, clean: Clean) -> list[str]:
-    """Lines that say what a row is: one for each input whose name is known."""
+def describe_row(formula: Formula, clean: Clean) -> list[str]:
+    """Lines that describe the argument ``x``, with the names of the features if known."""
     names = formula.feature_names
-    row = f"x is a row like those of the training data, {row_text(formula)}"
+    row = f"x is one row with the features of the training data, {format_row_size(formula)}"
     if names is None:
-        return [f"{row}. It is not checked."]
+        return [f"{row}. Its values are not checked."]
     width = len(f"x[{len(names) - 1}]")
-    inputs = [f"    {f'x[{i}]':<{width}}  {clean(name)}" for i, name in enumerate(names)]
-    return [f"{row}, which is not checked:", *inputs]
+    lines = [f"    {f'x[{i}]':<{width}}  {clean(name)}" for i, name in enumerate(names)]
+    return [f"{row}. Its values are not checked.", *lines]
 
 
-def about_answers(formula: Formula, clean: Clean) -> list[str]:
-    """Lines that say what the program prints for a row."""
+def describe_output(formula: Formula, clean: Clean) -> list[str]:
+    """Lines that describe what the program prints for each row."""
     if formula.classes is not None:
         classes = [f"    {clean(str(each))}" for each in formula.classes]
         return ["the probability of each class, in this order:", *classes]
@@ -36,14 +36,22 @@ def about_answers(formula: Formula, clean: Clean) -> list[str]:
     return [f"{means}, then its standard deviation{many}." if formula.has_std else f"{means}."]
 
 
-def about_formula(formula: Formula, precision: str, covers: str, points: str) -> list[str]:
-    """Lines that say what is computed, for those who read on; tables are called so."""
-    if _takes_single_inputs(formula):
-        first = "phi are the inputs that have a weight."
+def describe_formula(formula: Formula, precision: str, pivot_sets: str, points: str) -> list[str]:
+    """Lines that describe the computation.
+
+    Parameters
+    ----------
+    formula : Formula
+        The exported model.
+    precision, pivot_sets, points : str
+        Names of the tables in the program.
+    """
+    if _is_linear_in_features(formula):
+        first = "phi are the features that have a weight."
     elif formula.profile.measure == "product":
-        first = "phi compare the input with a few vectors by their inner products."
+        first = "phi are kernels at the relevance vectors, functions of inner products."
     else:
-        first = "phi compare the input with a few vectors by their distances."
+        first = "phi are kernels at the relevance vectors, functions of distances."
     lines = [
         first,
         f"A {'logit' if formula.is_classifier else 'prediction'} is offset + sum of "
@@ -51,23 +59,27 @@ def about_formula(formula: Formula, precision: str, covers: str, points: str) ->
     ]
     has_variance = formula.is_classifier or formula.has_std
     if has_variance:
-        lines.append(f"Its variance comes from {precision}.")
-    if formula.covers:
         lines.append(
-            f"{covers} stand for the training data. Where the input is unlike all of them,"
+            f"Its variance follows from {precision}, the Cholesky factor of the precision matrix."
+        )
+    if formula.pivot_sets:
+        lines.append(
+            f"{pivot_sets} represent the training data. Where the input is far from all of them,"
         )
         lines += _about_extrapolation(formula, has_variance)
     if len(formula.members) > 1:
-        lines.append("Probabilities are averages over several models, by their weights.")
+        lines.append("Probabilities are weighted averages over several models.")
     if formula.points is not None:
-        lines.append(f"Probabilities are averages over logits that may be, by the table {points}.")
+        lines.append(
+            f"Probabilities are averages over the posterior of the logits, by the table {points}."
+        )
     return lines
 
 
 def _about_extrapolation(formula: Formula, has_variance: bool) -> list[str]:
     if not formula.is_extrapolated:
-        return ["probabilities go over to the shares of the classes."]
-    if not formula.falls_back:
+        return ["probabilities approach the class prior."]
+    if not formula.has_mean_fallback:
         return ["the variance grows."]
     if not has_variance:
         return ["a prediction far from all training targets moves towards their mean."]
@@ -77,7 +89,7 @@ def _about_extrapolation(formula: Formula, has_variance: bool) -> list[str]:
     ]
 
 
-def _takes_single_inputs(formula: Formula) -> bool:
+def _is_linear_in_features(formula: Formula) -> bool:
     vectors = formula.kernel_tables[0].vectors
-    is_one_input = (np.count_nonzero(vectors, axis=1) == 1) & (vectors.sum(axis=1) == 1.0)
-    return formula.profile.name == "linear" and bool(np.all(is_one_input))
+    is_one_feature = (np.count_nonzero(vectors, axis=1) == 1) & (vectors.sum(axis=1) == 1.0)
+    return formula.profile.name == "linear" and bool(np.all(is_one_feature))

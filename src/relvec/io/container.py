@@ -1,7 +1,7 @@
-"""The outside of a model file: one zip archive with a header and a payload.
+"""The container of a model file: one zip archive with a header and a payload.
 
-Nothing in here knows what a model is. Files may come from strangers, so every size is bounded
-before anything is read, and whatever is wrong with a file ends in one `ModelFileError`.
+This module does not depend on what is stored. Files are untrusted, so every size is checked before
+anything is read, and every failure raises `ModelFileError`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from relvec.io.bounded import (
     ModelFileError,
     check_values,
     parse_json,
-    read_regular,
-    shown,
-    unpacked,
+    printable,
+    read_regular_file,
+    unpack_part,
 )
 
 __all__ = [
@@ -39,28 +39,28 @@ __all__ = [
 ]
 
 FORMAT = 1
-"""Number of the format that is written, and the newest that is read."""
+"""Number of the file format that is written, and the newest that can be read."""
 HEADER, PAYLOAD = "relvec.json", "model.skops"
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file says of itself; see `relvec.io.inspect`.
+    """Header of a model file, as returned by `relvec.io.inspect`.
 
     Attributes
     ----------
     path : Path
-        Where it is.
+        Path of the file.
     class_name : str
         Class of the model, for example ``"relvec.RVMRegressor"``.
     about : dict
-        What was given to `relvec.io.save` as ``about``.
+        The notes given to `relvec.io.save` as ``about``.
     made : str
-        When, in coordinated universal time (ISO 8601).
+        Time of saving, in coordinated universal time (ISO 8601).
     format : int
-        Number of the format.
+        Number of the file format.
     versions : dict
-        Versions of Python, relvec, numpy, scipy, scikit-learn and skops it was made with.
+        Versions of Python, relvec, numpy, scipy, scikit-learn and skops at the time of saving.
     sha256 : str
         Checksum of the stored model.
     n_bytes : int
@@ -78,38 +78,38 @@ class ModelFile:
 
     @property
     def relvec_version(self) -> str:
-        """Version of relvec it was made with."""
+        """Version of relvec that saved the file."""
         return self.versions["relvec"]
 
 
 def write_file(
     path: Path, header: Mapping[str, Any], payload: bytes, limits: FileLimits = LIMITS
 ) -> None:
-    """Write header and payload, or nothing: a file that was there is replaced in one step.
+    """Write header and payload; an existing file is replaced in one step.
 
     Parameters
     ----------
     path : Path
-        Where to. Its folder must exist.
+        Name of the file. Its folder must exist.
     header : mapping
-        What can be written as JSON; format and checksum are added.
+        Content that can be written as JSON; format and checksum are added.
     payload : bytes
         The stored model.
     limits : FileLimits, optional
-        How large both may be.
+        Maximum sizes of both.
     """
     full = {"format": FORMAT, **header, "sha256": hashlib.sha256(payload).hexdigest()}
     text = json.dumps(full, indent=2, allow_nan=False) + "\n"
     if len(text) > limits.max_header or len(payload) > limits.max_bytes:
         raise ModelFileError(
-            f"a model file has at most {limits.max_header} bytes of header and {limits.max_bytes} "
-            f"of model; these are {len(text)} and {len(payload)}. Give less to about, or fit a "
-            "smaller model."
+            f"the header has {len(text)} bytes and the model {len(payload)}; a model file has at "
+            f"most {limits.max_header} and {limits.max_bytes}. Shorten about, or fit a smaller "
+            "model."
         )
     try:
         check_values(text.encode(), limits.max_values)
     except ModelFileError as error:
-        raise ModelFileError(f"the header {error}. Give less to about.") from error
+        raise ModelFileError(f"the header {error}. Shorten about.") from error
     packing = zipfile.ZIP_DEFLATED if len(payload) <= limits.max_packed else zipfile.ZIP_STORED
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -119,17 +119,17 @@ def write_file(
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file beside `path` and give it that name when it is complete.
+    """Write a temporary file in the same folder and rename it when it is complete.
 
-    It has the permissions of the file that it replaces, if there is one.
+    The new file has the permissions of the one that it replaces, if there is one.
     """
-    path = Path(os.path.realpath(path))  # a link stays a link
+    path = Path(os.path.realpath(path))  # replace the file that a link points to, not the link
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
+        raise FileNotFoundError(f"the folder {path.parent} does not exist; create it first.")
     if path.exists() and not path.is_file():
-        # it would be replaced by a file, for everyone
+        # a rename would replace the device itself by a file, for all users
         raise OSError(f"{path} is a device or a pipe; give the name of a file.")
     unfinished = path.with_name(f".{secrets.token_hex(6)}.part")
     try:
@@ -138,7 +138,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
-            shutil.copymode(path, unfinished)  # what was private stays so
+            shutil.copymode(path, unfinished)  # a private file stays private
         os.replace(unfinished, path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
@@ -146,73 +146,78 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def read_header(path: Path) -> ModelFile:
-    """Return what the file says of itself, without looking at the model."""
-    header, _ = _read(path, LIMITS, payload=False)
+    """Return the header of a model file without reading the model."""
+    header, _ = _read_file(path, LIMITS, payload=False)
     return header
 
 
 def read_payload(path: Path, limits: FileLimits = LIMITS) -> tuple[ModelFile, bytes]:
-    """Return the header and the stored model, whose checksum is right."""
-    header, payload = _read(path, limits, payload=True)
+    """Return the header and the stored model after a check of its checksum."""
+    header, payload = _read_file(path, limits, payload=True)
     if hashlib.sha256(payload).hexdigest() != header.sha256:
         raise ModelFileError(
-            f"{path} is damaged: the checksum of the stored model is not the one in its header. "
-            "Copy or make the file again."
+            f"{path} is damaged: the checksum of the stored model differs from the one in its "
+            "header. Copy the file again, or save the model again."
         )
     return header, payload
 
 
-def _read(path: Path, limits: FileLimits, *, payload: bool) -> tuple[ModelFile, bytes]:
-    data = read_regular(path, limits.max_bytes)
+def _read_file(path: Path, limits: FileLimits, *, payload: bool) -> tuple[ModelFile, bytes]:
+    data = read_regular_file(path, limits.max_bytes)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception:
         if data.startswith(b"PK"):
             raise ModelFileError(
-                f"{path} is damaged or cut short: it begins like a model file, but its end is "
-                "missing. Copy or make the file again."
+                f"{path} is damaged or truncated: it begins like a model file, but its end is "
+                "missing. Copy the file again, or save the model again."
             ) from None
         raise ModelFileError(
-            f"{path} is not a model file of relvec: those are zip archives, made by relvec.io.save."
+            f"{path} is not a model file of relvec. Give a file that relvec.io.save or `relvec "
+            "fit` has written."
         ) from None
     with archive:
-        raw = _part(path, archive, HEADER, limits.max_header, limits)
-        header = _header(path, raw, len(data))
+        raw = _read_part(path, archive, HEADER, limits.max_header, limits)
+        header = _make_header(path, raw, len(data))
         if not payload:
             return header, b""
-        return header, _part(path, archive, PAYLOAD, limits.max_bytes, limits)
+        return header, _read_part(path, archive, PAYLOAD, limits.max_bytes, limits)
 
 
-def _part(path: Path, archive: zipfile.ZipFile, name: str, limit: int, limits: FileLimits) -> bytes:
+def _read_part(
+    path: Path, archive: zipfile.ZipFile, name: str, limit: int, limits: FileLimits
+) -> bytes:
     try:
         info = archive.getinfo(name)
     except KeyError:
         raise ModelFileError(
-            f"{path} is a zip archive without {name}, so it is not a model file of relvec."
+            f"{path} is a zip archive without {name}, so it is not a model file of relvec. Give a "
+            "file that relvec.io.save or `relvec fit` has written."
         ) from None
     if info.file_size > limit:
         raise ModelFileError(
-            f"{path} was not opened: its part {name} claims {info.file_size} bytes, of which at "
+            f"{path} was not opened: its part {name} claims {info.file_size} bytes; at "
             f"most {limit} are allowed."
         )
     try:
-        return unpacked(archive, info, limits.max_packed)
+        return unpack_part(archive, info, limits.max_packed)
     except ModelFileError as error:
         raise ModelFileError(f"{path} was not opened: its part {name} {error}.") from None
     except Exception as error:
         raise ModelFileError(
-            f"{path} is damaged: its part {name} cannot be unpacked ({shown(error)}). Copy or make "
-            "the file again."
+            f"{path} is damaged: its part {name} cannot be unpacked ({printable(error)}). Copy "
+            "the file again, or save the model again."
         ) from error
 
 
-def _header(path: Path, raw: bytes, n_bytes: int) -> ModelFile:
-    header, maker = _readable(path, raw)
+def _make_header(path: Path, raw: bytes, n_bytes: int) -> ModelFile:
+    header, relvec_version = _parse_header(path, raw)
     kinds = {"class_name": str, "made": str, "versions": dict, "sha256": str, "about": dict}
     wrong = [name for name, kind in kinds.items() if not isinstance(header.get(name), kind)]
-    if wrong or maker == "?" or header["format"] < 1:
+    if wrong or relvec_version == "?" or header["format"] < 1:
         raise ModelFileError(
-            f"{path} is damaged: its header lacks {', '.join(wrong) or 'what it was made with'}."
+            f"{path} is damaged: its header has no {', no '.join(wrong) or 'version of relvec'}. "
+            "Copy the file again, or save the model again."
         )
     return ModelFile(
         path=Path(path),
@@ -226,20 +231,22 @@ def _header(path: Path, raw: bytes, n_bytes: int) -> ModelFile:
     )
 
 
-def _readable(path: Path, raw: bytes) -> tuple[dict[str, Any], str]:
-    """The header of a file in a format that is known, and the version of relvec that made it."""
+def _parse_header(path: Path, raw: bytes) -> tuple[dict[str, Any], str]:
+    """Return the header of a file in a known format, and the version of relvec that saved it."""
     try:
         header = parse_json(raw)
     except ModelFileError as error:
         raise ModelFileError(f"{path} is damaged: its header {error}.") from error
     if not isinstance(header, dict) or type(header.get("format")) is not int:
-        raise ModelFileError(f"{path} is damaged: its header has no format number.")
+        raise ModelFileError(
+            f"{path} is damaged: its header has no format number. Copy the file again."
+        )
     versions = header.get("versions")
-    maker = str(versions.get("relvec", "?")) if isinstance(versions, dict) else "?"
+    relvec_version = str(versions.get("relvec", "?")) if isinstance(versions, dict) else "?"
     if header["format"] > FORMAT:
         raise ModelFileError(
-            f"{path} was made by relvec {shown(maker, 20)} in file format "
-            f"{shown(header['format'], 20)}; this is relvec {relvec.__version__}, which reads "
+            f"{path} was saved by relvec {printable(relvec_version, 20)} in file format "
+            f"{printable(header['format'], 20)}; this is relvec {relvec.__version__}, which reads "
             f"formats up to {FORMAT}. Upgrade relvec."
         )
-    return header, maker
+    return header, relvec_version

@@ -1,4 +1,4 @@
-"""From a fitted model to its formula."""
+"""Extract the formula of a fitted model."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from relvec.estimators._class_model import ClassModel
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._latent_model import FittedLatentModel
 from relvec.estimators._output import FittedOutput
-from relvec.io.formula import Block, Cover, Extrapolation, Formula, Member, Table
+from relvec.io.formula import Block, Extrapolation, Formula, Member, PivotSet, Table
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
 from relvec.laplace.pairs import PairPosterior
 from relvec.likelihoods.softmax import quasi_random_normal
 from relvec.posterior import Posterior
 
-__all__ = ["formula_of", "warn_of_rounding"]
+__all__ = ["extract_formula", "warn_about_rounding"]
 
 
-def formula_of(model: Any, *, std: bool = True) -> Formula:
+def extract_formula(model: Any, *, std: bool = True) -> Formula:
     """Return the formula of a fitted model.
 
     Parameters
     ----------
     model : estimator
-        A regressor or classifier of relvec on one kernel, or on the inputs themselves; or a
+        A regressor or classifier of relvec on one kernel, or linear in the features; or a
         pipeline of `StandardScaler` and such a model.
     std : bool, default=True
-        Whether standard deviations of a regressor are wanted.
+        Whether the formula of a regressor includes standard deviations.
 
     Raises
     ------
     ExportError
-        If the model is of another kind, or is not a formula of moderate size.
+        If the model is of another kind, or cannot be written as a formula of moderate size.
     """
-    estimator, shift, width = _unwrapped(model)
-    writer = _Writer(estimator, shift, width)
+    estimator, shift, scale = _unwrap_pipeline(model)
+    builder = _FormulaBuilder(estimator, shift, scale)
     names = getattr(model, "feature_names_in_", None)
     common: dict[str, Any] = {
         "source": type(estimator).__name__,
@@ -57,8 +57,8 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     if isinstance(estimator, BaseSparseBayesRegressor):
         outputs = estimator.outputs_
         _check_outputs(outputs, std)
-        blocks = [writer.output(output, std) for output in outputs]
-        return writer.formula(blocks, link="identity", has_std=std, **common)
+        blocks = [builder.make_output_block(output, std) for output in outputs]
+        return builder.make_formula(blocks, link="identity", has_std=std, **common)
     classes, average = np.asarray(estimator.classes_), estimator._average
     _check_classes(classes)
     blocks, members = [], []
@@ -66,69 +66,69 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
         zip(average.models, average.weights, strict=True)
     ):
         if number:
-            writer.begin_table(class_model.atoms)
-        blocks += [writer.latent(latent) for latent in class_model.models]
-        members.append(writer.member(class_model, float(weight)))
+            builder.begin_table(class_model.atoms)
+        blocks += [builder.make_latent_block(latent) for latent in class_model.models]
+        members.append(builder.make_member(class_model, float(weight)))
     class_model, points = average.models[0], None
     link = "one_vs_rest" if len(class_model.models) > 1 else "logistic"
     if class_model.is_joint:
         link, n_points = "softmax", class_model.models[0].likelihood.get_params()["n_points"]
         points = quasi_random_normal(len(classes), n_points)[:, : n_points // 2]
-    return writer.formula(
+    return builder.make_formula(
         blocks,
         link=link,
         classes=classes,
-        shares=np.zeros(len(classes)) if class_model.shares is None else class_model.shares,
+        class_prior=np.zeros(len(classes)) if class_model.shares is None else class_model.shares,
         members=tuple(members),
         points=points,
         **common,
     )
 
 
-def warn_of_rounding(
+def warn_about_rounding(
     formula: Formula, precision: str, *, inputs_too: bool = False, noticeable: float = 0.01
 ) -> None:
-    """Say so if a precision is not enough for a model.
+    """Warn if rounding errors in single precision are not negligible.
 
-    Rounding may cost `noticeable` standard deviations, or so much of a probability, in silence.
+    Errors up to `noticeable` standard deviations, or so much in a probability, give no warning.
     """
     if precision == "float64":
         return
-    error = formula.rounding(precision, inputs_too=inputs_too)
+    error = formula.measure_rounding_error(precision, inputs_too=inputs_too)
     if error > noticeable:
-        what = "" if formula.is_classifier else " standard deviations"
+        unit = " of a probability" if formula.is_classifier else " standard deviations"
         warnings.warn(
-            f"in single precision this {formula.source} is off by up to {error:.1g}{what}; use "
-            "float64.",
+            f"in single precision the rounding error of this {formula.source} is up to "
+            f"{error:.1g}{unit}; use float64.",
             UserWarning,
             stacklevel=3,
         )
 
 
-def _unwrapped(model: Any) -> tuple[Any, Vector, Vector]:
-    """Return the model behind the scalers, and what these take off and divide by."""
+def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
+    """Return the last step of a pipeline, and the shift and scale of the scalers before it."""
     *before, last = _steps(model)
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
         inner = getattr(last, "best_estimator_", None)
         hint = " Export its best_estimator_." if inner is not None else ""
         raise ExportError(
-            "only regressors and classifiers of relvec can be exported, and pipelines of "
-            f"StandardScaler and one of them; got {type(last).__name__}.{hint}"
+            f"{type(last).__name__} cannot be exported: only regressors and classifiers of relvec "
+            f"can, and pipelines of StandardScaler and one of them.{hint}"
         )
     check_is_fitted(model)
-    shift, width = np.zeros(last.n_features_in_), np.ones(last.n_features_in_)
+    shift, scale = np.zeros(last.n_features_in_), np.ones(last.n_features_in_)
     for step in before:
         if type(step) is not StandardScaler:
             raise ExportError(
-                f"a pipeline can be exported if all before the model is StandardScaler; this one "
-                f"has {type(step).__name__}. Export its last step, model[-1], and do the others "
-                "where it is used."
+                f"this pipeline has {type(step).__name__}; a pipeline can be exported if all steps "
+                "before the model are StandardScaler. Export its last step, model[-1], and apply "
+                "the other steps in your program."
             )
         if step.mean_ is not None and step.with_mean:
-            shift = shift + width * step.mean_
+            shift = shift + scale * step.mean_
         if step.scale_ is not None:
-            width = width * step.scale_
-    return last, shift, width
+            scale = scale * step.scale_
+    return last, shift, scale
 
 
 def _steps(model: Any) -> list[Any]:
@@ -140,164 +140,167 @@ def _steps(model: Any) -> list[Any]:
 def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
     if any(output.augmentation is not None for output in outputs):
         raise ExportError(
-            'error_bars="augmented" keeps all training rows, which is not a formula to export; fit '
-            'with error_bars="novelty" or "plain".'
+            'a model with error_bars="augmented" keeps all training rows and cannot be exported; '
+            'fit with error_bars="novelty" or "plain".'
         )
     if std and any(output.scale_uncertainty is not None for output in outputs):
         raise ExportError(
-            "standard deviations that contain the uncertainty of length-scales "
+            "standard deviations that include the uncertainty of the length-scales "
             "(length_scale_uncertainty=True) cannot be exported; give std=False, or fit "
             "with length_scale_uncertainty=False."
         )
 
 
 def _check_classes(classes: np.ndarray) -> None:
-    """Refuse labels that other languages would cut short or take for other ones."""
+    """Refuse class labels that other languages would truncate or confuse."""
     if classes.dtype.kind in "iu":
         wrong = [each for each in classes.tolist() if abs(each) >= 2**63]
     elif classes.dtype.kind in "OU":
-        wrong = [each for each in map(str, classes) if not _is_text(each)]
+        wrong = [each for each in map(str, classes) if not _is_exportable_text(each)]
     else:
         wrong = []
     if wrong:
         raise ExportError(
-            f"the class {wrong[0]!r} cannot be exported: classes must be numbers of 64 bits, or "
-            "text that UTF-8 knows, without zeros in it. Fit with other labels, such as 0, 1, ..."
+            f"the class {wrong[0]!r} cannot be exported: classes must be 64-bit integers, numbers "
+            "or valid UTF-8 text without null characters. Fit with other labels, such as 0, 1, ..."
         )
 
 
-def _is_text(label: str) -> bool:
+def _is_exportable_text(label: str) -> bool:
     try:
         return b"\0" not in label.encode()
     except UnicodeEncodeError:
         return False
 
 
-class _Units:
-    """Inputs as they are given, and as the model behind the scalers sees them."""
+class _FeatureScaling:
+    """Shift and scale that scalers apply to the features before the model."""
 
-    def __init__(self, shift: Vector, width: Vector) -> None:
-        self.shift, self.width = shift, width
+    def __init__(self, shift: Vector, scale: Vector) -> None:
+        self.shift, self.scale = shift, scale
 
-    def used(self, profile: KernelProfile) -> tuple[IndexArray, Vector]:
-        """Inputs that a kernel looks at, at least one, and what it multiplies them by."""
+    def find_used_features(self, profile: KernelProfile) -> tuple[IndexArray, Vector]:
+        """Return the features that a kernel depends on, at least one, and its factor of each."""
         factor = np.broadcast_to(profile.factor, self.shift.shape)
-        inputs = np.flatnonzero(factor)
-        inputs = inputs if len(inputs) else np.array([0])
-        return inputs, factor[inputs]
+        features = np.flatnonzero(factor)
+        features = features if len(features) else np.array([0])
+        return features, factor[features]
 
-    def table(
-        self, rows: Matrix, inputs: IndexArray, factor: Vector, profile: KernelProfile
+    def make_table(
+        self, rows: Matrix, features: IndexArray, factor: Vector, profile: KernelProfile
     ) -> Table:
-        """Rows of these inputs, as the model sees them, as vectors."""
-        shift, width = self.shift[inputs], self.width[inputs]
-        vectors, given = rows * factor, factor / width
+        """Return a table of vectors from rows of scaled features."""
+        shift, scale = self.shift[features], self.scale[features]
+        vectors, given = rows * factor, factor / scale
         if profile.is_stationary:
-            # near the vectors numbers are small, and differences of small numbers are exact
-            middle = shift + width * rows.mean(axis=0)
+            # Only differences matter: shift to the middle of the vectors, where numbers are small
+            # and rounding errors of differences are small as well.
+            middle = shift + scale * rows.mean(axis=0)
             near = middle.astype(np.float32).astype(np.float64)
             if np.isfinite(near).all():
-                return Table(inputs, near, given, vectors - (near - shift) * given)
-        return Table(inputs, shift, given, vectors)
+                return Table(features, near, given, vectors - (near - shift) * given)
+        return Table(features, shift, given, vectors)
 
 
-def _are_equal(one: Cover, other: Cover) -> bool:
+def _is_equal(one: PivotSet, other: PivotSet) -> bool:
     pairs = zip((*one.table, one.cholesky), (*other.table, other.cholesky), strict=True)
     return all(np.array_equal(left, right) for left, right in pairs)
 
 
-class _Writer:
-    """Collects vectors that several parts of a formula share."""
+class _FormulaBuilder:
+    """Builds a formula; vectors that several parts share are stored once."""
 
-    def __init__(self, estimator: Any, shift: Vector, width: Vector) -> None:
-        self.units = _Units(shift, width)
+    def __init__(self, estimator: Any, shift: Vector, scale: Vector) -> None:
+        self.scaling = _FeatureScaling(shift, scale)
         self.tables: list[Table] = []
-        self.covers: list[Cover] = []
-        self._start(estimator.atoms_)
+        self.pivot_sets: list[PivotSet] = []
+        self._start_table(estimator.atoms_)
 
-    def _start(self, atoms: Atoms) -> None:
+    def _start_table(self, atoms: Atoms) -> None:
         self.profile = read_kernel(self._kernel(atoms))
         self.variance = self.profile.variance
-        self.inputs, self.factor = self.units.used(self.profile)
+        self.features, self.factor = self.scaling.find_used_features(self.profile)
         self.rows: list[Vector] = []
-        self.places: dict[bytes, int] = {}
+        self.positions: dict[bytes, int] = {}
 
     def begin_table(self, atoms: Atoms) -> None:
-        """End the table of vectors and begin one for a kernel that differs in its scales."""
+        """Finish the table of vectors and begin one for a kernel with other length-scales."""
         self._end_table()
         before = self.profile
-        self._start(atoms)
+        self._start_table(atoms)
         if not self.profile.is_same_function(before):
             raise ExportError(
                 f"an average of models with the kernels {before.name!r} and {self.profile.name!r} "
-                "cannot be exported; fit with average=False, which keeps the best of them."
+                "cannot be exported; fit with average=False, which keeps the best model only."
             )
 
     def _end_table(self) -> None:
         if not self.rows:
-            self.rows.append(np.zeros(len(self.inputs)))
+            self.rows.append(np.zeros(len(self.features)))
         rows = np.array(self.rows)
-        self.tables.append(self.units.table(rows, self.inputs, self.factor, self.profile))
+        self.tables.append(self.scaling.make_table(rows, self.features, self.factor, self.profile))
 
     @staticmethod
     def _kernel(atoms: Atoms) -> Any:
         if isinstance(atoms, KernelAtoms):
             return atoms.kernel
         if isinstance(atoms, ColumnAtoms):
-            return Linear()  # with the axes as vectors
+            return Linear()  # the features are products with unit vectors
         raise ExportError(
-            f"models on one KernelBasis or LinearBasis can be exported; this one has "
-            f"{type(atoms).__name__}. Use relvec.io.save, or fit with one of these."
+            f"this model has {type(atoms).__name__} and cannot be exported: only models on one "
+            "KernelBasis or LinearBasis can. Fit with one of these, or use relvec.io.save."
         )
 
-    def _places(self, centers: Matrix) -> IndexArray:
-        """Positions of vectors among those of all tables."""
+    def _add_vectors(self, centers: Matrix) -> IndexArray:
+        """Return the positions of vectors among those of all tables; new vectors are added."""
         found, first = [], sum(len(table.vectors) for table in self.tables)
-        for row in centers[:, self.inputs]:
+        for row in centers[:, self.features]:
             key = row.tobytes()
-            if key not in self.places:
-                self.places[key] = len(self.rows)
+            if key not in self.positions:
+                self.positions[key] = len(self.rows)
                 self.rows.append(row)
-            found.append(first + self.places[key])
+            found.append(first + self.positions[key])
         return np.array(found, dtype=np.intp)
 
-    def _atoms(self, atoms: Any) -> IndexArray:
+    def _add_atoms(self, atoms: Any) -> IndexArray:
         if isinstance(atoms, ColumnAtoms):
-            return self._places(np.eye(len(self.units.shift))[atoms.index])
-        return self._places(atoms.centers)
+            return self._add_vectors(np.eye(len(self.scaling.shift))[atoms.index])
+        return self._add_vectors(atoms.centers)
 
     def _extrapolation(self, novelty: Novelty | None) -> Extrapolation | None:
         if novelty is None:
             return None
-        number = self._number(self._cover(novelty))
+        number = self._add_pivot_set(self._make_pivot_set(novelty))
         return Extrapolation(
             number, novelty.amplitude, novelty.offset, novelty.known, novelty.centre
         )
 
-    def _number(self, cover: Cover) -> int:
-        """Position of a cover among all; equal ones are stored once."""
-        for number, other in enumerate(self.covers):
-            if _are_equal(cover, other):
+    def _add_pivot_set(self, pivot_set: PivotSet) -> int:
+        """Return the position of a set of pivots; equal sets are stored once."""
+        for number, other in enumerate(self.pivot_sets):
+            if _is_equal(pivot_set, other):
                 return number
-        self.covers.append(cover)
-        return len(self.covers) - 1
+        self.pivot_sets.append(pivot_set)
+        return len(self.pivot_sets) - 1
 
-    def _cover(self, novelty: Novelty) -> Cover:
-        """Pivots, in units of their kernel; covers differ in its scales only."""
+    def _make_pivot_set(self, novelty: Novelty) -> PivotSet:
+        """Return the pivots in units of their kernel. Sets differ in the length-scales only."""
         profile = read_kernel(novelty.kernel)
         if not profile.is_stationary:
             raise ExportError(
-                f"error bars with the kernel {novelty.kernel!r}, in which not only differences of "
-                "inputs matter, cannot be exported; export without error bars (std=False), or fit "
-                'with error_bars="plain".'
+                f"error bars with the kernel {novelty.kernel!r} cannot be exported, because it is "
+                "not stationary; export without error bars (std=False), or fit with "
+                'error_bars="plain".'
             )
-        assert not self.covers or profile.is_same_function(self.covers[0].profile)
-        inputs, factor = self.units.used(profile)
-        at_zero = profile.value(np.zeros(1), np)[0]  # correlations are relative to it
-        table = self.units.table(novelty.pivots[:, inputs], inputs, factor, profile)
-        return Cover(table, novelty._factor * at_zero, profile)
+        assert not self.pivot_sets or profile.is_same_function(self.pivot_sets[0].profile)
+        features, factor = self.scaling.find_used_features(profile)
+        at_zero = profile.value(np.zeros(1), np)[
+            0
+        ]  # correlations are kernel values divided by this one
+        table = self.scaling.make_table(novelty.pivots[:, features], features, factor, profile)
+        return PivotSet(table, novelty._factor * at_zero, profile)
 
-    def _single(
+    def _make_block(
         self,
         atoms: Any,
         posterior: Posterior,
@@ -306,9 +309,9 @@ class _Writer:
         spread: float,
         noise: float,
     ) -> Block:
-        return _padded(
+        return _pad_block(
             Block(
-                index=self._atoms(atoms),
+                index=self._add_atoms(atoms),
                 centre=posterior.column_mean / self.variance,
                 scale=self.variance / posterior.column_norm,
                 weights=posterior.unit_mean,
@@ -322,43 +325,43 @@ class _Writer:
             )
         )
 
-    def output(self, output: FittedOutput, std: bool) -> Block:
-        """One target."""
+    def make_output_block(self, output: FittedOutput, std: bool) -> Block:
+        """Return the block of one target."""
         posterior, novelty = output.posterior, output.novelty
         if novelty is not None and novelty.centre is None and not std:
-            novelty = None  # means are left alone
+            novelty = None  # only the variance would change
         extrapolation = self._extrapolation(novelty)
         mean, noise = posterior.target_mean, output.target_noise
-        # posterior covariances are in units of the noise
-        return self._single(output.atoms, posterior, mean, extrapolation, noise, noise)
+        # posterior covariances are in units of the noise variance
+        return self._make_block(output.atoms, posterior, mean, extrapolation, noise, noise)
 
-    def member(self, class_model: ClassModel, weight: float) -> Member:
-        """One of the models that are averaged."""
+    def make_member(self, class_model: ClassModel, weight: float) -> Member:
+        """Return one of the models that are averaged."""
         if class_model.shares is None or class_model.novelty is None:
             return Member(weight, class_model.shrinkage)
-        cover = self._number(self._cover(class_model.novelty))
-        return Member(weight, class_model.shrinkage, cover, class_model.novelty.offset)
+        pivot_set = self._add_pivot_set(self._make_pivot_set(class_model.novelty))
+        return Member(weight, class_model.shrinkage, pivot_set, class_model.novelty.offset)
 
-    def latent(self, model: FittedLatentModel) -> Block:
-        """One logit, or those of all classes."""
+    def make_latent_block(self, model: FittedLatentModel) -> Block:
+        """Return the block of one logit, or of the logits of all classes."""
         if model.likelihood.n_latent > 1:
             return self._softmax(model)
         posterior, given = model.posterior, model.given
         assert isinstance(posterior, Posterior)
-        extrapolation = self._widening(model)
+        extrapolation = self._latent_extrapolation(model)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
         spread = posterior.noise_variance if model.averages else 0.0
-        return self._single(model.atoms, posterior, offset, extrapolation, spread, 0.0)
+        return self._make_block(model.atoms, posterior, offset, extrapolation, spread, 0.0)
 
-    def _widening(self, model: FittedLatentModel) -> Extrapolation | None:
-        """What widens logits in models of release 0.1, unless intercepts were given."""
+    def _latent_extrapolation(self, model: FittedLatentModel) -> Extrapolation | None:
+        """Extrapolation of the logits in models of release 0.1, unless intercepts were fixed."""
         is_widened = model.widens and model.given is None
         return self._extrapolation(model.novelty if is_widened else None)
 
     def _softmax(self, model: FittedLatentModel) -> Block:
-        """Logits of all classes; intercepts are weights of the kernel value that is always 1."""
+        """Return the block of all logits; intercepts are weights of the constant basis function."""
         posterior = model.posterior if model.nearest is None else model.nearest
-        places = self._atoms(model.atoms)
+        places = self._add_atoms(model.atoms)
         assert isinstance(posterior, PairPosterior)
         n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
         design = np.zeros((len(posterior.sizes), n_pairs + n_contrasts))
@@ -368,7 +371,7 @@ class _Writer:
         design[:, n_pairs:] = posterior.contrast
         atoms = posterior.place
         ones = np.full(n_contrasts, -1)
-        return _padded(
+        return _pad_block(
             Block(
                 index=np.concatenate([places[atoms], ones]).astype(np.intp),
                 centre=np.append(posterior.shift[atoms] / self.variance, np.zeros(n_contrasts)),
@@ -380,30 +383,30 @@ class _Writer:
                 spread=1.0,
                 constant=0.0,
                 noise=0.0,
-                extrapolation=self._widening(model),
+                extrapolation=self._latent_extrapolation(model),
             )
         )
 
-    def formula(self, blocks: list[Block], **rest: Any) -> Formula:
-        """Put the parts together."""
+    def make_formula(self, blocks: list[Block], **rest: Any) -> Formula:
+        """Return the formula of all parts."""
         self._end_table()
         formula = Formula(
             kernel_tables=tuple(self.tables),
             profile=self.profile,
             blocks=tuple(blocks),
-            covers=tuple(self.covers),
+            pivot_sets=tuple(self.pivot_sets),
             **rest,
         )
         if not all(np.isfinite(numbers).all() for numbers in formula.tables()):
             raise ExportError(
-                "the formula of this model holds numbers that are not finite; rescale the inputs, "
-                "for example by StandardScaler."
+                "the formula of this model has numbers that are not finite; rescale the features, "
+                "for example by StandardScaler, and fit again."
             )
         return formula
 
 
-def _padded(block: Block) -> Block:
-    """Give a block without weights one that is zero: no language likes empty tables."""
+def _pad_block(block: Block) -> Block:
+    """Add a zero weight to a block without weights: C has no empty tables."""
     if len(block.index):
         return block
     zero = np.zeros(1)

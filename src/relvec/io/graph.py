@@ -1,4 +1,4 @@
-"""A few lines of arithmetic that write themselves down as an ONNX graph."""
+"""Build ONNX graphs with Python operators."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["Graph", "Value"]
 
 OPSET = 17
 IR_VERSION = 8
-"""Old enough for runtimes of the year 2022."""
+"""Supported by runtimes since 2022."""
 
 
 class Value:
-    """The result of a node. Operators and functions make further nodes."""
+    """The result of a node. Operators and functions append further nodes."""
 
-    __array_ufunc__ = None  # arrays leave operators with them to this class
+    __array_ufunc__ = None  # NumPy arrays leave mixed operators to this class
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
@@ -54,25 +54,25 @@ class Value:
     def __neg__(self) -> Value:
         return self.graph.node("Neg", self)
 
-    def picked(self, index: np.ndarray, axis: int) -> Value:
-        """Entries along an axis."""
+    def gather(self, index: np.ndarray, axis: int) -> Value:
+        """Take entries along an axis."""
         return self.graph.node("Gather", self, np.asarray(index, dtype=np.int64), axis=axis)
 
-    def summed(self, axis: int, *, keep: bool = False) -> Value:
+    def sum_axis(self, axis: int, *, keep: bool = False) -> Value:
         """Sum along an axis."""
         axes = np.array([axis], dtype=np.int64)
         return self.graph.node("ReduceSum", self, axes, keepdims=int(keep))
 
-    def widened(self, axis: int) -> Value:
-        """The same with one more axis."""
+    def add_axis(self, axis: int) -> Value:
+        """Add an axis of length one."""
         return self.graph.node("Unsqueeze", self, np.array([axis], dtype=np.int64))
 
-    def narrowed(self, axis: int) -> Value:
-        """The same without an axis of length one."""
+    def drop_axis(self, axis: int) -> Value:
+        """Drop an axis of length one."""
         return self.graph.node("Squeeze", self, np.array([axis], dtype=np.int64))
 
     def cast(self, dtype: str) -> Value:
-        """The same in another precision."""
+        """Convert to another precision."""
         return self.graph.node("Cast", self, to=self.graph.number_type(dtype))
 
 
@@ -82,7 +82,7 @@ class Graph:
     Parameters
     ----------
     dtype : {"float32", "float64"}
-        Of numbers that are given as Python floats or as float arrays.
+        Type of constants that are Python floats or float arrays.
     """
 
     def __init__(self, dtype: str) -> None:
@@ -94,14 +94,14 @@ class Graph:
         self.results: list[Any] = []
 
     def number_type(self, dtype: Any) -> int:
-        """Return what ONNX calls a type of numbers or text."""
+        """Return the ONNX code of a type of numbers or text."""
         kind = np.dtype(dtype)
         if kind.kind in "OU":
             return int(self.onnx.TensorProto.STRING)
         return int(self.onnx.helper.np_dtype_to_tensor_dtype(kind))
 
     def constant(self, value: Any, *, as_is: bool = False) -> Value:
-        """Store a number or an array; equal ones once."""
+        """Store a number or an array; equal constants are stored once."""
         array = np.asarray(value)
         if array.dtype.kind == "f" and not as_is:
             array = array.astype(self.dtype)
@@ -120,7 +120,7 @@ class Graph:
         return self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
 
     def node(self, kind: str, *operands: Any, result: int = 0, **attributes: Any) -> Value:
-        """Append an operation, and return its result of that number."""
+        """Append an operation, and return its result number `result`."""
         values = [each if isinstance(each, Value) else self.constant(each) for each in operands]
         names = [f"v{len(self.nodes)}_{number}" for number in range(result + 1)]
         self.nodes.append(
@@ -128,17 +128,19 @@ class Graph:
         )
         return Value(self, names[result])
 
-    def give(self, value: Value, name: str, dtype: Any, shape: list[Any]) -> None:
-        """Make a value an output."""
+    def add_output(self, value: Value, name: str, dtype: Any, shape: list[Any]) -> None:
+        """Make a value an output of the graph."""
         self.nodes.append(self.onnx.helper.make_node("Identity", [value.name], [name]))
         kind = self.number_type(dtype)
         self.results.append(self.onnx.helper.make_tensor_value_info(name, kind, shape))
 
-    def written(self, n_features: int, about: dict[str, str], version: str) -> bytes:
+    def serialise(self, n_features: int, about: dict[str, str], version: str) -> bytes:
         """Return the model as the bytes of an ONNX file whose input is ``X``."""
         helper = self.onnx.helper
-        given = helper.make_tensor_value_info("X", self.number_type(self.dtype), ["n", n_features])
-        graph = helper.make_graph(self.nodes, "relvec", [given], self.results, self.tables)
+        input_info = helper.make_tensor_value_info(
+            "X", self.number_type(self.dtype), ["n", n_features]
+        )
+        graph = helper.make_graph(self.nodes, "relvec", [input_info], self.results, self.tables)
         model = helper.make_model(
             graph,
             producer_name="relvec",
@@ -151,7 +153,7 @@ class Graph:
         written: bytes = model.SerializeToString()
         return written
 
-    # functions of numbers, as kernels and links use them
+    # elementary functions for kernels and links
 
     def exp(self, x: Value) -> Value:
         """Return the exponential."""

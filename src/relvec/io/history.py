@@ -1,18 +1,18 @@
-"""How files of earlier releases are read: the one place that knows what has changed.
+"""Read model files of earlier releases: all changes of stored names are listed here.
 
-The rules, so that a model that was saved once can always be loaded:
+Rules that keep every saved model loadable:
 
-- The number of the format (`relvec.io.container.FORMAT`) grows only when older releases could not
-  read what is written; files of every smaller number are read.
-- A class on the list of `relvec.io.trusted` that is moved or renamed gets a line in `MOVED`, an
-  attribute that is renamed one in `RENAMED`.
-- An attribute that is added to such a class gets a default in the class, or, where that depends on
-  nothing but the class, a line in `ADDED`. One that is no longer used is left alone.
+- The number of the file format (`relvec.io.container.FORMAT`) grows only when older releases could
+  not read the new files; files with every smaller number are read.
+- A class on the list of `relvec.io.trusted` that is moved or renamed gets a line in `MOVED`, a
+  renamed attribute a line in `RENAMED`.
+- A new attribute of such a class gets a default in the class, or a line in `ADDED` if its value
+  depends on the class only. An attribute that is no longer used may stay in the file.
 - Every minor release keeps its files in ``tests/io/data``, made by
   ``python -m tests.io.make_release_files``; the tests load them all.
 
-Changes are made to the names that a file holds, before it is checked: what they lead to must be on
-the list like everything else.
+Names are changed before the file is checked, so that the new names must be on the list of trusted
+types like all others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 from relvec.io.audit import SCHEMA, read_schema
 from relvec.io.bounded import ModelFileError
 
-__all__ = ["ADDED", "MOVED", "RENAMED", "renewed"]
+__all__ = ["ADDED", "MOVED", "RENAMED", "update_names"]
 
 MOVED: dict[str, str] = {
     "relvec.estimators._machine.FittedMachine": (
@@ -37,7 +37,7 @@ MOVED: dict[str, str] = {
         "relvec.learning.length_scale_uncertainty.ScaleUncertainty"
     ),
 }
-"""What types were called in earlier releases, and what they are called now."""
+"""Former name of a type: its name now."""
 
 RENAMED: dict[str, str] = {
     "agree": "agreement_factor",
@@ -88,24 +88,24 @@ RENAMED: dict[str, str] = {
     "weak_error": "max_standard_error",
     "widest": "strip_width",
 }
-"""What attributes of our types were called in earlier releases, and what they are called now."""
+"""Former name of an attribute of a type of relvec: its name now."""
 
 ADDED: dict[str, dict[str, Any]] = {}
-"""Attributes that types, by their new names, did not have in earlier releases: what JSON knows."""
+"""Current name of a type: new attributes and their values (JSON types) for older files."""
 
 
-def renewed(payload: bytes) -> bytes:
-    """Return a stored model with the names of this release.
+def update_names(payload: bytes) -> bytes:
+    """Return a stored model in which old names are replaced by those of this release.
 
     Parameters
     ----------
     payload : bytes
-        A skops file of any release. What is not one is returned as it is, for the check to refuse.
+        A skops file of any release. Other data are returned unchanged; the audit refuses them.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(payload)) as old:
             schema = read_schema(old, len(payload))
-            if not _renew(schema):
+            if not _update_tree(schema):
                 return payload
             buffer = io.BytesIO()
             with zipfile.ZipFile(buffer, "w") as new:
@@ -120,10 +120,10 @@ def renewed(payload: bytes) -> bytes:
         return payload
 
 
-def _renew(tree: Any) -> bool:
-    """Change a tree in place; say whether anything was changed."""
+def _update_tree(tree: Any) -> bool:
+    """Replace old names in a tree in place; return whether anything was changed."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    changed = [_renew(part) for part in list(parts)]
+    changed = [_update_tree(part) for part in list(parts)]
     if not isinstance(tree, dict) or "__loader__" not in tree:
         return any(changed)
     name = f"{tree.get('__module__')}.{tree.get('__class__')}"

@@ -1,7 +1,7 @@
-"""Classes and functions of the user's own that a model file may name.
+"""Classes and functions of the user that a model file may name (argument ``trusted``).
 
-They are given as objects, by the code that saves or loads. A file only says which of them to use:
-nothing is looked up that was not given.
+The code that saves or loads passes them as objects. A file contains only their names, and names
+that were not passed are never looked up.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-__all__ = ["NOTHING", "OwnTypes", "own_types"]
+__all__ = ["NO_OWN_TYPES", "OwnTypes", "collect_own_types"]
 
 
 @dataclass(frozen=True)
 class OwnTypes:
-    """Names of what was given, by how it is rebuilt."""
+    """Names of the types that the user trusts, grouped by how they are rebuilt."""
 
     objects: frozenset[str] = frozenset()
     tuples: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class OwnTypes:
         return self.objects | self.tuples | self.functions
 
     def may_build(self, loader: str, name: str) -> bool:
-        """Whether a node of skops may stand for a type that was given."""
+        """Whether a node of skops may build a type that the user trusts."""
         kinds = {
             "ObjectNode": self.objects,
             "TupleNode": self.tuples,
@@ -38,11 +38,11 @@ class OwnTypes:
         return name in kinds.get(loader, ())
 
 
-NOTHING = OwnTypes()
+NO_OWN_TYPES = OwnTypes()
 
 
-def own_types(trusted: Iterable[Any]) -> OwnTypes:
-    """Return the names of classes and functions, each of which leads back to what was given.
+def collect_own_types(trusted: Iterable[Any]) -> OwnTypes:
+    """Return the names of classes and functions, after a check that each name leads to its object.
 
     Parameters
     ----------
@@ -52,26 +52,27 @@ def own_types(trusted: Iterable[Any]) -> OwnTypes:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> own_types([Fraction]).objects
+    >>> collect_own_types([Fraction]).objects
     frozenset({'fractions.Fraction'})
     """
     if isinstance(trusted, str | type) or not isinstance(trusted, Iterable):
         raise TypeError(
-            f"trusted must be a list of classes and functions, as in [MyKernel]; got {trusted!r}."
+            f"trusted must be a list of classes and functions, for example [MyKernel]; got "
+            f"{trusted!r}."
         )
     kinds: dict[str, set[str]] = {"objects": set(), "tuples": set(), "functions": set()}
     for each in trusted:
         if not isinstance(each, (type, FunctionType)):
             raise TypeError(
-                "trusted takes classes and functions themselves, not their names, objects or "
-                f"built-in functions; got {each!r}."
+                "trusted takes classes and functions themselves, not names, instances or built-in "
+                f"functions; got {each!r}."
             )
         home: Any = sys.modules.get(each.__module__)
         if not hasattr(home, each.__name__) or getattr(home, each.__name__) is not each:
             raise ValueError(
                 f"{each.__qualname__} cannot be found as {each.__name__} in the module "
-                f"{each.__module__}, and a file keeps only these names: define it at the top level "
-                "of a module."
+                f"{each.__module__}, and a model file contains only these names; define it at the "
+                "top level of a module."
             )
         kinds[_kind(each)].add(f"{each.__module__}.{each.__name__}")
     return OwnTypes(**{kind: frozenset(names) for kind, names in kinds.items()})

@@ -1,4 +1,4 @@
-"""Kernels that can be written as a formula."""
+"""Kernels that can be exported."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["ExportError", "read_kernel"]
 
 
 class ExportError(ValueError):
-    """A model that cannot be written as a formula; the message says why and what to do."""
+    """A model that cannot be exported; the message states the reason and what to do."""
 
 
 def read_kernel(kernel: Any) -> KernelProfile:
-    """Return the kernel as a function of one number, as its definition says.
+    """Return the profile of a kernel: its value as a function of one number (distance or product).
 
     Parameters
     ----------
     kernel : Kernel or callable
-        Of the inputs of a model.
+        Kernel of the model.
     """
     profile = get_kernel_property(kernel, "profile")
     found: KernelProfile | None = None if profile is None else profile()
     if found is None:
         raise ExportError(
-            f"the kernel {kernel!r} cannot be exported; RBF, Laplacian, Matern (nu 1/2, 3/2, 5/2), "
-            "rational quadratic, thin-plate spline, linear, dot product, polynomial and sigmoid "
-            "kernels can, also with learnt scales and times a constant, and kernels of your own "
-            "with a method `profile`. Use relvec.io.save, or fit with one of these."
+            f"the kernel {kernel!r} cannot be exported; kernels that can: RBF, Laplacian, Matern "
+            "(nu 1/2, 3/2, 5/2), rational quadratic, thin-plate spline, linear, dot product, "
+            "polynomial and sigmoid, also with learnt length-scales and times a constant, and your "
+            "own kernels with a method `profile`. Fit with one of these, or use relvec.io.save."
         )
     return found

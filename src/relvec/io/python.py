@@ -13,28 +13,28 @@ import numpy as np
 
 import relvec
 from relvec._checks import check_bool
-from relvec.io.comments import about_answers, about_formula, about_inputs
+from relvec.io.comments import describe_formula, describe_output, describe_row
 from relvec.io.container import write_atomically
-from relvec.io.extract import formula_of
+from relvec.io.extract import extract_formula
 from relvec.io.formula import LARGEST_DISTANCE, Block, Formula, Member, Table
 from relvec.io.python_template import (
     ANSWERS,
     BASIS,
-    BASIS_AND_COVERS,
+    BASIS_AND_PIVOTS,
     FALL_BACK,
     FALL_BACK_VARIANCE,
-    FAR,
     HEAD,
     KERNELS,
     LINKS,
     MAIN,
     MEAN,
     MEMBERS,
+    MIX_PRIOR,
     MOMENTS,
     SOLVE,
     WIDEN,
 )
-from relvec.io.text import double, kernel_text, row_text
+from relvec.io.text import double, format_row_size, kernel_text
 from relvec.kernels import KernelProfile
 
 __all__ = ["export_python"]
@@ -58,8 +58,8 @@ def export_python(
     Regressors get the functions ``predict(x)`` and ``predict_std(x)`` of one row of numbers, which
     return a number, or a list for several outputs; classifiers ``probabilities(x)`` and
     ``predict(x)``, and the list ``CLASSES``. The numbers are those of `predict` and
-    `predict_proba`. Inputs are not checked. Run as a program, the file reads rows of numbers from
-    standard input.
+    `predict_proba`. The values of `x` are not checked. Run as a program, the file reads rows of
+    numbers from standard input.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def export_python(
     path : str or path-like, optional
         Name of a file to write.
     std : bool, default=True
-        Whether regressors say how sure they are; without, the file is smaller.
+        Whether a regressor is exported with standard deviations. The file is smaller without.
 
     Returns
     -------
     written : str or Path
-        The text if no path was given.
+        The path, or the text if no path was given.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def export_python(
     np.True_
     """
     check_bool("std", std)
-    text = _source(formula_of(model, std=std))
+    text = _source(extract_formula(model, std=std))
     if path is None:
         return text
     write_atomically(Path(path), text.encode())
@@ -102,19 +102,19 @@ def export_python(
 
 
 def _source(formula: Formula) -> str:
-    asked = ["predict", "predict_std"] if formula.has_std else ["predict"]
+    names = ["predict", "predict_std"] if formula.has_std else ["predict"]
     if len(formula.blocks) > 1:
-        asked = [f"{what}_all" for what in asked]
-    answers = [ANSWERS[what] for what in asked]
+        names = [f"{what}_all" for what in names]
+    answers = [ANSWERS[what] for what in names]
     needs_variance = formula.is_classifier or formula.has_std
     words = _words(formula)
     parts = [_kernels(formula.profile, "_kernels")]
-    if formula.cover_profile is not None:
-        parts.append(_kernels(formula.cover_profile, words["cover_kernels"]))
-    if needs_variance or formula.covers:
+    if formula.pivot_profile is not None:
+        parts.append(_kernels(formula.pivot_profile, words["pivot_kernels"]))
+    if needs_variance or formula.pivot_sets:
         parts.append(SOLVE)
-    parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
-    if formula.falls_back:
+    parts.append(BASIS_AND_PIVOTS if formula.pivot_sets else BASIS)
+    if formula.has_mean_fallback:
         parts += [FALL_BACK, FALL_BACK_VARIANCE] if needs_variance else [FALL_BACK]
     elif formula.is_extrapolated:
         parts.append(WIDEN)
@@ -138,27 +138,27 @@ def _words(formula: Formula) -> dict[str, Any]:
     if formula.is_classifier:
         report, usage = "probabilities(row)", ["probabilities(x)", "predict(x)"]
     else:
-        asked = ["predict", "predict_std"] if formula.has_std else ["predict"]
-        usage = [f"{what}(x)" for what in asked]
-        called = [f"{what}(row)" for what in asked]
+        names = ["predict", "predict_std"] if formula.has_std else ["predict"]
+        usage = [f"{what}(x)" for what in names]
+        called = [f"{what}(row)" for what in names]
         is_single = len(formula.blocks) == 1
         report = f"({', '.join(called)},)" if is_single else f"({' + '.join(called)})"
     extrapolated = "_extrapolated(block, phi, mean, cov)"
     return {
         "source": formula.source,
         "kernel": formula.profile.name,
-        "cover_kernels": "_kernels" if formula.cover_profile is None else "_cover_kernels",
+        "pivot_kernels": "_kernels" if formula.pivot_profile is None else "_pivot_kernels",
         "version": relvec.__version__,
-        "row": row_text(formula),
+        "row": format_row_size(formula),
         "n_features": formula.n_features,
-        "inputs": "\n".join(about_inputs(formula, _plain)),
-        "formula": "\n".join(about_formula(formula, "factor", "Vectors of COVERS", "POINTS")),
-        "answers": "\n".join(about_answers(formula, _plain)),
+        "inputs": "\n".join(describe_row(formula, _plain)),
+        "formula": "\n".join(describe_formula(formula, "factor", "PIVOT_SETS", "POINTS")),
+        "answers": "\n".join(describe_output(formula, _plain)),
         "usage": "".join(f"    {line}\n" for line in usage),
         "largest": double(LARGEST_DISTANCE),
-        "fallen_back": "_fall_back(block, phi, mean)[0]" if formula.falls_back else "mean",
+        "fallen_back": "_fall_back(block, phi, mean)[0]" if formula.has_mean_fallback else "mean",
         "extrapolated": extrapolated if formula.is_extrapolated else "mean, cov",
-        "far": FAR if formula.covers else "",
+        "mix_prior": MIX_PRIOR if formula.pivot_sets else "",
         "report": report,
     }
 
@@ -169,15 +169,15 @@ def _tables(formula: Formula) -> str:
         "TABLES": [_table(each) for each in formula.kernel_tables],
         "BLOCKS": [_block(formula, block, needs_variance) for block in formula.blocks],
     }
-    if formula.covers:
-        tables["COVERS"] = [
-            _table(cover.table) | {"cholesky": _rows(cover.cholesky)} for cover in formula.covers
+    if formula.pivot_sets:
+        tables["PIVOT_SETS"] = [
+            _table(each.table) | {"cholesky": _rows(each.cholesky)} for each in formula.pivot_sets
         ]
     if formula.points is not None:
         tables["POINTS"] = formula.points.T.tolist()
-    if formula.shares is not None:
+    if formula.class_prior is not None:
         tables["MEMBERS"] = [_member(formula, each) for each in formula.members]
-        tables["SHARES"] = formula.shares.tolist()
+        tables["CLASS_PRIOR"] = formula.class_prior.tolist()
     if formula.classes is not None:
         tables["CLASSES"] = [_class(each) for each in formula.classes]
     return "".join(
@@ -188,7 +188,7 @@ def _tables(formula: Formula) -> str:
 
 def _block(formula: Formula, block: Block, needs_variance: bool) -> dict[str, Any]:
     written: dict[str, Any] = {
-        "index": formula.places(block).tolist(),
+        "index": formula.kernel_index(block).tolist(),
         "centre": block.centre.tolist(),
         "scale": block.scale.tolist(),
         "weights": block.weights.tolist(),
@@ -202,25 +202,28 @@ def _block(formula: Formula, block: Block, needs_variance: bool) -> dict[str, An
             "constant": float(block.constant),
             "noise": float(block.noise),
         }
-    given = block.extrapolation
-    if given is None:
-        return written | ({"cover": 0} if formula.is_extrapolated else {})
+    extrapolation = block.extrapolation
+    if extrapolation is None:
+        return written | ({"pivot_set": 0} if formula.is_extrapolated else {})
     written |= {
-        "cover": formula.n_kernels + 1 + given.cover,
-        "deviation": math.sqrt(given.amplitude),
-        "bars_from": float(given.offset),
+        "pivot_set": formula.n_kernels + 1 + extrapolation.pivot_set,
+        "deviation": math.sqrt(extrapolation.amplitude),
+        "variance_threshold": float(extrapolation.offset),
     }
-    if given.centre is not None:
-        written |= {"means_from": float(given.known), "target_mean": float(given.centre)}
+    if extrapolation.centre is not None:
+        written |= {
+            "mean_threshold": float(extrapolation.known),
+            "target_mean": float(extrapolation.centre),
+        }
     return written
 
 
 def _member(formula: Formula, member: Member) -> dict[str, Any]:
     written: dict[str, Any] = {"weight": member.weight, "shrinkage": member.shrinkage}
-    if not formula.covers:
+    if not formula.pivot_sets:
         return written
-    cover = 0 if member.cover is None else formula.n_kernels + 1 + member.cover
-    return written | {"cover": cover, "far_from": float(member.offset)}
+    pivot_set = 0 if member.pivot_set is None else formula.n_kernels + 1 + member.pivot_set
+    return written | {"pivot_set": pivot_set, "prior_threshold": float(member.offset)}
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -237,7 +240,7 @@ def _class(label: Any) -> Any:
 
 
 def _plain(text: str) -> str:
-    """Return text that cannot end a docstring."""
+    """Replace characters that could end a docstring by underscores."""
     return "".join(
         letter if letter.isprintable() and letter not in '"\\' else "_" for letter in text
     )

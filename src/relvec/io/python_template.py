@@ -1,20 +1,20 @@
-"""The text of exported Python files, in pieces."""
+"""Templates of exported Python files."""
 
 from __future__ import annotations
 
 __all__ = [
     "ANSWERS",
     "BASIS",
-    "BASIS_AND_COVERS",
+    "BASIS_AND_PIVOTS",
     "FALL_BACK",
     "FALL_BACK_VARIANCE",
-    "FAR",
     "HEAD",
     "KERNELS",
     "LINKS",
     "MAIN",
     "MEAN",
     "MEMBERS",
+    "MIX_PRIOR",
     "MOMENTS",
     "SOLVE",
     "WIDEN",
@@ -41,8 +41,8 @@ import math
 _KERNELS = '''
 
 def $kernels(table, x):
-    """Kernels between the input and every vector of a table."""
-    scales = zip(table["inputs"], table["shift"], table["factor"])
+    """Values of the kernel between the input and every vector of a table."""
+    scales = zip(table["features"], table["shift"], table["factor"])
     u = [(x[i] - shift) * factor for i, shift, factor in scales]
     phi = []
     for v in table["vectors"]:
@@ -60,37 +60,39 @@ KERNELS = {
 BASIS = '''
 
 def _basis(x):
-    """Kernels between the input and every vector, and a last one that is always 1."""
+    """Basis functions: kernels at every vector, and one that is always 1."""
     return [*(k for table in TABLES for k in _kernels(table, x)), 1.0]
 '''
 
-BASIS_AND_COVERS = '''
+BASIS_AND_PIVOTS = '''
 
 def _basis(x):
-    """Kernels between the input and every vector, one that is always 1, and for each of COVERS the
-    share of the variance of a process that its values there leave unexplained."""
-    white = [_solve(cover["cholesky"], $cover_kernels(cover, x)) for cover in COVERS]
+    """Basis functions: kernels at every vector, and one that is always 1. Then, for each of
+    PIVOT_SETS, the fraction of the variance of a Gaussian process with that kernel that remains at
+    the input when the values at the pivots are known: 0 at a pivot, 1 far from all of them."""
+    white = [_solve(pivots["cholesky"], $pivot_kernels(pivots, x)) for pivots in PIVOT_SETS]
     kernels = [k for table in TABLES for k in _kernels(table, x)]
     return [*kernels, 1.0, *(1.0 - sum(a * a for a in w) for w in white)]
 
 
-def _beyond(share, limit):
-    """What of such a share lies beyond a limit, from 0 there to 1."""
-    return max(share - limit, 0.0) / (1.0 - limit)
+def _excess(fraction, threshold):
+    """Excess of such a fraction over a threshold: 0 up to the threshold, 1 for a fraction of 1."""
+    return max(fraction - threshold, 0.0) / (1.0 - threshold)
 '''
 
-MEAN = """
+MEAN = '''
 
 def _mean(block, phi):
+    """Posterior mean of the target of a block."""
     parts = zip(block["index"], block["centre"], block["scale"], block["weights"])
     mean = block["offset"][0] + sum((phi[i] - m) * s * w for i, m, s, w in parts)
     return $fallen_back
-"""
+'''
 
 SOLVE = '''
 
 def _solve(factor, w):
-    """Solve L w = w for a lower triangular L."""
+    """Solve L w = b for a lower triangular L by forward substitution; w holds b before."""
     for i, row in enumerate(factor):
         w[i] = (w[i] - sum(row[j] * w[j] for j in range(i))) / row[i]
     return w
@@ -99,9 +101,9 @@ def _solve(factor, w):
 WIDEN = '''
 
 def _extrapolated(block, phi, mean, cov):
-    """Mean and covariance with less known of inputs that are unlike the training data."""
-    if block["cover"]:
-        rho = _beyond(phi[block["cover"]], block["bars_from"])
+    """Mean and covariance; the variance is larger where the input is far from the training data."""
+    if block["pivot_set"]:
+        rho = _excess(phi[block["pivot_set"]], block["variance_threshold"])
         for i in range(len(cov)):
             cov[i][i] += block["deviation"] * block["deviation"] * rho
     return mean, cov
@@ -110,36 +112,37 @@ def _extrapolated(block, phi, mean, cov):
 FALL_BACK = '''
 
 def _fall_back(block, phi, mean):
-    """Where the input is unlike the training data, a mean far from all targets moves towards the
-    mean of these. Returns it, by how much, what is left to go, and how implausible it was."""
-    if not block["cover"]:
+    """Where the input is far from the training data, a mean that is far from all training targets
+    moves towards their mean. Returns the new mean, the distance moved, the distance that remains,
+    and how implausible the mean was (0 to 1)."""
+    if not block["pivot_set"]:
         return mean, 0.0, 0.0, 0.0
     d = mean - block["target_mean"]
     z = min(abs(d) / block["deviation"], $largest)
     implausible = z**4 / (4.0 + z**4)
-    absurd = z**4 / (65536.0 + z**4)
-    telling = 1.0 - block["means_from"] ** 8 * (1.0 - absurd)
-    pull = telling * _beyond(phi[block["cover"]], block["means_from"]) * implausible
+    extreme = z**4 / (65536.0 + z**4)
+    strength = 1.0 - block["mean_threshold"] ** 8 * (1.0 - extreme)
+    pull = strength * _excess(phi[block["pivot_set"]], block["mean_threshold"]) * implausible
     return mean - pull * d, pull * d, (1.0 - pull) * d, implausible
 '''
 
 FALL_BACK_VARIANCE = '''
 
 def _extrapolated(block, phi, mean, cov):
-    """Mean and variance, that of a mixture: with probability rho the target is anything around the
-    mean of all targets."""
-    if not block["cover"]:
+    """Mean and variance. The variance is that of a mixture of two distributions: with probability
+    rho the target has the spread of all training targets around their mean."""
+    if not block["pivot_set"]:
         return mean, cov
-    mean, moved, rest, implausible = _fall_back(block, phi, mean[0])
-    rho = _beyond(phi[block["cover"]], block["bars_from"])
-    other = block["deviation"] * block["deviation"] + max(rho, implausible) * rest * rest
+    mean, moved, remaining, implausible = _fall_back(block, phi, mean[0])
+    rho = _excess(phi[block["pivot_set"]], block["variance_threshold"])
+    other = block["deviation"] * block["deviation"] + max(rho, implausible) * remaining * remaining
     return [mean], [[(1.0 - rho) * (cov[0][0] + moved * moved) + rho * other]]
 '''
 
 MOMENTS = '''
 
 def _moments(block, phi):
-    """Means of the values of a block, and their covariance."""
+    """Posterior means of the values of a block, and their posterior covariance."""
     a = [(phi[i] - m) * s for i, m, s in zip(block["index"], block["centre"], block["scale"])]
     rows = [[v * d for v, d in zip(a, design)] for design in block["design"]]
     mean = [
@@ -164,7 +167,7 @@ def predict(x):
     "predict_std": '''
 
 def predict_std(x):
-    """Standard deviation of a new target."""
+    """Standard deviation of a new target, with the noise."""
     _, cov = _moments(BLOCKS[0], _basis(x))
     return math.sqrt(cov[0][0] + BLOCKS[0]["noise"])
 ''',
@@ -178,18 +181,19 @@ def predict(x):
     "predict_std_all": '''
 
 def predict_std(x):
-    """Standard deviations of new targets."""
+    """Standard deviations of new targets, with the noise."""
     phi = _basis(x)
     return [math.sqrt(_moments(block, phi)[1][0][0] + block["noise"]) for block in BLOCKS]
 ''',
 }
 
-_ODDS = """
+_ODDS = '''
 
 def _log_odds(block, phi):
+    """Log-odds of the logistic function averaged over the posterior of the logit (MacKay 1992)."""
     [mean], [[variance]] = _moments(block, phi)
     return mean / math.sqrt(1.0 + math.pi / 8.0 * variance)
-"""
+'''
 
 LINKS = {
     "logistic": _ODDS
@@ -200,25 +204,25 @@ def _logistic(odds):
     return (small if odds < 0.0 else 1.0) / (1.0 + small)
 
 
-def _linked(blocks, phi):
-    """Probability of each of CLASSES, by one model."""
+def _member_probabilities(blocks, phi):
+    """Probability of each of CLASSES in one model."""
     odds = _log_odds(blocks[0], phi)
     return [_logistic(-odds), _logistic(odds)]
 ''',
     "one_vs_rest": _ODDS
     + '''
 
-def _linked(blocks, phi):
-    """Probability of each of CLASSES, by one model."""
+def _member_probabilities(blocks, phi):
+    """Probability of each of CLASSES in one model."""
     odds = [_log_odds(block, phi) for block in blocks]
     log_p = [min(o, 0.0) - math.log1p(math.exp(-abs(o))) for o in odds]
-    share = [math.exp(each - max(log_p)) for each in log_p]
-    return [each / sum(share) for each in share]
+    p = [math.exp(each - max(log_p)) for each in log_p]
+    return [each / sum(p) for each in p]
 ''',
     "softmax": '''
 
 def _root(a):
-    """Symmetric root of a covariance, by rotations that make it diagonal."""
+    """Symmetric square root of a covariance, by its eigenvectors (Jacobi rotations)."""
     n = range(len(a))
     v = [[float(i == j) for j in n] for i in n]
     for _ in range(50):
@@ -242,9 +246,9 @@ def _root(a):
     return [[sum(v[i][k] * v[j][k] * roots[k] for k in n) for j in n] for i in n]
 
 
-def _linked(blocks, phi):
-    """Probability of each of CLASSES by one model, averaged over what is not known of the
-    logits."""
+def _member_probabilities(blocks, phi):
+    """Probability of each of CLASSES in one model: the softmax averaged over the posterior of the
+    logits, at quasi-random points of a normal distribution."""
     mean, cov = _moments(blocks[0], phi)
     root, n = _root(cov), range(len(mean))
     order = sorted(n, key=mean.__getitem__)
@@ -254,8 +258,8 @@ def _linked(blocks, phi):
         moved = [sum(root[i][j] * point[rank[j]] for j in n) for i in n]
         for sign in (1.0, -1.0):
             logits = [m + sign * d for m, d in zip(mean, moved)]
-            share = [math.exp(each - max(logits)) for each in logits]
-            total = [t + each / sum(share) for t, each in zip(total, share)]
+            p = [math.exp(each - max(logits)) for each in logits]
+            total = [t + each / sum(p) for t, each in zip(total, p)]
     return [t / (2.0 * len(POINTS)) for t in total]
 ''',
 }
@@ -263,20 +267,21 @@ def _linked(blocks, phi):
 MEMBERS = '''
 
 def probabilities(x):
-    """Probability of each of CLASSES: the average over all members, mixed with SHARES."""
+    """Probability of each of CLASSES: the average over all models, each mixed with CLASS_PRIOR."""
     phi, n_blocks = _basis(x), len(BLOCKS) // len(MEMBERS)
-    total = [0.0 for _ in SHARES]
+    total = [0.0 for _ in CLASS_PRIOR]
     for number, member in enumerate(MEMBERS):
-        p = _linked(BLOCKS[number * n_blocks : (number + 1) * n_blocks], phi)
+        p = _member_probabilities(BLOCKS[number * n_blocks : (number + 1) * n_blocks], phi)
+        # p becomes kept * p + (1 - kept) * CLASS_PRIOR; far from the training data kept is zero
         kept = 1.0 - member["shrinkage"]
-$far        each = zip(total, p, SHARES)
+$mix_prior        each = zip(total, p, CLASS_PRIOR)
         total = [t + member["weight"] * (kept * a + (1.0 - kept) * s) for t, a, s in each]
     return total
 '''
 
-FAR = """\
-        if member["cover"]:
-            kept *= 1.0 - _beyond(phi[member["cover"]], member["far_from"]) ** 8
+MIX_PRIOR = """\
+        if member["pivot_set"]:
+            kept *= 1.0 - _excess(phi[member["pivot_set"]], member["prior_threshold"]) ** 8
 """
 
 MAIN = """
@@ -289,7 +294,7 @@ if __name__ == "__main__":
         except ValueError:
             row = None
         if row is None or len(row) not in (0, $n_features):
-            raise SystemExit(f"line {number}: every row must hold $row")
+            raise SystemExit(f"line {number}: every row must have $row")
         if row:
             print(*$report)
 """

@@ -1,10 +1,10 @@
-"""Which types a model file may hold.
+"""The list of types that a model file may contain.
 
-A file that names anything else is refused before anything is imported. Besides what is listed
-here only what skops trusts by itself passes, and not all of that: scikit-learn's estimators that
-predict in Python (`ESTIMATORS`), NumPy arrays, numbers and universal functions, and Python's plain
-containers. Types are grouped by how they are rebuilt, and none may be rebuilt in another way:
-those of `OBJECTS` get back their attributes without being called, `TUPLES` get back their fields.
+A file that names any other type is refused before anything is imported. Besides the types listed
+here, a part of those that skops trusts is allowed: scikit-learn's estimators that predict in Python
+(`ESTIMATORS`), NumPy arrays, numbers and universal functions, and Python's plain containers. Types
+are grouped by how they are rebuilt, and none may be rebuilt in another way: attributes of `OBJECTS`
+are restored without a call of the class, and `TUPLES` are rebuilt from their fields.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ multiclass multioutput naive_bayes neural_network pipeline preprocessing random_
 """
 ESTIMATORS = tuple(f"sklearn.{name}." for name in _PREDICTING_IN_PYTHON.split())
 """Modules of scikit-learn whose estimators predict in Python and NumPy. Others (trees, support
-vectors, neighbours, clusters) hand stored numbers to compiled code that takes them as positions in
-memory without looking: a file made to do harm would crash the process or worse."""
+vector machines, neighbours, clusters) pass stored numbers to compiled code that uses them as
+positions in memory without a check: a malicious file could crash the process or worse."""
 _COMPILED = frozenset({"sklearn.feature_extraction.text.HashingVectorizer"})
 
 
 def is_estimator(name: str) -> bool:
-    """Whether a type is an estimator of scikit-learn, if it is one, that may be in a file.
+    """Whether a type belongs to the modules of scikit-learn that may be in a file.
 
     Examples
     --------
@@ -104,20 +104,20 @@ bool bool_ int8 int16 int32 int64 longlong uint8 uint16 uint32 uint64 ulonglong
 float16 float32 float64 longdouble complex64 complex128 clongdouble str_
 """
 SCALARS = frozenset(f"numpy.{name}" for name in _NUMBERS.split())
-"""NumPy's numbers and text. Those left out make as many bytes as a number says."""
+"""NumPy's numbers and text. Types whose size in bytes is stored in the file are left out."""
 
 KEYS = SCALARS | {f"builtins.{name}" for name in ("bool", "float", "int", "str")}
-"""What a key of a dict may be."""
+"""Types that a key of a dict may have."""
 
 OBJECTS = frozenset(
     [f"relvec.{name}" for name in _RELVEC_OBJECTS.split()]
     + [f"sklearn.{name}" for name in _SKLEARN_OBJECTS.split()]
     + [f"{kind.__module__}.{kind.__qualname__}" for kind in KERNEL_DEFINITIONS]
 )
-"""Types that get back their attributes."""
+"""Types whose attributes are restored."""
 
 TUPLES = frozenset(f"relvec.{name}" for name in _RELVEC_TUPLES.split())
-"""Named tuples, which get back their fields."""
+"""Named tuples, rebuilt from their fields."""
 
 CONTAINERS = {
     "DTypeNode": frozenset({"numpy.dtype"}),
@@ -130,7 +130,7 @@ CONTAINERS = {
     "SetNode": frozenset({"builtins.set"}),
     "SliceNode": frozenset({"builtins.slice"}),
 }
-"""Plain Python and NumPy: the parts of a skops file that build one type only."""
+"""Types of Python and NumPy that each kind of node of skops may build."""
 
 TRUSTED_TYPES = tuple(sorted(OBJECTS | TUPLES | {"numpy.dtype", "sklearn.utils._bunch.Bunch"}))
-"""What a model file may hold besides what skops trusts by itself, as skops wants to be told."""
+"""Types that a model file may contain besides those that skops trusts by itself."""

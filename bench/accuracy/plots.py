@@ -1,4 +1,4 @@
-"""Two pictures: every set against every peer, and wins, ties and losses in every metric."""
+"""Two plots: every set against every peer, and wins, ties and losses in every metric."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAPS = (
 
 
 def draw_sets(records: Sequence[Record], path: Path) -> None:
-    """Write the picture of single sets: a map per metric, a row per set, a column per peer."""
+    """Plot single sets: a map per metric, a row per set, a column per peer."""
     from matplotlib.figure import Figure
 
     found = {part: comparisons(part, ordered(part, records)) for part in PARTS}
@@ -100,7 +100,7 @@ def _draw_cell(panel: Any, place: tuple[int, int], verdict: str, text: str) -> N
 
 
 def draw_scores(records: Sequence[Record], path: Path) -> None:
-    """Write the picture of sums: a row of panels per part, a panel per metric, a bar per peer."""
+    """Plot the sums: a row of panels per part, a panel per metric, a bar per peer."""
     from matplotlib.figure import Figure
 
     by_part = {part: scores(comparisons(part, ordered(part, records))) for part in PARTS}

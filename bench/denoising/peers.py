@@ -16,7 +16,7 @@ import pywt
 
 from bench.denoising import ebayes
 
-__all__ = ["RIVALS", "Rival", "depth", "image_rivals", "mad", "spin", "transform"]
+__all__ = ["PEERS", "Peer", "depth", "image_peers", "mad", "spin", "transform"]
 
 WAVELET = "sym8"
 MODE = "periodization"
@@ -31,7 +31,7 @@ Shrink = Callable[[Array, int], Array]
 """Details in units of the noise and the length of the signal, to shrunk details."""
 
 
-class Rival(NamedTuple):
+class Peer(NamedTuple):
     """A denoiser, and whether it averages over shifts."""
 
     run: Callable[..., Array]
@@ -147,54 +147,54 @@ def skimage_spun(values: Array, max_shifts: int, **options: Any) -> Array:
     )
 
 
-RIVALS: dict[str, Rival] = {
-    "VisuShrink soft": Rival(_of(transform, visu_soft), False),
-    "VisuShrink hard": Rival(_of(transform, visu_hard), False),
-    "SureShrink": Rival(_of(transform, sure_shrink), False),
-    "BayesShrink": Rival(_of(transform, bayes_shrink), False),
-    "EbayesThresh": Rival(_of(transform, ebayes_median), False),
-    "skimage BayesShrink": Rival(lambda x, s=None: skimage_bayes(x, sigma=s), False),
-    "skimage BayesShrink sym8": Rival(
+PEERS: dict[str, Peer] = {
+    "VisuShrink soft": Peer(_of(transform, visu_soft), False),
+    "VisuShrink hard": Peer(_of(transform, visu_hard), False),
+    "SureShrink": Peer(_of(transform, sure_shrink), False),
+    "BayesShrink": Peer(_of(transform, bayes_shrink), False),
+    "EbayesThresh": Peer(_of(transform, ebayes_median), False),
+    "skimage BayesShrink": Peer(lambda x, s=None: skimage_bayes(x, sigma=s), False),
+    "skimage BayesShrink sym8": Peer(
         lambda x, s=None: skimage_bayes(x, sigma=s, wavelet=WAVELET), False
     ),
-    "VisuShrink soft, all shifts": Rival(_of(spin, visu_soft), True),
-    "VisuShrink hard, all shifts": Rival(_of(spin, visu_hard), True),
-    "SureShrink, all shifts": Rival(_of(spin, sure_shrink), True),
-    "BayesShrink, all shifts": Rival(_of(spin, bayes_shrink), True),
-    "EbayesThresh, all shifts": Rival(_of(spin, ebayes_median), True),
-    "EbayesThresh Haar, all shifts": Rival(
+    "VisuShrink soft, all shifts": Peer(_of(spin, visu_soft), True),
+    "VisuShrink hard, all shifts": Peer(_of(spin, visu_hard), True),
+    "SureShrink, all shifts": Peer(_of(spin, sure_shrink), True),
+    "BayesShrink, all shifts": Peer(_of(spin, bayes_shrink), True),
+    "EbayesThresh, all shifts": Peer(_of(spin, ebayes_median), True),
+    "EbayesThresh Haar, all shifts": Peer(
         lambda x, s=None: spin(x, ebayes_median, s, "haar"), True
     ),
-    "skimage BayesShrink, 17 shifts": Rival(
+    "skimage BayesShrink, 17 shifts": Peer(
         lambda x, s=None: skimage_spun(x, SHIFTS, sigma=s), True
     ),
-    "skimage BayesShrink sym8, 17 shifts": Rival(
+    "skimage BayesShrink sym8, 17 shifts": Peer(
         lambda x, s=None: skimage_spun(x, SHIFTS, sigma=s, wavelet=WAVELET), True
     ),
 }
 """Denoisers of signals."""
 
 
-def image_rivals(noise: float, channel_axis: int | None) -> dict[str, Rival]:
+def image_peers(noise: float, channel_axis: int | None) -> dict[str, Peer]:
     """Return the denoisers of images on the scale 0 to 1 with noise of a known level.
 
     scikit-image converts colours only when asked; both ways are given.
     """
     both: dict[str, Any] = {"channel_axis": channel_axis}
     result = {
-        "BayesShrink": Rival(lambda x: skimage_bayes(x, **both), False),
-        "BayesShrink sym8": Rival(lambda x: skimage_bayes(x, wavelet=WAVELET, **both), False),
-        "BayesShrink, true noise": Rival(lambda x: skimage_bayes(x, sigma=noise, **both), False),
-        "BayesShrink, 9×9 shifts": Rival(lambda x: skimage_spun(x, IMAGE_SHIFTS, **both), True),
-        "BayesShrink sym8, 9×9 shifts": Rival(
+        "BayesShrink": Peer(lambda x: skimage_bayes(x, **both), False),
+        "BayesShrink sym8": Peer(lambda x: skimage_bayes(x, wavelet=WAVELET, **both), False),
+        "BayesShrink, true noise": Peer(lambda x: skimage_bayes(x, sigma=noise, **both), False),
+        "BayesShrink, 9×9 shifts": Peer(lambda x: skimage_spun(x, IMAGE_SHIFTS, **both), True),
+        "BayesShrink sym8, 9×9 shifts": Peer(
             lambda x: skimage_spun(x, IMAGE_SHIFTS, wavelet=WAVELET, **both), True
         ),
     }
     if channel_axis is not None:
-        result["BayesShrink, YCbCr"] = Rival(
+        result["BayesShrink, YCbCr"] = Peer(
             lambda x: skimage_bayes(x, convert2ycbcr=True, **both), False
         )
-        result["BayesShrink, YCbCr, 9×9 shifts"] = Rival(
+        result["BayesShrink, YCbCr, 9×9 shifts"] = Peer(
             lambda x: skimage_spun(x, IMAGE_SHIFTS, convert2ycbcr=True, **both), True
         )
     return result
