@@ -406,7 +406,9 @@ def test_failed_fit_leaves_the_old_model(fitted):
 
 def test_feature_selection_takes_no_prior_that_keeps_all_atoms():
     X, y = smooth()
-    with pytest.raises(ValueError, match="DRVMRegressor chooses samples, and prior='gamma' keeps"):
+    with pytest.raises(
+        ValueError, match="DRVMRegressor selects relevance vectors, but prior='gamma' keeps"
+    ):
         DRVMRegressor(prior="gamma").fit(X, y)
 
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.estimators import _calibrate, _plan
-from relvec.estimators._held_out import HeldOut, distinct_rows, folds_of
+from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows, split_folds
 from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
 from relvec.io import load, save
 from relvec.learning import LengthScaleLearner
@@ -34,15 +34,17 @@ def held_out(n_rows=50, n_outputs=2, seed=0):
     shape = (n_rows, n_outputs)
     variance, noise, extra = (rng.uniform(0.0, high, shape) for high in (2.0, 0.5, 1.0))
     squared = 3.0 * (variance + noise + extra) * rng.chisquare(1, shape)
-    return HeldOut(squared, variance, noise, extra, rng.choice([1.0, 2.0, 3.0], n_rows))
+    return HeldOutPredictions(squared, variance, noise, extra, rng.choice([1.0, 2.0, 3.0], n_rows))
 
 
-@pytest.mark.parametrize("unspent", [1.0, 0.7])
-def test_the_factor_makes_squared_errors_what_variances_say(unspent):
+@pytest.mark.parametrize("dof_fraction", [1.0, 0.7])
+def test_the_factor_makes_squared_errors_what_variances_say(dof_fraction):
     held = held_out()
-    factor = held.calibration(unspent)
+    factor = held.calibration(dof_fraction)
     ratio = held.squared_error / (factor * (held.variance + held.noise) + held.extra)
-    np.testing.assert_allclose(np.average(ratio, axis=0, weights=held.weight), unspent, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.average(ratio, axis=0, weights=held.weight), dof_fraction, rtol=1e-5
+    )
     assert (factor > 1.0).all()
 
 
@@ -60,7 +62,9 @@ def test_variances_never_shrink():
 
 def test_weights_count_rows():
     held = held_out()
-    repeated = HeldOut(*(np.repeat(each, held.weight.astype(int), axis=0) for each in held))
+    repeated = HeldOutPredictions(
+        *(np.repeat(each, held.weight.astype(int), axis=0) for each in held)
+    )
     repeated = repeated._replace(weight=np.ones(len(repeated.weight)))
     np.testing.assert_allclose(repeated.calibration(0.9), held.calibration(0.9), rtol=1e-6)
     total = held.variance + held.noise + held.extra
@@ -77,11 +81,11 @@ def test_weights_count_rows():
 
 
 def test_folds_hold_every_row_once_or_enough_of_them():
-    folds = folds_of(53, 5, enough=1000)
+    folds = split_folds(53, 5, enough=1000)
     np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(53))
     assert len(folds) == 5
-    assert [len(fold) for fold in folds_of(4000, 5, enough=1000)] == [800, 800]
-    assert len(folds_of(5000, 5, enough=1000)) == 1
+    assert [len(fold) for fold in split_folds(4000, 5, enough=1000)] == [800, 800]
+    assert len(split_folds(5000, 5, enough=1000)) == 1
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -92,18 +96,18 @@ def test_distinct_rows_do_not_depend_on_order_copies_or_units(kind):
     groups = np.zeros(len(rows), dtype=np.intp)
     weighted = Data(kind(X), targets, count.astype(float), groups[: len(X)])
     repeated = Data(kind(X[rows]), targets[rows], None, groups)
-    mine, counts = distinct_rows(weighted)
-    theirs, other = distinct_rows(repeated)
+    mine, counts = find_distinct_rows(weighted)
+    theirs, other = find_distinct_rows(repeated)
     np.testing.assert_array_equal(counts, other)
     np.testing.assert_array_equal(X[mine], X[rows][theirs])
     if kind is np.asarray:
         moved = Data(X * [1e-3, 50.0] + 2.0, 3.0 * targets - 1.0, None, groups)
-        np.testing.assert_array_equal(distinct_rows(moved)[0], mine)
+        np.testing.assert_array_equal(find_distinct_rows(moved)[0], mine)
 
 
 def test_rows_of_no_weight_are_not_there():
     weight = np.r_[np.zeros(20), np.ones(40)]
-    rows, counts = distinct_rows(Data(X, Y[:, None], weight, np.zeros(60, dtype=np.intp)))
+    rows, counts = find_distinct_rows(Data(X, Y[:, None], weight, np.zeros(60, dtype=np.intp)))
     assert rows.min() == 20
     assert len(rows) == 40
     assert (counts == 1.0).all()
@@ -120,9 +124,9 @@ def by_hand(model, X, y):
     The noise variance is the mean over folds.
     """
     data = Data(X, y[:, None], None, np.zeros(len(y), dtype=np.intp))
-    order, _ = distinct_rows(data)
+    order, _ = find_distinct_rows(data)
     squares, variances, noises = [], [], []
-    for fold in folds_of(len(y), 5, enough=1000):
+    for fold in split_folds(len(y), 5, enough=1000):
         test = order[fold]
         train = np.setdiff1d(order, test)
         bare = clone(model).set_params(calibrate=False, effort="fast").fit(X[train], y[train])
@@ -148,8 +152,8 @@ def test_learnt_scales_count_as_degrees_of_freedom():
     model = RVMRegressor(error_bars="plain", length_scales="ard").fit(X, Y)
     held = RVMRegressor(model.kernel_, length_scales=None, error_bars="plain")
     learnt = model.learnt_length_scales_
-    unspent = 1.0 - 2.0 * learnt.n_scales * max(0.5, learnt.penalty) / len(Y)
-    expected = by_hand(held, X, Y) / unspent
+    dof_fraction = 1.0 - 2.0 * learnt.n_scales * max(0.5, learnt.penalty) / len(Y)
+    expected = by_hand(held, X, Y) / dof_fraction
     assert learnt.n_scales == 2
     assert expected > 1.02
     assert model.calibration_ == pytest.approx(expected, rel=1e-3)
@@ -211,7 +215,7 @@ def test_weights_are_repeated_rows_in_any_order():
 
 
 def test_nothing_is_held_out_where_there_is_nothing_to_learn_from_it():
-    few = PlanTuning().fewest_rows - 1
+    few = PlanTuning().min_held_out_rows - 1
     assert RVMRegressor().fit(X[:few], Y[:few]).calibration_ == 1.0
     assert RVMRegressor(noise_variance=0.09).fit(X, Y).calibration_ == 1.0
     assert RVMRegressor().fit(X, np.full(60, 2.0)).calibration_ == 1.0
@@ -244,17 +248,17 @@ def test_folds_that_chose_the_scales_calibrate_as_well(monkeypatch):
     X = rng.normal(size=(60, 120))
     y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=60)
     held = []
-    original = HeldOut.calibration
+    original = HeldOutPredictions.calibration
 
-    def spy(self, unspent=1.0):
-        held.append((self, unspent))
-        return original(self, unspent)
+    def spy(self, dof_fraction=1.0):
+        held.append((self, dof_fraction))
+        return original(self, dof_fraction)
 
-    monkeypatch.setattr(HeldOut, "calibration", spy)
-    monkeypatch.setattr(_calibrate, "_best", None)
+    monkeypatch.setattr(HeldOutPredictions, "calibration", spy)
+    monkeypatch.setattr(_calibrate, "_fit_best_candidate", None)
     model = RVMRegressor().fit(X, y)
-    used, unspent = held[-1]
-    assert unspent == 1.0
+    used, dof_fraction = held[-1]
+    assert dof_fraction == 1.0
     assert len(used.weight) == 60
     assert model.calibration_ == pytest.approx(float(original(used)[0]))
 
@@ -339,7 +343,7 @@ def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
     model = RVMRegressor().fit(x, y)
     assert sizes.count(80) == 1
     assert sizes[-1] == 80
-    monkeypatch.setattr(_plan, "compared_first", lambda *args: None)
+    monkeypatch.setattr(_plan, "compare_before_fit", lambda *args: None)
     other = RVMRegressor().fit(x, y)
     assert model.learnt_length_scales_.width == other.learnt_length_scales_.width
     assert model.calibration_ == pytest.approx(other.calibration_, rel=1e-2)
@@ -362,11 +366,11 @@ def test_where_that_takes_a_fit_to_all_rows_there_is_one(model):
     x = np.linspace(-3.0, 3.0, 40)[:, None]
     data = Data(x, np.sin(2.0 * x), None, np.zeros(40, dtype=np.intp))
     plan = model._resolve()
-    assert _calibrate.compared_first(plan, plan.learn(data)[0], data) is None
+    assert _calibrate.compare_before_fit(plan, plan.learn_length_scales(data)[0], data) is None
 
 
 def test_copies_of_rows_are_warned_of():
-    with pytest.warns(UserWarning, match="each stands 4 times in X and y on average"):
+    with pytest.warns(UserWarning, match="each occurs 4 times in X and y on average"):
         copied = clone(NARROW).fit(np.tile(X, (4, 1)), np.tile(Y, 4))
     clone(NARROW).fit(X, Y, np.full(60, 4.0))  # which is what is said to be true
     # what the copies hide, held-out rows see
@@ -392,7 +396,7 @@ def test_few_values_that_meet_again_are_no_copies():
     X = rng.normal(size=(40, 3)) > 0.0
     y = X[:, 0] ^ (rng.random(40) < 0.2)
     RVMRegressor().fit(X, y)  # warnings are errors
-    with pytest.warns(UserWarning, match="Rows are repeated: each stands 4 times"):
+    with pytest.warns(UserWarning, match="Rows are repeated: each occurs 4 times"):
         # continuous targets do not meet by chance
         RVMRegressor().fit(np.tile(X, (4, 1)), np.tile(y + 0.1 * rng.normal(size=40), 4))
 

@@ -258,9 +258,9 @@ def test_several_classes_against_dense_algebra(form):
     mean = atoms @ model.coef_.T + model.intercept_
     # probabilities are averages over another Gaussian, see tests of `nearest_gaussian`
     (machine,) = model.class_model_.models
-    factor = machine.nearest.factor / machine.nearest.scale[:, None]
+    factor = machine.variational_posterior.factor / machine.variational_posterior.scale[:, None]
     joint = np.einsum("nka,ab,nlb->nkl", rows, np.linalg.inv(factor @ factor.T), rows)
-    logits = rows @ machine.nearest.weights + machine.given
+    logits = rows @ machine.variational_posterior.weights + machine.fixed_intercept
     rng = np.random.default_rng(0)
     draws = [rng.multivariate_normal(m, c, size=20_000) for m, c in zip(logits, joint, strict=True)]
     expected = [softmax(draw, axis=1).mean(axis=0) for draw in draws]
@@ -353,9 +353,9 @@ def test_weights_of_classes():
     share = np.average(y)
     assert rare.predict_proba([[60.0, 60.0]])[0, 1] == pytest.approx(share, abs=1e-6)
     for bad in ({0: np.nan}, {0: -1.0}, {0: np.inf}):
-        with pytest.raises(ValueError, match="class_weight must hold finite numbers"):
+        with pytest.raises(ValueError, match="class_weight must contain finite"):
             RVMClassifier(class_weight=bad).fit(X, y)
-    with pytest.raises(ValueError, match="no row with any weight"):
+    with pytest.raises(ValueError, match="Give at least one row a positive weight"):
         RVMClassifier(class_weight={0: 0.0, 1: 0.0}).fit(X, y)
 
 

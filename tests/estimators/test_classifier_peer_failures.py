@@ -229,7 +229,7 @@ def test_it_says_when_it_was_cut_short():
     """sklearn-bayes stops at its limit without a word; fastrvm returns an unfitted model."""
     X, y = moons(400)
     for solver in (LaplaceSolver(max_iter=1), LaplaceFixedPointSolver(max_iter=2)):
-        with pytest.warns(ConvergenceWarning, match="before it had converged"):
+        with pytest.warns(ConvergenceWarning, match="did not converge"):
             model = RVMClassifier(gamma=2.0, solver=solver).fit(X, y)
         assert not model.converged_
         assert np.isfinite(model.predict_proba(X)).all()

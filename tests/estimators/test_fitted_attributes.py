@@ -39,7 +39,7 @@ def test_a_certificate_says_how_near_the_end_is(model):
 
 
 def test_a_certificate_of_an_unfinished_search_is_large():
-    with pytest.warns(match="before it had converged"):
+    with pytest.warns(match="did not converge"):
         model = RVMRegressor(gamma=1.0, solver=TextbookSolver(max_iter=3)).fit(X, Y)
     assert not model.converged_
     assert max(model.certificate_) > 0.1

@@ -129,9 +129,7 @@ def test_parameters_of_kernel_objects():
     assert max(length[[0, 2]]) < min(length[[1, 3]])
     assert model.model_kind_ == "kernel"
     np.testing.assert_array_equal(kernel.k2.length_scale, [1.0] * P)
-    with pytest.raises(
-        ValueError, match="got the name 'rbf', for which there is length_scales=\"ard\""
-    ):
+    with pytest.raises(ValueError, match="got the name 'rbf'. Use length_scales=\"ard\""):
         RVMRegressor(length_scales="kernel").fit(X, Y)
 
 
@@ -184,13 +182,17 @@ def test_what_cannot_be_scaled_is_refused():
     with pytest.raises(ValueError, match='got kernel="precomputed"'):
         RVMRegressor("precomputed", length_scales="ard").fit(K, Y)
     RVMRegressor("precomputed", noise_variance=0.01).fit(K, Y)  # "auto" leaves it
-    with pytest.raises(ValueError, match="for kernels by name and for kernel objects, not for"):
+    with pytest.raises(ValueError, match="for kernels given by name and for kernel objects; got"):
         RVMRegressor(lambda A, B: A @ B.T, length_scales="ard").fit(X, Y)
     RVMRegressor(lambda A, B: A @ B.T).fit(X, Y)
-    with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 0"):
+    with pytest.raises(
+        ValueError, match="length-scales can be learnt for exactly one KernelBasis; got 0"
+    ):
         SparseBayesRegressor(LinearBasis(), length_scales="ard").fit(X, Y)
     two = KernelBasis() + KernelBasis("laplacian")
-    with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 2"):
+    with pytest.raises(
+        ValueError, match="length-scales can be learnt for exactly one KernelBasis; got 2"
+    ):
         SparseBayesRegressor(two, length_scales="ard").fit(X, Y)
     with pytest.raises(ValueError, match="kernels that are covariances"):
         RVMRegressor("sigmoid", length_scales="ard").fit(X, Y)

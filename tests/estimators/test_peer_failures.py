@@ -25,8 +25,8 @@ from tests.estimators.problems import linear, sinc, smooth
 
 SOLVERS = ["sequential", "mackay", "em", "textbook"]
 ONE_ROW = (
-    "RVMRegressor cannot estimate the noise from so few samples: the error bars say nothing. "
-    "Give noise_variance, or more data."
+    "RVMRegressor cannot estimate the noise variance from so few samples: the error bars say "
+    "nothing. Give noise_variance, or more data."
 )
 
 
@@ -322,7 +322,9 @@ def test_plain_problems_converge(seed):
 
 def test_the_cap_on_atoms_is_the_one_that_is_told():
     X, y = smooth(n=40)
-    with pytest.warns(ConvergenceWarning, match="its cap on active atoms") as told:
+    with pytest.warns(
+        ConvergenceWarning, match="the cap on the number of active basis functions"
+    ) as told:
         model = RVMRegressor(gamma=1000.0).fit(X, y)
     assert model.reached_max_active_
     assert len(model.relevance_) <= 20

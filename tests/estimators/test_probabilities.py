@@ -58,7 +58,9 @@ def test_attributes_are_those_of_the_mode():
     model = RVMClassifier(gamma=0.2).fit(X, y)
     (machine,) = model.class_model_.models
     np.testing.assert_array_equal(model.coef_, machine.posterior.coef)
-    assert not np.allclose(machine.posterior.weights, machine.nearest.weights, rtol=0.01)
+    assert not np.allclose(
+        machine.posterior.weights, machine.variational_posterior.weights, rtol=0.01
+    )
     assert model.log_evidence_ == machine.log_evidence
 
 
@@ -178,7 +180,7 @@ def test_linear_model_of_noise_is_no_worse_than_the_class_shares():
         share = np.bincount(y) / len(y)
         base = log_loss(truth, np.tile(share, (len(truth), 1)))
         excess.append(log_loss(truth, model.predict_proba(new)) - base)
-        whole = model.class_model_.shrunk(0.0).log_probability(new, marginalise=True)
+        whole = model.class_model_.with_shrinkage(0.0).log_probability(new, marginalise=True)
         plain.append(log_loss(truth, np.exp(whole)) - base)
     assert np.mean(excess) < 0.03
     assert np.mean(plain) > 3.0 * np.mean(excess)

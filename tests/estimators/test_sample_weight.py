@@ -201,7 +201,7 @@ def test_fractions_agree_with_the_weighted_posterior():
 
 
 def test_one_row_with_weight():
-    with pytest.warns(UserWarning, match="cannot estimate the noise from so few samples"):
+    with pytest.warns(UserWarning, match="cannot estimate the noise variance from so few samples"):
         model = RVMRegressor().fit(X, Y, np.eye(50)[3])
     np.testing.assert_allclose(model.predict(X), Y[3])
 

@@ -9,7 +9,7 @@ from scipy.special import logit
 
 from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import LinearBasis
-from relvec.estimators._stacking import stacked_weights
+from relvec.estimators._stacking import compute_stacking_weights
 from relvec.io import ExportError, export_python
 from relvec.solvers import LaplaceRidgeSolver
 
@@ -109,13 +109,15 @@ def test_left_out_rows_choose_the_precision():
 
 def test_stacked_weights():
     rng = np.random.default_rng(0)
-    chances = np.log(rng.uniform(0.1, 1.0, size=(3, 200)))
-    weights = stacked_weights(chances, np.ones(200), 0.0)
-    best = np.log(weights @ np.exp(chances)).sum()
+    log_probabilities = np.log(rng.uniform(0.1, 1.0, size=(3, 200)))
+    weights = compute_stacking_weights(log_probabilities, np.ones(200), 0.0)
+    best = np.log(weights @ np.exp(log_probabilities)).sum()
     for other in rng.dirichlet(np.ones(3), size=50):
-        assert np.log(other @ np.exp(chances)).sum() <= best + 1e-6
-    copies = stacked_weights(np.repeat(chances, 2, axis=1), np.ones(400), 2.0)
-    np.testing.assert_allclose(stacked_weights(chances, np.full(200, 2.0), 2.0), copies, atol=1e-8)
+        assert np.log(other @ np.exp(log_probabilities)).sum() <= best + 1e-6
+    copies = compute_stacking_weights(np.repeat(log_probabilities, 2, axis=1), np.ones(400), 2.0)
+    np.testing.assert_allclose(
+        compute_stacking_weights(log_probabilities, np.full(200, 2.0), 2.0), copies, atol=1e-8
+    )
 
 
 def test_decision_function_of_several_classes():

@@ -40,7 +40,7 @@ class ClassModel:
     returns are, so that a low power of ``rho`` would cost more than it gains.
     """
 
-    shares: Vector | None = None
+    class_prior: Vector | None = None
     """Of the classes; None to leave probabilities as they are far away, as release 0.1 did."""
     shrinkage: float = 0.0
     """Probability that what the inputs say is left alone, wherever they are."""
@@ -51,10 +51,10 @@ class ClassModel:
         bound: BoundBasis,
         *,
         intercept_is_fitted: bool,
-        shares: Vector | None = None,
+        class_prior: Vector | None = None,
     ) -> None:
         self.models, self.intercept_is_fitted = models, intercept_is_fitted
-        self.shares = shares
+        self.class_prior = class_prior
         self.is_joint = models[0].likelihood.n_latent > 1
         self.active = np.unique(np.concatenate([*map(attrgetter("active"), models)]))
         self.atoms = bound.atoms.subset(self.active)
@@ -95,7 +95,7 @@ class ClassModel:
         known = [model.novelty for model in self.models]
         return next((each for each in known if each is not None), None)
 
-    def shrunk(self, shrinkage: float) -> ClassModel:
+    def with_shrinkage(self, shrinkage: float) -> ClassModel:
         """Return the same with probabilities that are nearer to the shares of the classes."""
         other = copy(self)
         other.shrinkage = shrinkage
@@ -111,11 +111,11 @@ class ClassModel:
     def log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
         """Logarithm of the probability of each class, shape (n, n_classes)."""
         log = self._log_probability(X, marginalise=marginalise)
-        if self.shares is None or not marginalise:
+        if self.class_prior is None or not marginalise:
             return log
         g = self.fallback(X)[:, None]
         with np.errstate(divide="ignore"):
-            mixed: Matrix = np.logaddexp(log + np.log1p(-g), np.log(g) + np.log(self.shares))
+            mixed: Matrix = np.logaddexp(log + np.log1p(-g), np.log(g) + np.log(self.class_prior))
         return mixed
 
     def _log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
@@ -125,7 +125,7 @@ class ClassModel:
         if self.is_joint:
             each = self.models[0].mean(X)
         else:
-            odds = [model_log_odds(model, X, marginalise) for model in self.models]
+            odds = [compute_log_odds(model, X, marginalise) for model in self.models]
             if len(odds) == 1:
                 return np.column_stack([log_expit(-odds[0]), log_expit(odds[0])])
             each = log_expit(np.column_stack(odds))
@@ -133,7 +133,7 @@ class ClassModel:
         return scaled
 
 
-def model_log_odds(model: FittedLatentModel, X: Any, marginalise: bool) -> Vector:
+def compute_log_odds(model: FittedLatentModel, X: Any, marginalise: bool) -> Vector:
     """Log odds of a class against the other or the rest, by one model."""
     if not marginalise:
         return model.mean(X)
@@ -172,7 +172,7 @@ class ClassModelAverage:
         """
         class_model = self.models[0]
         if not class_model.is_joint and not marginalise:
-            each = [model_log_odds(model, X, marginalise=False) for model in class_model.models]
+            each = [compute_log_odds(model, X, marginalise=False) for model in class_model.models]
             return each[0] if len(each) == 1 else np.column_stack(each)
         log = self.log_probability(X, marginalise=marginalise)
         if log.shape[1] == 2:

@@ -54,14 +54,14 @@ class ComponentsMixin(PredictionMixin):
         KernelBasis 5 of 50
         """
         check_is_fitted(self)
-        described = [self._described(output) for output in self.outputs_]
+        described = [self._describe_output(output) for output in self.outputs_]
         return described[0] if self._single else described
 
-    def _described(self, output: FittedOutput) -> tuple[Component, ...]:
+    def _describe_output(self, output: FittedOutput) -> tuple[Component, ...]:
         posterior = output.posterior
         determined = posterior.well_determined
         components = []
-        for part, index in zip(self._parts, self._members(output), strict=True):
+        for part, index in zip(self._parts, self._find_members(output), strict=True):
             variance = posterior.component_variance(index)
             components.append(
                 Component(
@@ -74,7 +74,7 @@ class ComponentsMixin(PredictionMixin):
             )
         return tuple(components)
 
-    def _members(self, output: FittedOutput) -> list[IndexArray]:
+    def _find_members(self, output: FittedOutput) -> list[IndexArray]:
         """Positions of the active atoms of each part."""
         bounds = np.cumsum([0, *(part.n_atoms for part in self._parts)])
         owner = np.searchsorted(bounds, output.active, side="right") - 1
@@ -124,17 +124,17 @@ class ComponentsMixin(PredictionMixin):
         """
         check_bool("return_std", return_std)
         check_bool("centred", centred)
-        X = self._validated(X)
+        X = self._validate(X)
         means, stds = [], []
         for output in self.outputs_:
             atoms = output.atoms.evaluate(X)
             known = [
                 output.posterior.component(atoms[:, index], index, centred=centred)
-                for index in self._members(output)
+                for index in self._find_members(output)
             ]
-            kept = 1.0 - output.pull(X)[:, None]
+            kept = 1.0 - output.compute_mean_shrinkage(X)[:, None]
             means.append(kept * np.stack([mean for mean, _ in known], axis=1))
             variance = output.calibration * np.stack([variance for _, variance in known], axis=1)
             stds.append(kept * np.sqrt(variance))
-        mean: Matrix = self._stacked(means)
-        return (mean, self._stacked(stds)) if return_std else mean
+        mean: Matrix = self._stack_outputs(means)
+        return (mean, self._stack_outputs(stds)) if return_std else mean

@@ -46,7 +46,7 @@ class DecisionMixin:
         """What probabilities are averages of; models of release 0.1 have one class_model alone."""
         return self.__dict__.get("average_") or ClassModelAverage((self.class_model_,), np.ones(1))
 
-    def _validated(self, X: Any) -> Any:
+    def _validate(self, X: Any) -> Any:
         check_is_fitted(self)
         return validate_inputs(self, X, reset=False)
 
@@ -107,7 +107,7 @@ class DecisionMixin:
                [0.89, 0.11]])
         """
         check_bool("marginalise", marginalise)
-        X = self._validated(X)
+        X = self._validate(X)
         return self._average.probability(X, marginalise=marginalise)
 
     def predict_log_proba(self, X: Any, *, marginalise: bool = True) -> Matrix:
@@ -124,7 +124,7 @@ class DecisionMixin:
                [-0.2, -1.9]])
         """
         check_bool("marginalise", marginalise)
-        X = self._validated(X)
+        X = self._validate(X)
         return self._average.log_probability(X, marginalise=marginalise)
 
     def decision_function(
@@ -162,7 +162,7 @@ class DecisionMixin:
         """
         check_bool("return_std", return_std)
         check_bool("marginalise", marginalise)
-        X = self._validated(X)
+        X = self._validate(X)
         odds = self._average.log_odds(X, marginalise=marginalise)
         return (odds, self.class_model_.logit(X)[1]) if return_std else odds
 
@@ -197,7 +197,7 @@ class DecisionMixin:
         >>> classifier.predict_proba([[30.0, 30.0]]).round(2), np.bincount(y) / len(y)
         (array([[0.5, 0.5]]), array([0.5, 0.5]))
         """
-        X = self._validated(X)
+        X = self._validate(X)
         share = self._average.extrapolation(X)
         if share is None:
             raise ValueError(

@@ -13,9 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from relvec._checks import as_objects, check_finite_input
 from relvec._typing import ArrayLike, Vector
 
-__all__ = ["check_range", "read_weight", "validate_inputs", "warn_of_weights"]
+__all__ = ["check_range", "read_weight", "validate_inputs", "warn_about_weights"]
 
-MEAN_OF_NO_COUNTS = 2.0
+MAX_MEAN_WEIGHT = 2.0
 """Weights that are not whole numbers count something else if their mean is larger: importances are
 usually scaled to a mean of one, and with twice as many rows error bars are 0.7 times as wide."""
 
@@ -120,12 +120,12 @@ def read_weight(sample_weight: ArrayLike, X: Any) -> Vector | None:
     return None if (weight == 1.0).all() else weight
 
 
-def warn_of_weights(weight: Vector | None, *, stacklevel: int) -> None:
+def warn_about_weights(weight: Vector | None, *, stacklevel: int) -> None:
     """Warn of weights that are no counts but make rows count several times."""
     if weight is None:
         return
     given = weight[weight > 0.0]
-    if given.mean() <= MEAN_OF_NO_COUNTS or (given == np.rint(given)).all():
+    if given.mean() <= MAX_MEAN_WEIGHT or (given == np.rint(given)).all():
         return
     warnings.warn(
         f"sample_weight sums to {given.sum():.3g} for {len(given)} rows and is not made of whole "

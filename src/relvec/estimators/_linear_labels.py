@@ -37,7 +37,7 @@ def fit_linear_labels(
     Its predictions are those of the mode, which the precision is chosen by, and far away those
     of kernels.
     """
-    basis = KernelBasis(learnt.kernel, centers=_directions(learnt, data))
+    basis = KernelBasis(learnt.kernel, centers=_compute_directions(learnt, data))
     linear = replace(
         plan,
         basis=basis,
@@ -55,17 +55,17 @@ def fit_linear_labels(
         if plan.error_bars != "plain":
             kernel, logit = learnt.replaced.kernel, model.mean(data.X)
             novelty = fit_label_novelty(kernel, data.X, data.weight, logit[:, None])
-        models.append(replace(model, novelty=novelty, averages=False))
+        models.append(replace(model, novelty=novelty, marginalises=False))
     class_model = ClassModel(
         models,
         fit.bound,
         intercept_is_fitted=fit.class_model.intercept_is_fitted,
-        shares=fit.class_model.shares,
+        class_prior=fit.class_model.class_prior,
     )
     return replace(fit, class_model=class_model)
 
 
-def _directions(learnt: LearntLengthScales, data: Data) -> Matrix:
+def _compute_directions(learnt: LearntLengthScales, data: Data) -> Matrix:
     """Centres of linear kernels that are orthonormal coordinates of the scaled inputs.
 
     One for each direction in which the rows differ.

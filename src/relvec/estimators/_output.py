@@ -25,7 +25,13 @@ from relvec.solvers import Problem, Solution
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data
 
-__all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding", "widened"]
+__all__ = [
+    "FittedOutput",
+    "RegressionFit",
+    "add_far_uncertainty",
+    "build_output",
+    "is_noise_negligible",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +52,7 @@ class FittedOutput:
     """Factor of noise and posterior covariance in predictions, from held-out rows."""
 
     @property
-    def is_beyond_rounding(self) -> bool:
+    def is_noise_rounding_error(self) -> bool:
         """Whether the solver's noise was an artefact of rounding."""
         posterior, found = self.posterior, self.solution.noise_variance
         actual = posterior.quadratic / max(posterior.n_effective, 1.0)
@@ -62,7 +68,7 @@ class FittedOutput:
             mean = mean + self.novelty.fallback(X, mean).shift
         return mean
 
-    def pull(self, X: Any) -> Vector:
+    def compute_mean_shrinkage(self, X: Any) -> Vector:
         """Share of the way from the sparse model to the mean of the targets that means go."""
         if self.novelty is None:
             return np.zeros(X.shape[0])
@@ -90,14 +96,14 @@ class FittedOutput:
         )
 
     @property
-    def target_noise(self) -> float:
+    def predictive_noise_variance(self) -> float:
         """Variance of the noise of new targets."""
         return self.calibration * self.posterior.noise_variance
 
     def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
         """Predictive distribution of new targets, or of the function without noise."""
         mean, variance, extra = self.moments(X)
-        noise = self.target_noise if include_noise else 0.0
+        noise = self.predictive_noise_variance if include_noise else 0.0
         return GaussianPrediction(mean, self.calibration * variance + extra + noise)
 
     def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
@@ -118,7 +124,7 @@ class FittedOutput:
             covariance += np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
         if include_noise:
-            covariance.flat[:: len(covariance) + 1] += self.target_noise
+            covariance.flat[:: len(covariance) + 1] += self.predictive_noise_variance
         return covariance
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
@@ -161,7 +167,7 @@ def _training_blocks(
         yield TrainingBlock(atoms.evaluate(X[rows]), target[rows], part)
 
 
-def finish_output(
+def build_output(
     problem: Problem,
     solution: Solution,
     bound: BoundBasis,
@@ -198,7 +204,7 @@ def finish_output(
     return FittedOutput(solution.active, atoms, posterior, solution, objective)
 
 
-def widened(
+def add_far_uncertainty(
     fit: RegressionFit,
     data: Data,
     number: int,
@@ -211,7 +217,7 @@ def widened(
     Parameters
     ----------
     fit : RegressionFit
-        Of outputs as they come from `finish_output`.
+        Of outputs as they come from `build_output`.
     data : Data
         What it was fitted to; with statistics in place of targets, inputs that stand for the data.
     number : int
@@ -225,7 +231,7 @@ def widened(
         What other fits to the same inputs have in common; see `relvec.error_bars.fit_novelty`.
     """
     output = fit.outputs[number]
-    kernel, learnt, falls_back = _away_from(fit, data)
+    kernel, learnt, falls_back = _find_far_kernel(fit, data)
     # below this share of its variance the target holds no signal to be uncertain about
     posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
@@ -233,9 +239,9 @@ def widened(
     if error_bars == "plain" or kernel is None or not has_signal:
         return output
     target = data.targets[:, number] if data.statistics is None else None
-    if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
+    if error_bars == "augmented" and not is_noise_negligible(posterior.noise_variance, amplitude):
         assert target is not None  # estimators see to it
-        return _augmented(output, kernel, amplitude, data, target)
+        return _augment_output(output, kernel, amplitude, data, target)
     if process is None and target is not None:
         process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
     if process is not None:
@@ -254,7 +260,7 @@ def widened(
     return replace(output, novelty=novelty)
 
 
-def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales | None, bool]:
+def _find_far_kernel(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales | None, bool]:
     """Return the kernel that tells what is far from the data, its scales, and who falls back.
 
     A null model says the same everywhere: it has none. The line of a linear model goes on, and the
@@ -269,7 +275,7 @@ def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales 
     return atoms.decaying_kernel(), learnt, atoms.is_known_to_decay()
 
 
-def _augmented(
+def _augment_output(
     output: FittedOutput, kernel: Any, amplitude: float, data: Data, target: Vector
 ) -> FittedOutput:
     """Return the output with an atom of its own for every input that is predicted."""
@@ -281,7 +287,7 @@ def _augmented(
     return replace(output, augmentation=augmentation)
 
 
-def is_rounding(noise_variance: float, signal_variance: float) -> bool:
+def is_noise_negligible(noise_variance: float, signal_variance: float) -> bool:
     """Whether there is so little noise that the residuals are rounding errors.
 
     Augmentation would make a correction of them, and scales would follow them.

@@ -28,11 +28,11 @@ class PredictionMixin:
     n_features_in_: int
     _single: bool
 
-    def _validated(self, X: Any) -> Any:
+    def _validate(self, X: Any) -> Any:
         check_is_fitted(self)
         return validate_inputs(self, X, reset=False)
 
-    def _validated_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
+    def _validate_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
         """Return inputs, and targets with one column per output."""
         check_is_fitted(self)
         check_finite_input(y, "y")
@@ -45,7 +45,7 @@ class PredictionMixin:
             )
         return X, targets
 
-    def _stacked(self, answers: Iterable[Any]) -> Any:
+    def _stack_outputs(self, answers: Iterable[Any]) -> Any:
         """Return the answer of a single output, or those of several along a last axis."""
         several = list(answers)
         return several[0] if self._single else np.stack(several, axis=-1)
@@ -99,14 +99,18 @@ class PredictionMixin:
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
-        X = self._validated(X)
+        X = self._validate(X)
         if return_std:
             known = [output.predict_target(X, include_noise) for output in self.outputs_]
-            return self._stacked(p.mean for p in known), self._stacked(p.std for p in known)
-        mean = self._stacked(output.predict_mean(X) for output in self.outputs_)
+            return self._stack_outputs(p.mean for p in known), self._stack_outputs(
+                p.std for p in known
+            )
+        mean = self._stack_outputs(output.predict_mean(X) for output in self.outputs_)
         if not return_cov:
             return mean
-        return mean, self._stacked(each.covariance(X, include_noise) for each in self.outputs_)
+        return mean, self._stack_outputs(
+            each.covariance(X, include_noise) for each in self.outputs_
+        )
 
     def predict_interval(
         self, X: Any, coverage: Any = 0.95, *, include_noise: bool = True
@@ -139,8 +143,8 @@ class PredictionMixin:
                [-1. ,  1.5]])
         """
         coverage = check_probability("coverage", coverage)
-        X = self._validated(X)
-        return self._stacked(
+        X = self._validate(X)
+        return self._stack_outputs(
             output.predict_target(X, include_noise).interval(coverage) for output in self.outputs_
         )
 
@@ -174,7 +178,7 @@ class PredictionMixin:
         >>> model.extrapolating([[1.5], [4.0], [9.0]]).round(1)
         array([0. , 0.4, 1. ])
         """
-        X = self._validated(X)
+        X = self._validate(X)
         shares = []
         for output in self.outputs_:
             if output.novelty is None and len(output.active):
@@ -184,7 +188,7 @@ class PredictionMixin:
                 )
             novelty = output.novelty
             shares.append(np.zeros(X.shape[0]) if novelty is None else novelty.extrapolation(X))
-        return self._stacked(shares)
+        return self._stack_outputs(shares)
 
     def sample_y(
         self,
@@ -224,7 +228,7 @@ class PredictionMixin:
         >>> bool(np.abs(curves.mean(axis=1) - model.predict(X)).max() < 0.3)
         True
         """
-        X = self._validated(X)
+        X = self._validate(X)
         n_samples = check_integer("n_samples", n_samples, minimum=1)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -232,7 +236,7 @@ class PredictionMixin:
         for output in self.outputs_:
             functions = output.sample_functions(X, n_samples, rng)
             if include_noise:
-                scale = math.sqrt(output.target_noise)
+                scale = math.sqrt(output.predictive_noise_variance)
                 functions = functions + scale * rng.standard_normal(functions.shape)
             draws.append(functions)
         return draws[0] if self._single else np.stack(draws, axis=1)
@@ -262,8 +266,8 @@ class PredictionMixin:
         >>> bool(likely > 1.0), bool(unlikely < -20.0)
         (True, True)
         """
-        X, targets = self._validated_pair(X, y)
-        return self._stacked(
+        X, targets = self._validate_pair(X, y)
+        return self._stack_outputs(
             output.predict_target(X).log_density(target)
             for output, target in zip(self.outputs_, targets.T, strict=True)
         )
@@ -300,14 +304,14 @@ class PredictionMixin:
         >>> print("standardised residuals:", np.std((y - mean) / std).round(1))
         standardised residuals: 1.0
         """
-        X, targets = self._validated_pair(X, y)
+        X, targets = self._validate_pair(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         means, variances = [], []
         for output, target in zip(self.outputs_, targets.T, strict=True):
             known = output.posterior.leave_one_out(output.atoms.evaluate(X), target, weight)
             means.append(known[0])
             variances.append(output.calibration * known[1])
-        return self._stacked(means), np.sqrt(self._stacked(variances))
+        return self._stack_outputs(means), np.sqrt(self._stack_outputs(variances))
 
     @property
     def weight_covariance_(self) -> Matrix | list[Matrix]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-__all__ = ["who_is_told"]
+__all__ = ["resolve_progress"]
 
 
-def who_is_told(
+def resolve_progress(
     progress: bool | Callable[[int, int], None],
 ) -> Callable[[int, int], None] | None:
     """Return what to call after each tile: the user's function, the terminal, or nothing."""

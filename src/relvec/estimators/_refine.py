@@ -12,7 +12,7 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.estimators._length_scales import ScaledBasis
-from relvec.estimators._output import RegressionFit, is_rounding
+from relvec.estimators._output import RegressionFit, is_noise_negligible
 from relvec.learning import LearntLengthScales
 from relvec.learning.feature_rule import weigh_inputs
 from relvec.learning.sparse_evidence import SparseEvidence
@@ -32,20 +32,20 @@ def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regre
         return fit
     assert plan.learner is not None
     for _ in range(plan.learner.n_refinements):
-        better = _fit_moved(plan, fit, fit.scaled, data)
+        better = _fit_refined(plan, fit, fit.scaled, data)
         if better is None:
             break
         fit = better
     return fit
 
 
-def _fit_moved(
+def _fit_refined(
     plan: RegressionPlan, fit: RegressionFit, scaled: ScaledBasis, data: Data
 ) -> RegressionFit | None:
     """Take joint steps of precisions and scales and fit there; None if that does not pay."""
     (output,), (problem,), learnt, tuning = fit.outputs, fit.problems, scaled.learnt, plan.tuning
     posterior, solution, active = output.posterior, output.solution, output.active
-    if posterior.noise_variance and is_rounding(
+    if posterior.noise_variance and is_noise_negligible(
         posterior.noise_variance, posterior.target_variance
     ):
         return None
@@ -65,19 +65,19 @@ def _fit_moved(
         objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
     )
     theta = np.concatenate([solution.log_lam[is_kernel], solution.log_lam[~is_kernel]])
-    theta, scale, rise = model.climb(theta, learnt.scale, tuning.joint_steps)
-    if rise < tuning.worthwhile:
+    theta, scale, rise = model.climb(theta, learnt.scale, tuning.n_joint_steps)
+    if rise < tuning.min_improvement:
         return None
-    for trial in _trials(model, theta, scaled, scale, tuning):
+    for trial in _make_trials(model, theta, scaled, scale, tuning):
         there = scaled._replace(learnt=trial)
         found = plan.fit(there.basis, data)
         n_more = np.count_nonzero(trial.scale) - np.count_nonzero(learnt.scale)
-        if found.objective - learnt.penalty * n_more > fit.objective + tuning.worthwhile:
+        if found.objective - learnt.penalty * n_more > fit.objective + tuning.min_improvement:
             return replace(found, scaled=there)
     return None
 
 
-def _trials(
+def _make_trials(
     model: SparseEvidence, theta: Vector, scaled: ScaledBasis, scale: Vector, tuning: PlanTuning
 ) -> list[LearntLengthScales]:
     """Return what to fit next: with inputs taken out and in by the rule, or just moved.
@@ -87,7 +87,7 @@ def _trials(
     learnt = scaled.learnt
     relevance = scale * learnt.spread**2
     moved = learnt.moved(relevance)
-    if not learnt.is_choice or len(scale) > tuning.weighed_inputs:
+    if not learnt.is_choice or len(scale) > tuning.max_joint_features:
         return [moved]
     information, point = model.information(theta, scale), model.evaluate(theta, scale)
     if information is None or point is None:
@@ -95,7 +95,7 @@ def _trials(
     # relevances are scales in units of standard deviations
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
     curvature = information / np.multiply.outer(unit, unit)
-    penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.overruling_gain)
+    penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.readmission_gain)
     kept, mean, gain = weigh_inputs(curvature, point.scale / unit, relevance, penalties)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):

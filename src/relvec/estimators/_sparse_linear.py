@@ -14,10 +14,12 @@ from relvec.solvers.gaussian.reference import condition, potential, statistics
 if TYPE_CHECKING:
     from relvec.estimators._output import RegressionFit
 
-__all__ = ["with_chosen"]
+__all__ = ["describe_selected_features"]
 
 
-def with_chosen(learnt: LearntLengthScales, fit: RegressionFit) -> LearntLengthScales:
+def describe_selected_features(
+    learnt: LearntLengthScales, fit: RegressionFit
+) -> LearntLengthScales:
     """Return which inputs are in the model, and what each brings or would bring.
 
     Of several outputs the one counts for which an input does most.

@@ -83,5 +83,7 @@ def fitted_problem(
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
-    (moments,) = plan.moments(bound, Data(inputs, target, weight, np.zeros(len(target), int)))
-    return plan.problem(moments, bound), bound
+    (moments,) = plan.compute_moments(
+        bound, Data(inputs, target, weight, np.zeros(len(target), int))
+    )
+    return plan.make_problem(moments, bound), bound

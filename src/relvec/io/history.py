@@ -40,8 +40,11 @@ MOVED: dict[str, str] = {
 """What types were called in earlier releases, and what they are called now."""
 
 RENAMED: dict[str, str] = {
+    "averages": "marginalises",
+    "given": "fixed_intercept",
     "learnt_scales_": "learnt_length_scales_",
     "machines": "models",
+    "nearest": "variational_posterior",
     "panel_": "class_model_",
     "price": "penalty",
     "price_curvature": "penalty_curvature",
@@ -53,6 +56,8 @@ RENAMED: dict[str, str] = {
     "scale_path_": "feature_relevance_path_",
     "scale_path_objective_": "feature_relevance_path_objective_",
     "scales": "length_scales",
+    "shares": "class_prior",
+    "widens": "adds_novelty_variance",
 }
 """What attributes of our types were called in earlier releases, and what they are called now."""
 
