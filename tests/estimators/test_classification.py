@@ -168,7 +168,7 @@ def test_decisions_of_least_loss():
     assert wary.is_rejected.any()
     with pytest.raises(ValueError, match="true classes in rows and decisions in columns"):
         model.decide(X, [[0.0, 1.0]])
-    with pytest.raises(ValueError, match="cost_matrix must hold numbers"):
+    with pytest.raises(ValueError, match="cost_matrix must contain numbers"):
         model.decide(X, [["a", "b"], ["c", "d"]])
 
 

@@ -199,7 +199,7 @@ def test_a_linear_part_goes_on_beyond_the_data():
 )
 def test_models_that_cannot_tell_say_so(model):
     X, y = readme_example()
-    with pytest.raises(ValueError, match="cannot tell which inputs are beyond its data"):
+    with pytest.raises(ValueError, match="cannot measure extrapolation"):
         model.fit(X, y).extrapolating(X)
 
 

@@ -158,7 +158,7 @@ def test_shares_are_weighted():
 def test_who_cannot_tell_what_is_far_away():
     X, y = make_snake(60, random_state=0)
     for model in (RVMClassifier(gamma=1.0, error_bars="plain"), RVMClassifier("linear")):
-        with pytest.raises(ValueError, match="cannot tell which inputs are beyond its data"):
+        with pytest.raises(ValueError, match="cannot measure extrapolation"):
             model.fit(X, y).extrapolating(X)
 
 

@@ -1,4 +1,4 @@
-"""One fitted target: the active atoms, their posterior, and what widens its error bars."""
+"""One fitted output: active atoms, posterior of the weights, and variance away from the data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class FittedOutput:
-    """Everything needed to answer questions about one target."""
+    """Fitted model of one output (target)."""
 
     active: IndexArray
     """Atoms in the model, as columns of the dictionary it was fitted on."""
@@ -44,23 +44,23 @@ class FittedOutput:
     posterior: Posterior
     solution: Solution
     objective: float
-    """What was maximised; for a constant target, of which nothing was, the evidence."""
+    """Maximised objective in nats; for a constant target the log evidence."""
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
     scale_uncertainty: ScaleUncertainty | None = None
     calibration: float = 1.0
-    """Factor of noise and posterior covariance in predictions, from held-out rows."""
+    """Factor of noise variance and posterior covariance in predictions, from held-out rows."""
 
     @property
     def is_noise_rounding_error(self) -> bool:
-        """Whether the solver's noise was an artefact of rounding."""
+        """Whether the noise variance of the solver is an artefact of rounding errors."""
         posterior, found = self.posterior, self.solution.noise_variance
         actual = posterior.quadratic / max(posterior.n_effective, 1.0)
         limit = 2.0 * found + 1e-9 * posterior.target_variance
         return posterior.target_variance > 0.0 and actual > limit
 
     def predict_mean(self, X: Any) -> Vector:
-        """Posterior mean of the function."""
+        """Predictive mean of the function."""
         mean = self.posterior.predict(self.atoms.evaluate(X))
         if self.augmentation is not None:
             mean = mean + self.augmentation.correction(X)[0]
@@ -69,15 +69,15 @@ class FittedOutput:
         return mean
 
     def compute_mean_shrinkage(self, X: Any) -> Vector:
-        """Share of the way from the sparse model to the mean of the targets that means go."""
+        """Fraction, in [0, 1], by which means are moved towards the mean of the targets."""
         if self.novelty is None:
             return np.zeros(X.shape[0])
         return self.novelty.fallback(X, self.posterior.predict(self.atoms.evaluate(X))).pull
 
     def moments(self, X: Any) -> tuple[Vector, Vector, Vector]:
-        """Mean of the function, its posterior variance, and what is added away from the data.
+        """Mean of the function, its posterior variance, and the variance added away from the data.
 
-        Neither variance contains noise, nor the first its `calibration`.
+        Neither variance includes noise; the posterior variance is not multiplied by `calibration`.
         """
         atoms = self.atoms.evaluate(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
@@ -97,17 +97,17 @@ class FittedOutput:
 
     @property
     def predictive_noise_variance(self) -> float:
-        """Variance of the noise of new targets."""
+        """Noise variance of new targets, with calibration."""
         return self.calibration * self.posterior.noise_variance
 
     def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
-        """Predictive distribution of new targets, or of the function without noise."""
+        """Predictive distribution of new targets or, without noise, of the function."""
         mean, variance, extra = self.moments(X)
         noise = self.predictive_noise_variance if include_noise else 0.0
         return GaussianPrediction(mean, self.calibration * variance + extra + noise)
 
     def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
-        """Covariance of new targets, or of the function without noise, between all rows."""
+        """Covariance of new targets or, without noise, of the function, between all rows."""
         atoms = self.atoms.evaluate(X)
         covariance = self.posterior.joint_covariance(atoms)
         if self.scale_uncertainty is not None:
@@ -115,7 +115,7 @@ class FittedOutput:
             covariance += directions @ directions.T
         covariance *= self.calibration
         if self.augmentation is not None:
-            # Each test input gets an atom of its own: independent additions.
+            # one additional kernel at each test input: independent variances
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
             fallback = self.novelty.fallback(X, self.posterior.predict(atoms))
@@ -177,17 +177,19 @@ def build_output(
     *,
     has_intercept: bool,
 ) -> FittedOutput:
-    """Condition on the data with the solver's precisions.
+    """Compute the posterior of the weights with the precisions of the solver.
 
-    Without `target` the moments are all that is known, and `X` are inputs that stand for the data.
+    Without `target` the posterior is computed from the moments, and `X` is a sample of the training
+    inputs.
     """
     atoms, prior = bound.atoms.subset(solution.active), problem.prior
     blocks = None
     if target is not None:
         blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
-    # under Gamma and Laplace priors of the weights the noise is the solver's to find
-    is_own = not prior.is_removable or prior.learnt is not None
-    is_found = is_own and solution.noise_variance > 0.0
+    # Under Gamma and Laplace priors the solver estimates the noise variance jointly. Otherwise it
+    # is recomputed from the residuals.
+    is_joint = not prior.is_removable or prior.learnt is not None
+    is_found = is_joint and solution.noise_variance > 0.0
     is_held = is_found or problem.noise_variance is not None
     posterior = condition(
         problem.moments,
@@ -212,27 +214,27 @@ def add_far_uncertainty(
     process: PriorProcess | None = None,
     covers: Covers | None = None,
 ) -> FittedOutput:
-    """Return an output of a fit with what widens its error bars away from the training inputs.
+    """Return an output of a fit with the variance that is added away from the training inputs.
 
     Parameters
     ----------
     fit : RegressionFit
-        Of outputs as they come from `build_output`.
+        Fit with outputs made by `build_output`.
     data : Data
-        What it was fitted to; with statistics in place of targets, inputs that stand for the data.
+        Training data; with statistics in place of targets, a sample of the training inputs.
     number : int
-        Of the output.
+        Index of the output.
     error_bars : {"novelty", "plain", "augmented"}
-        How.
+        Kind of error bars.
     process : PriorProcess or None
-        What stands for the unknown away from the data, if it was found already; else it is fitted
-        to these.
+        Gaussian process whose variance is added, if it is known; otherwise it is fitted to the
+        data.
     covers : dict, optional
-        What other fits to the same inputs have in common; see `relvec.error_bars.fit_novelty`.
+        Cache that fits to the same inputs share; see `relvec.error_bars.fit_novelty`.
     """
     output = fit.outputs[number]
     kernel, learnt, falls_back = _find_far_kernel(fit, data)
-    # below this share of its variance the target holds no signal to be uncertain about
+    # no signal: nothing to be uncertain about
     posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
     has_signal = amplitude > 1e-12 * posterior.target_variance
@@ -240,7 +242,7 @@ def add_far_uncertainty(
         return output
     target = data.targets[:, number] if data.statistics is None else None
     if error_bars == "augmented" and not is_noise_negligible(posterior.noise_variance, amplitude):
-        assert target is not None  # estimators see to it
+        assert target is not None  # checked by estimators
         return _augment_output(output, kernel, amplitude, data, target)
     if process is None and target is not None:
         process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
@@ -261,10 +263,10 @@ def add_far_uncertainty(
 
 
 def _find_far_kernel(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales | None, bool]:
-    """Return the kernel that tells what is far from the data, its scales, and who falls back.
+    """Return the kernel of the added variance, its length-scales, and whether means shrink.
 
-    A null model says the same everywhere: it has none. The line of a linear model goes on, and the
-    kernels that it replaced tell what is far away.
+    A null model predicts a constant and has no kernel. A linear model extrapolates linearly, and
+    the kernels that it replaced determine the added variance.
     """
     learnt, atoms = None if fit.scaled is None else fit.scaled.learnt, fit.bound.atoms
     if learnt is not None and learnt.kind == "null":
@@ -278,7 +280,10 @@ def _find_far_kernel(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthS
 def _augment_output(
     output: FittedOutput, kernel: Any, amplitude: float, data: Data, target: Vector
 ) -> FittedOutput:
-    """Return the output with an atom of its own for every input that is predicted."""
+    """Return the output with a kernel added at each test input (RVM*).
+
+    Rasmussen & Quiñonero-Candela (2005), Healing the relevance vector machine through augmentation.
+    """
     root = np.ones(len(target)) if data.weight is None else np.sqrt(data.weight)
     residual = (target - output.posterior.predict(output.atoms.evaluate(data.X))) * root
     augmentation = Augmentation(
@@ -288,31 +293,31 @@ def _augment_output(
 
 
 def is_noise_negligible(noise_variance: float, signal_variance: float) -> bool:
-    """Whether there is so little noise that the residuals are rounding errors.
+    """Whether the noise variance is so small that residuals are rounding errors.
 
-    Augmentation would make a correction of them, and scales would follow them.
+    RVM* and the refinement of length-scales would then fit rounding errors.
     """
-    return noise_variance <= 1e-8 * signal_variance  # half the digits
+    return noise_variance <= 1e-8 * signal_variance  # half of the significant digits
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionFit:
-    """One fitted dictionary and its targets."""
+    """A bound basis and the outputs fitted on it."""
 
     bound: BoundBasis
     outputs: tuple[FittedOutput, ...]
     problems: tuple[Problem, ...]
-    """What the solver was given of each target."""
+    """Optimisation problem of each output."""
     n_fetched: int
-    """Columns of the dictionary that the search took a closer look at."""
+    """Number of columns of the basis matrix that the solver evaluated in full."""
     scaled: ScaledBasis | None = None
-    """The basis with its learnt scales, if any were."""
+    """The basis with its learnt length-scales; None if they were not learnt."""
     relevance_std: Vector | None = None
-    """Standard deviation of the relevance of each input, if that was asked."""
+    """Standard deviation of the relevance of each feature; None if it was not computed."""
     n_copies: float = 1.0
-    """How often a row with the same inputs and targets was given, on average."""
+    """Mean number of occurrences of a row with the same inputs and targets."""
 
     @property
     def objective(self) -> float:
-        """What was maximised, over all targets."""
+        """Maximised objective in nats, summed over outputs."""
         return sum(map(attrgetter("objective"), self.outputs))

@@ -1,6 +1,6 @@
-"""A few steps of the evidence of a sparse model in the scales of its inputs.
+"""Refinement of length-scales by a few steps on the evidence of the sparse model.
 
-They are few on purpose: pushed to its end that evidence overfits the scales.
+The steps are few on purpose: at its maximum that evidence overfits the length-scales.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = ["refine_scales"]
 
 
 def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
-    """Move the scales and fit again, as often as asked and as long as it pays."""
+    """Refine the length-scales and fit again, up to `n_refinements` times while that improves."""
     assert fit.scaled is not None
-    # of several outputs the one of least noise would decide for all
+    # with several outputs the one of least noise would dominate
     if not fit.scaled.learnt.is_known or len(fit.outputs) > 1:
         return fit
     assert plan.learner is not None
@@ -42,7 +42,7 @@ def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regre
 def _fit_refined(
     plan: RegressionPlan, fit: RegressionFit, scaled: ScaledBasis, data: Data
 ) -> RegressionFit | None:
-    """Take joint steps of precisions and scales and fit there; None if that does not pay."""
+    """Take joint steps of precisions and length-scales and refit; None if not improved."""
     (output,), (problem,), learnt, tuning = fit.outputs, fit.problems, scaled.learnt, plan.tuning
     posterior, solution, active = output.posterior, output.solution, output.active
     if posterior.noise_variance and is_noise_negligible(
@@ -65,24 +65,24 @@ def _fit_refined(
         objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
     )
     theta = np.concatenate([solution.log_lam[is_kernel], solution.log_lam[~is_kernel]])
-    theta, scale, rise = model.climb(theta, learnt.scale, tuning.n_joint_steps)
-    if rise < tuning.min_improvement:
+    theta, scale, increase = model.climb(theta, learnt.scale, tuning.n_joint_steps)
+    if increase < tuning.min_improvement:
         return None
     for trial in _make_trials(model, theta, scaled, scale, tuning):
-        there = scaled._replace(learnt=trial)
-        found = plan.fit(there.basis, data)
+        refined = scaled._replace(learnt=trial)
+        found = plan.fit(refined.basis, data)
         n_more = np.count_nonzero(trial.scale) - np.count_nonzero(learnt.scale)
         if found.objective - learnt.penalty * n_more > fit.objective + tuning.min_improvement:
-            return replace(found, scaled=there)
+            return replace(found, scaled=refined)
     return None
 
 
 def _make_trials(
     model: SparseEvidence, theta: Vector, scaled: ScaledBasis, scale: Vector, tuning: PlanTuning
 ) -> list[LearntLengthScales]:
-    """Return what to fit next: with inputs taken out and in by the rule, or just moved.
+    """Return length-scales to try: with features added and removed by the rule, or all kept.
 
-    Where it was decided that all inputs stay, scales only move.
+    Where features were not selected, none is added or removed.
     """
     learnt = scaled.learnt
     relevance = scale * learnt.spread**2
@@ -92,7 +92,7 @@ def _make_trials(
     information, point = model.information(theta, scale), model.evaluate(theta, scale)
     if information is None or point is None:
         return [moved]
-    # relevances are scales in units of standard deviations
+    # derivatives with respect to relevances: input scales times variances of features
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
     curvature = information / np.multiply.outer(unit, unit)
     penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.readmission_gain)

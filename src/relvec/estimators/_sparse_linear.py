@@ -1,4 +1,4 @@
-"""What a linear model that has chosen its inputs says of all of them."""
+"""Relevance and gain of features in a sparse linear model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["describe_selected_features"]
 def describe_selected_features(
     learnt: LearntLengthScales, fit: RegressionFit
 ) -> LearntLengthScales:
-    """Return which inputs are in the model, and what each brings or would bring.
+    """Return which features are in the sparse linear model, and the gain by each feature.
 
-    Of several outputs the one counts for which an input does most.
+    For several outputs the gain is the largest of them.
     """
     gain, relevance, penalties = np.zeros(len(learnt.spread)), np.zeros(len(learnt.spread)), []
     for output, problem in zip(fit.outputs, fit.problems, strict=True):
