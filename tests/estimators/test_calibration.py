@@ -1,4 +1,4 @@
-"""Held-out rows say how wide error bars are, and which of several models predicts them."""
+"""Held-out rows calibrate error bars and decide between several models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def held_out(n_rows=50, n_outputs=2, seed=0):
 
 
 @pytest.mark.parametrize("dof_fraction", [1.0, 0.7])
-def test_the_factor_makes_squared_errors_what_variances_say(dof_fraction):
+def test_calibration_matches_squared_errors_and_variances(dof_fraction):
     held = held_out()
     factor = held.calibration(dof_fraction)
     ratio = held.squared_error / (factor * (held.variance + held.noise) + held.extra)
@@ -80,7 +80,7 @@ def test_weights_count_rows():
 # ------------------------------------------------------------------ the rows
 
 
-def test_folds_hold_every_row_once_or_enough_of_them():
+def test_folds_contain_every_row_once_or_enough_rows():
     folds = split_folds(53, 5, enough=1000)
     np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(53))
     assert len(folds) == 5
@@ -148,7 +148,7 @@ def test_calibration_is_that_of_five_refits(model):
     assert clone(model).fit(X, Y).calibration_ == pytest.approx(expected, rel=1e-3)
 
 
-def test_learnt_scales_count_as_degrees_of_freedom():
+def test_learnt_length_scales_count_as_degrees_of_freedom():
     model = RVMRegressor(error_bars="plain", length_scales="ard").fit(X, Y)
     held = RVMRegressor(model.kernel_, length_scales=None, error_bars="plain")
     learnt = model.learnt_length_scales_
@@ -242,8 +242,8 @@ def test_files_keep_it(tmp_path):
     )
 
 
-def test_folds_that_chose_the_scales_calibrate_as_well(monkeypatch):
-    """With many inputs everything is learnt anew in every fold: no further fits are needed."""
+def test_folds_that_chose_the_length_scales_also_calibrate(monkeypatch):
+    """With many features everything is learnt again in each fold: no further fits are needed."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 120))
     y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=60)
@@ -312,7 +312,7 @@ def test_real_signals_are_not_thrown_away(model):
     assert n_null <= 1
 
 
-def test_one_input_may_have_narrow_kernels():
+def test_one_feature_may_have_a_short_length_scale():
     rng = np.random.default_rng(1)
     x, new = rng.uniform(0.0, 1.0, size=(120, 1)), np.linspace(0.0, 1.0, 200)[:, None]
     truth, f = (np.exp(-0.5 * ((each[:, 0] - 0.5) / 0.05) ** 2) for each in (new, x))
@@ -331,7 +331,7 @@ def test_one_input_may_have_narrow_kernels():
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
-    """With the same result: only the width of the novelty in the folds knows of a fit to all."""
+    """With the same result: only the novelty process of the folds depends on a fit to all rows."""
     rng = np.random.default_rng(seed)
     x, y = rng.uniform(-10.0, 10.0, size=(80, 1)), 0.1 * rng.normal(size=80)
     y += np.sinc(x[:, 0] / np.pi)
@@ -369,7 +369,7 @@ def test_where_that_takes_a_fit_to_all_rows_there_is_one(model):
     assert _calibrate.compare_before_fit(plan, plan.learn_length_scales(data)[0], data) is None
 
 
-def test_copies_of_rows_are_warned_of():
+def test_copies_of_rows_warn():
     with pytest.warns(UserWarning, match="each occurs 4 times in X and y on average"):
         copied = clone(NARROW).fit(np.tile(X, (4, 1)), np.tile(Y, 4))
     clone(NARROW).fit(X, Y, np.full(60, 4.0))  # which is what is said to be true
@@ -390,14 +390,14 @@ def test_coverage_of_new_targets(model):
     assert 0.925 <= np.mean(coverage) <= 0.98
 
 
-def test_few_values_that_meet_again_are_no_copies():
-    """Booleans of three inputs and a target: few different rows of forty, all of them genuine."""
+def test_repeated_discrete_values_are_not_copies():
+    """Three binary features and a binary target: few distinct rows of forty, all observed."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3)) > 0.0
     y = X[:, 0] ^ (rng.random(40) < 0.2)
     RVMRegressor().fit(X, y)  # warnings are errors
     with pytest.warns(UserWarning, match="Rows are repeated: each occurs 4 times"):
-        # continuous targets do not meet by chance
+        # continuous targets are not equal by coincidence
         RVMRegressor().fit(np.tile(X, (4, 1)), np.tile(y + 0.1 * rng.normal(size=40), 4))
 
 
@@ -430,7 +430,7 @@ def test_a_few_linear_effects_are_chosen(n_inputs):
 
 
 def test_refinement_in_wide_data_is_calibrated():
-    """The refined scales fit better than they predict, and error bars must know of it."""
+    """Refined length-scales fit better than they predict; error bars must account for it."""
     rng = np.random.default_rng(5)
     factors = rng.normal(size=(1080, 15))
     of = rng.integers(0, 15, 400)
@@ -441,7 +441,7 @@ def test_refinement_in_wide_data_is_calibrated():
 
 
 def test_straight_lines_are_mostly_linear():
-    """Wide kernels look like lines, and some stay where folds speak for them."""
+    """Kernels with long length-scales are nearly linear; some are kept where folds favour them."""
     found = []
     for n_inputs in (1, 2, 5):
         for seed in range(4):

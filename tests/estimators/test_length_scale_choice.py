@@ -1,4 +1,4 @@
-"""How sparse models decide between candidates of scales."""
+"""How sparse models decide between candidate length-scales."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ class FakeFit:
 
 
 class FakePlan:
-    """Proposes, fits and scores as told."""
+    """Returns given candidates, objectives and scores."""
 
     tuning = PlanTuning()
     advantage = 0.0
@@ -106,18 +106,18 @@ def test_a_single_proposal_is_fitted_once():
 
 
 @pytest.mark.parametrize(("more", "expected"), [(3.9, "wide"), (4.1, "own")])
-def test_every_scale_costs_a_nat(more, expected):
+def test_every_length_scale_has_a_penalty_of_one_nat(more, expected):
     both = [candidate("wide"), candidate("own", kind="ard", n_scales=5)]
     assert FakePlan(both, {"wide": -10.0, "own": -10.0 + more}).choose() == expected
 
 
 @pytest.mark.parametrize(("more", "expected"), [(5.9, "wide"), (6.1, "own")])
-def test_or_the_penalty_of_an_input(more, expected):
+def test_or_the_penalty_of_a_feature(more, expected):
     both = [candidate("wide"), candidate("own", kind="ard", n_scales=2, penalty=3.5)]
     assert FakePlan(both, {"wide": 0.0, "own": more}).choose() == expected
 
 
-def test_of_many_inputs_predictions_decide_and_not_evidence():
+def test_with_many_features_held_out_rows_decide():
     both = [candidate("wide", n_varying=500), candidate("own", kind="ard", n_varying=500)]
     plan = FakePlan(both, {"wide": 100.0, "own": 0.0}, {"wide": -3.0, "own": -1.0})
     assert plan.choose() == "own"
@@ -126,7 +126,7 @@ def test_of_many_inputs_predictions_decide_and_not_evidence():
     assert plan.held_out == ["own"] * 5
 
 
-def test_of_many_inputs_simple_models_are_tried_as_well():
+def test_with_many_features_baselines_are_compared():
     both = [candidate("wide", n_varying=500), candidate("own", kind="ard", n_varying=500)]
     simple = [candidate("null"), candidate("linear")]
     scores = {"wide": -3.0, "own": -2.0, "null": -4.0, "linear": -1.0}
@@ -136,21 +136,21 @@ def test_of_many_inputs_simple_models_are_tried_as_well():
 
 
 @pytest.mark.parametrize(("advantage", "expected"), [(49.0, "own"), (51.0, "null")])
-def test_the_null_model_stands_unless_all_rows_together_speak_against_it(advantage, expected):
+def test_the_null_model_is_kept_unless_all_rows_reject_it(advantage, expected):
     both = [candidate("wide", n_varying=500), candidate("own", kind="ard", n_varying=500)]
     plan = FakePlan(both, {}, {"wide": -3.0, "own": -2.0, "null": -3.0})
     plan.advantage = advantage
     assert plan.choose() == expected
 
 
-def test_folds_refine_scales_as_the_fit_does():
+def test_folds_refine_length_scales_as_the_fit_does():
     both = [candidate("wide", n_varying=500), candidate("own", kind="ard", n_varying=500)]
     plan = FakePlan(both, {}, {"wide": -3.0, "own": -1.0})
     plan.choose()
     assert plan.finished == ["wide", "own", "null"] * 5
 
 
-def test_widths_alone_are_left_to_evidence():
+def test_length_scale_factors_are_compared_by_evidence():
     both = [candidate("own", 0.5, n_varying=500), candidate("own", 1.0, n_varying=500)]
     plan = FakePlan(both, {})
     plan.choose()
@@ -177,8 +177,8 @@ def test_a_choice_of_many_rows_decides():
 
 
 @pytest.mark.slow
-def test_screened_inputs_do_not_win_by_having_been_screened():
-    """Two hundred of many inputs that go with the targets by chance explain them all."""
+def test_screened_features_have_no_unfair_advantage():
+    """Two hundred of many features that correlate with the targets at random explain them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 1500))
     y = 3.0 * X[:, 7] - 2.0 * X[:, 900] + 0.3 * rng.normal(size=60)

@@ -61,7 +61,7 @@ def test_a_seed_repeats_and_jobs_do_not_matter(report):
     np.testing.assert_array_equal(again.objectives, report.objectives)
 
 
-def test_the_estimator_is_left_alone():
+def test_the_estimator_is_not_changed():
     X, y, _ = sinc()
     model = spline_model(warm_start=True)
     explore_optima(model, X, y, n_runs=1, random_state=0)
@@ -117,7 +117,7 @@ def test_bad_arguments_in_plain_words():
     X, y, _ = sinc()
     with pytest.raises(TypeError, match="an estimator with a parameter `solver`"):
         explore_optima(Ridge(max_iter=3).get_params, X, y)
-    with pytest.raises(ValueError, match="one target at a time"):
+    with pytest.raises(ValueError, match="needs one target"):
         explore_optima(spline_model(), X, np.stack([y, y], axis=1))
     with pytest.raises(ValueError, match="truth must have the shape of y"):
         explore_optima(spline_model(), X, y, truth=y[:3])

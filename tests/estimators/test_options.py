@@ -49,7 +49,7 @@ class MoreOptions(RegressionOptions):
 
 @with_options
 class TrustingRegressor(MoreOptions, KernelOptions, BaseSparseBayesRegressor):
-    """A regressor that says nothing of the option."""
+    """A regressor without a description of the option."""
 
 
 def test_an_option_needs_a_line_in_the_table_only():

@@ -93,8 +93,8 @@ def _cross_validate(
         learnt = plan.learn_length_scales(train)
         for candidate in [*learnt, *plan.make_baseline_candidates(learnt)]:
             fit = plan.attach_length_scales(candidate, plan.fit_candidate(candidate, train), train)
-            # Error bars use the kernel as it is (scaled=None): the search for a better process takes
-            # longer than the fits.
+            # Error bars use the kernel as it is (scaled=None): the search for a better process
+            # takes longer than the fits.
             fit = plan.add_error_bars(replace(fit, scaled=None), train)
             found[_candidate_key(candidate)] = plan.predict_held_out(fit, data.subset(test))
         worst = min(found.values(), key=lambda each: plan.score([each]))

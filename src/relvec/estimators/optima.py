@@ -147,10 +147,10 @@ class OptimaReport:
         >>> report = explore_optima(RVMRegressor(gamma=1.0), x, y, n_runs=3, random_state=0)
         >>> print(report.summary())
         3 runs in random order: ...
-        No run ended above the chosen solution.
+        No run has a larger objective than the chosen solution.
         """
         n_runs = len(self.runs)
-        what = "error to the truth" if self.has_truth else "training error"
+        what = "MSE to the truth" if self.has_truth else "training MSE"
         rule = (
             f"more than {self.bad_gap:g} nats below the best"
             if self.bad_error is None
@@ -159,18 +159,18 @@ class OptimaReport:
         best, chosen = self.best, self.chosen
         above = self.rank - 1
         lines = [
-            f"{n_runs} runs in random order: {self.n_unique} different sets of atoms, "
+            f"{n_runs} runs in random order: {self.n_unique} different sets of basis functions, "
             f"{100 * self.share_bad:.3g} % bad ({rule})",
-            f"{'':22}{'objective':>12}{what:>20}{'atoms':>7}",
-            f"{'chosen':22}{chosen.objective:12.3f}{chosen.error:20.4g}{len(chosen.active):7d}",
-            f"{'best run':22}{best.objective:12.3f}{best.error:20.4g}{len(best.active):7d}",
+            f"{'':22}{'objective':>12}{what:>20}{'basis functions':>17}",
+            f"{'chosen':22}{chosen.objective:12.3f}{chosen.error:20.4g}{len(chosen.active):17d}",
+            f"{'best run':22}{best.objective:12.3f}{best.error:20.4g}{len(best.active):17d}",
             f"{'median of runs':22}{np.median(self.objectives):12.3f}"
             f"{np.median(self.errors):20.4g}"
-            f"{np.median([len(run.active) for run in self.runs]):7.0f}",
-            "No run ended above the chosen solution."
+            f"{np.median([len(run.active) for run in self.runs]):17.0f}",
+            "No run has a larger objective than the chosen solution."
             if not above
-            else f"{above} of {n_runs} runs ended above the chosen solution, the best by "
-            f"{best.objective - chosen.objective:.3g} nats.",
+            else f"{above} of {n_runs} runs have a larger objective than the chosen solution, the "
+            f"best by {best.objective - chosen.objective:.3g} nats.",
         ]
         return "\n".join(lines)
 
