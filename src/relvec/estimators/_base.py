@@ -98,7 +98,7 @@ class BaseSparseBayesRegressor(
         has_callbacks = hasattr(self, "_skl_callbacks")
         plan = self._resolve(make_monitor(self, context) if has_callbacks else None)
         n_features = getattr(self, "n_features_in_", None)
-        data, is_single = self._validate_data(X, y, sample_weight)
+        data, is_single = self._validate_training_data(X, y, sample_weight)
         if n_features != self.n_features_in_:  # warm starts need the same features
             plan = replace(plan, previous=())
         if data.weight is not None and data.weight.sum() < 2.0 <= np.count_nonzero(data.weight):
@@ -143,9 +143,9 @@ class BaseSparseBayesRegressor(
         if any(map(_is_laplace_rejected, fit.problems, fit.outputs)) and plan.monitor is None:
             warnings.warn(
                 f"{name} replaced the Laplace prior by the flat prior (prior_rate_ is 0), because "
-                "it predicts held-out rows worse. The Laplace prior suits many weak effects of "
-                'explicit columns, not kernels. Use prior="flat", "bic" or "ric"; or give the '
-                "rate, LaplacePrior(rate), which is then used in any case.",
+                "with the Laplace prior held-out rows are predicted worse. It suits many weak "
+                'effects of explicit columns, not kernels. Use prior="flat", "bic" or "ric"; or '
+                "give the rate, LaplacePrior(rate), which is then used in any case.",
                 UserWarning,
                 stacklevel=stacklevel,
             )
@@ -154,7 +154,9 @@ class BaseSparseBayesRegressor(
             if reason is not None:
                 warnings.warn(f"{name} {reason}", ConvergenceWarning, stacklevel=stacklevel)
 
-    def _validate_data(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Data, bool]:
+    def _validate_training_data(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Data, bool]:
         """Validate the training data; return them, and whether y has one dimension."""
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)

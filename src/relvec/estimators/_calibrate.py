@@ -216,19 +216,19 @@ def _compare_candidates(
     for candidate in candidates:
         other = _predict_folds(plan, candidate, folds, known)
         gains = other.within_data.log_density(calibrate=plan.is_calibrated) - density
-        shown, weight, needed = gains, held.weight, 0.0
+        kept_gains, weight, required = gains, held.weight, 0.0
         if candidate.learnt.kind != "null":
             # robust to outliers: mean and standard error without the two extreme gains
             extremes = [np.argmax(gains), np.argmin(gains)]
-            shown, weight = (np.delete(each, extremes) for each in (shown, weight))
+            kept_gains, weight = (np.delete(each, extremes) for each in (kept_gains, weight))
             assert best is not None
             if candidate.learnt.kind == "linear" and best.learnt.kind not in ("linear", "null"):
-                needed = -0.5 * _count_length_scale_dof(best.learnt) / float(held.weight.sum())
+                required = -0.5 * _count_length_scale_dof(best.learnt) / float(held.weight.sum())
             else:
-                spread = np.cov(shown, aweights=weight, ddof=0)
-                needed = math.sqrt(float(spread) / max(len(shown) - 1, 1))
-        mean = float(np.average(shown, weights=weight))
-        if mean > needed or (mean == needed == 0.0):
+                variance = np.cov(kept_gains, aweights=weight, ddof=0)
+                required = math.sqrt(float(variance) / max(len(kept_gains) - 1, 1))
+        mean = float(np.average(kept_gains, weights=weight))
+        if mean > required or (mean == required == 0.0):
             best, held, density = candidate, other, density + gains
     return ModelComparison(best, held, ())
 

@@ -69,9 +69,9 @@ def choose_length_scales(
     return best, plan.combine_fits([fits[each] for each in kept], weights[kept]), None
 
 
-def _rank_models(penalised: Vector, weights: Vector) -> IndexArray:
+def _rank_models(scores: Vector, weights: Vector) -> IndexArray:
     """Return the indices of models with positive weight, best first."""
-    order = np.argsort(-penalised, kind="stable")
+    order = np.argsort(-scores, kind="stable")
     return order[weights[order] > 0.0]
 
 

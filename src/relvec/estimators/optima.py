@@ -257,7 +257,7 @@ def explore_optima(
         raise ValueError(f"truth must have the shape of y, {target.shape}; got {reference.shape}.")
     model = clone(estimator).set_params(warm_start=False)
     plan = model._resolve()
-    data, _ = model._validate_data(X, target)
+    data, _ = model._validate_training_data(X, target)
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
     chosen = _run(plan, data, reference)
     # error bars of runs are not used; "plain" is the fastest and does not change the mean
