@@ -69,6 +69,8 @@ class SparseBayesClassifier(
     D. J. C. MacKay (1992), The evidence framework applied to classification networks, Neural
     Computation 4.
 
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
+
     Examples
     --------
     >>> import numpy as np
@@ -168,6 +170,8 @@ class RVMClassifier(
 
     D. J. C. MacKay (1992), The evidence framework applied to classification networks, Neural
     Computation 4.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------

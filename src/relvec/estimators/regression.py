@@ -93,6 +93,8 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
 
     D. J. C. MacKay (1992), Bayesian interpolation, Neural Computation 4.
 
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
+
     Examples
     --------
     Find the two relevant features among fifty:
@@ -274,6 +276,8 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     augmentation, ICML.
 
     D. J. C. MacKay (1992), Bayesian interpolation, Neural Computation 4.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------

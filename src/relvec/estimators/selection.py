@@ -140,6 +140,10 @@ class DRVMRegressor(RegressionOptions, FeatureSelectionOptions, BaseSparseBayesR
     S. Heimsæter (2021), A dimensionality reducing extension of Bayesian relevance learning,
     master's thesis, University of Bergen.
 
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
+
     Examples
     --------
     >>> from relvec import DRVMRegressor
@@ -263,6 +267,10 @@ class PFCVMClassifier(ClassificationOptions, FeatureSelectionOptions, BaseSparse
 
     B. Jiang et al. (2019), Probabilistic feature selection and classification vector machine, ACM
     Transactions on Knowledge Discovery from Data 13.
+
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------
