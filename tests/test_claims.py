@@ -191,7 +191,7 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
         ("features", r"\(standard deviation about #\)", (round(LEARNING.tie**-0.5),)),
         ("error_bars", r"with more than # features length-scales", (LEARNING.many_inputs,)),
         ("error_bars", r"at most # inputs \|", (PIVOTS.max_pivots,)),
-        ("error_bars", r"with fewer than (\w+) different rows", (PLAN.fewest_rows,)),
+        ("error_bars", r"with fewer than (\w+) different rows", (PLAN.min_held_out_rows,)),
         ("error_bars", r"(\w+) models, each fitted without a fifth", (PLAN.folds,)),
         ("denoising", r"for images of # × # pixels", (NOISE.min_patch_pixels**0.5,) * 2),
         ("denoising", r"Below # samples the estimate is marked weak", (NOISE.min_samples,)),

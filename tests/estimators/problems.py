@@ -10,14 +10,14 @@ FLAT_PRECISION = 1e-12
 
 
 def sinc(n=100, noise=0.1, seed=0, width=10.0):
-    """Draw noisy samples of sin(x)/x; a good kernel width is gamma = 1/9."""
+    """Draw noisy samples of sin(x)/x; a good value is gamma = 1/9."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-width, width, size=(n, 1))
     return X, np.sinc(X[:, 0] / np.pi) + noise * rng.standard_normal(n)
 
 
 def smooth(n=60, d=3, noise=0.2, seed=1):
-    """Draw a smooth function of two of `d` inputs; a good kernel width is gamma = 0.1."""
+    """Draw a smooth function of two of `d` features; a good value is gamma = 0.1."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + 3.0 + noise * rng.standard_normal(n)

@@ -1,4 +1,4 @@
-"""Every mistake is answered by one clear sentence."""
+"""Bad input raises an error that names the problem and the remedy."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def put(array, value):
         (X[:, :0], Y, r"Found array with 0 feature\(s\)"),
         (X, put(Y, 1j), "Complex data not supported"),
         (put(X, 1j), Y, "Complex data not supported"),
-        (X, np.full(30, "red"), "y must hold numbers; .*red.* RVMClassifier"),
+        (X, np.full(30, "red"), "y must contain numbers; .*red.* RVMClassifier"),
         (np.full((30, 2), "red"), Y, "row 0 holds the string .red.*StringSpectrum"),
-        (X, np.array(["red"] * 30, dtype=object), "y must hold numbers; .*red.* RVMClassifier"),
+        (X, np.array(["red"] * 30, dtype=object), "y must contain numbers; .*red.* RVMClassifier"),
     ],
 )
 def test_data(inputs, target, message):
@@ -68,7 +68,7 @@ def test_data(inputs, target, message):
 
 @pytest.mark.parametrize("scale", [1e80, 1e-75])
 def test_kernels_whose_squares_are_no_numbers(scale):
-    """Once an empty model in silence: the inputs can be squared, their products cannot."""
+    """Once gave an empty model: squares of the inputs are finite, their products are not."""
     for model, target in (
         (RVMRegressor("linear"), Y),
         (RVMClassifier("linear"), np.arange(30) % 2),
@@ -79,7 +79,7 @@ def test_kernels_whose_squares_are_no_numbers(scale):
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-155])
-def test_inputs_whose_squares_are_no_numbers(scale):
+def test_values_whose_squares_overflow_are_refused(scale):
     for model, target in ((RVMRegressor(), Y), (RVMClassifier(), np.arange(30) % 2)):
         with pytest.raises(ValueError, match="^X has values up to .* Rescale X"):
             model.fit(scale * X, target)
@@ -187,13 +187,13 @@ def test_types_of_parameters(params, message):
 
 @pytest.mark.parametrize("solver", [LaplaceSolver(), LaplaceFixedPointSolver()], ids=repr)
 def test_solver_of_latent_functions_in_a_regressor(solver):
-    with pytest.raises(TypeError, match="is for latent functions.*such as SequentialSolver"):
+    with pytest.raises(TypeError, match="is for classification; .*such as SequentialSolver"):
         RVMRegressor(gamma=0.1, solver=solver).fit(X, Y)
 
 
 @pytest.mark.parametrize("solver", [SequentialSolver(), FixedPointSolver()], ids=repr)
 def test_solver_of_regression_in_a_classifier(solver):
-    with pytest.raises(TypeError, match="is for regression.*such as LaplaceSolver"):
+    with pytest.raises(TypeError, match="is for regression; .*such as LaplaceSolver"):
         RVMClassifier(gamma=0.1, solver=solver).fit(X, Y > 0)
 
 
@@ -391,7 +391,9 @@ def test_targets_that_do_not_fit_the_model(fitted):
 
 def test_vectors_of_a_precomputed_kernel():
     model = RVMRegressor("precomputed").fit(X @ X.T, Y)
-    with pytest.raises(AttributeError, match='not known for kernel="precomputed"; relevance_ has'):
+    with pytest.raises(
+        AttributeError, match='not available with kernel="precomputed".*Use relevance_'
+    ):
         model.relevance_vectors_  # noqa: B018
     with pytest.raises(ValueError, match="X has 3 features, but .* expecting 30"):
         model.predict(X)
@@ -406,14 +408,16 @@ def test_failed_fit_leaves_the_old_model(fitted):
 
 def test_feature_selection_takes_no_prior_that_keeps_all_atoms():
     X, y = smooth()
-    with pytest.raises(ValueError, match="DRVMRegressor chooses samples, and prior='gamma' keeps"):
+    with pytest.raises(
+        ValueError, match="DRVMRegressor selects relevance vectors, but prior='gamma' keeps"
+    ):
         DRVMRegressor(prior="gamma").fit(X, y)
 
 
 @pytest.mark.parametrize(
     "model", [RVMRegressor(Warped(RBF(), np.log), length_scales="ard")], ids=["ard"]
 )
-def test_scales_of_warped_inputs_are_refused(model):
+def test_length_scales_of_warped_inputs_are_refused(model):
     X, y = smooth()
     with pytest.raises(
         ValueError, match="moves and stretches inputs, of which .* takes a function"

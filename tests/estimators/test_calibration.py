@@ -1,4 +1,4 @@
-"""Held-out rows say how wide error bars are, and which of several models predicts them."""
+"""Held-out rows calibrate error bars and decide between several models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.estimators import _calibrate, _plan
-from relvec.estimators._held_out import HeldOut, distinct_rows, folds_of
+from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows, split_folds
 from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
 from relvec.io import load, save
 from relvec.learning import LengthScaleLearner
@@ -34,15 +34,17 @@ def held_out(n_rows=50, n_outputs=2, seed=0):
     shape = (n_rows, n_outputs)
     variance, noise, extra = (rng.uniform(0.0, high, shape) for high in (2.0, 0.5, 1.0))
     squared = 3.0 * (variance + noise + extra) * rng.chisquare(1, shape)
-    return HeldOut(squared, variance, noise, extra, rng.choice([1.0, 2.0, 3.0], n_rows))
+    return HeldOutPredictions(squared, variance, noise, extra, rng.choice([1.0, 2.0, 3.0], n_rows))
 
 
-@pytest.mark.parametrize("unspent", [1.0, 0.7])
-def test_the_factor_makes_squared_errors_what_variances_say(unspent):
+@pytest.mark.parametrize("dof_fraction", [1.0, 0.7])
+def test_calibration_matches_squared_errors_and_variances(dof_fraction):
     held = held_out()
-    factor = held.calibration(unspent)
+    factor = held.calibration(dof_fraction)
     ratio = held.squared_error / (factor * (held.variance + held.noise) + held.extra)
-    np.testing.assert_allclose(np.average(ratio, axis=0, weights=held.weight), unspent, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.average(ratio, axis=0, weights=held.weight), dof_fraction, rtol=1e-5
+    )
     assert (factor > 1.0).all()
 
 
@@ -60,7 +62,9 @@ def test_variances_never_shrink():
 
 def test_weights_count_rows():
     held = held_out()
-    repeated = HeldOut(*(np.repeat(each, held.weight.astype(int), axis=0) for each in held))
+    repeated = HeldOutPredictions(
+        *(np.repeat(each, held.weight.astype(int), axis=0) for each in held)
+    )
     repeated = repeated._replace(weight=np.ones(len(repeated.weight)))
     np.testing.assert_allclose(repeated.calibration(0.9), held.calibration(0.9), rtol=1e-6)
     total = held.variance + held.noise + held.extra
@@ -76,12 +80,12 @@ def test_weights_count_rows():
 # ------------------------------------------------------------------ the rows
 
 
-def test_folds_hold_every_row_once_or_enough_of_them():
-    folds = folds_of(53, 5, enough=1000)
+def test_folds_contain_every_row_once_or_enough_rows():
+    folds = split_folds(53, 5, enough=1000)
     np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(53))
     assert len(folds) == 5
-    assert [len(fold) for fold in folds_of(4000, 5, enough=1000)] == [800, 800]
-    assert len(folds_of(5000, 5, enough=1000)) == 1
+    assert [len(fold) for fold in split_folds(4000, 5, enough=1000)] == [800, 800]
+    assert len(split_folds(5000, 5, enough=1000)) == 1
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -92,18 +96,18 @@ def test_distinct_rows_do_not_depend_on_order_copies_or_units(kind):
     groups = np.zeros(len(rows), dtype=np.intp)
     weighted = Data(kind(X), targets, count.astype(float), groups[: len(X)])
     repeated = Data(kind(X[rows]), targets[rows], None, groups)
-    mine, counts = distinct_rows(weighted)
-    theirs, other = distinct_rows(repeated)
+    mine, counts = find_distinct_rows(weighted)
+    theirs, other = find_distinct_rows(repeated)
     np.testing.assert_array_equal(counts, other)
     np.testing.assert_array_equal(X[mine], X[rows][theirs])
     if kind is np.asarray:
         moved = Data(X * [1e-3, 50.0] + 2.0, 3.0 * targets - 1.0, None, groups)
-        np.testing.assert_array_equal(distinct_rows(moved)[0], mine)
+        np.testing.assert_array_equal(find_distinct_rows(moved)[0], mine)
 
 
 def test_rows_of_no_weight_are_not_there():
     weight = np.r_[np.zeros(20), np.ones(40)]
-    rows, counts = distinct_rows(Data(X, Y[:, None], weight, np.zeros(60, dtype=np.intp)))
+    rows, counts = find_distinct_rows(Data(X, Y[:, None], weight, np.zeros(60, dtype=np.intp)))
     assert rows.min() == 20
     assert len(rows) == 40
     assert (counts == 1.0).all()
@@ -120,9 +124,9 @@ def by_hand(model, X, y):
     The noise variance is the mean over folds.
     """
     data = Data(X, y[:, None], None, np.zeros(len(y), dtype=np.intp))
-    order, _ = distinct_rows(data)
+    order, _ = find_distinct_rows(data)
     squares, variances, noises = [], [], []
-    for fold in folds_of(len(y), 5, enough=1000):
+    for fold in split_folds(len(y), 5, enough=1000):
         test = order[fold]
         train = np.setdiff1d(order, test)
         bare = clone(model).set_params(calibrate=False, effort="fast").fit(X[train], y[train])
@@ -144,12 +148,12 @@ def test_calibration_is_that_of_five_refits(model):
     assert clone(model).fit(X, Y).calibration_ == pytest.approx(expected, rel=1e-3)
 
 
-def test_learnt_scales_count_as_degrees_of_freedom():
+def test_learnt_length_scales_count_as_degrees_of_freedom():
     model = RVMRegressor(error_bars="plain", length_scales="ard").fit(X, Y)
     held = RVMRegressor(model.kernel_, length_scales=None, error_bars="plain")
     learnt = model.learnt_length_scales_
-    unspent = 1.0 - 2.0 * learnt.n_scales * max(0.5, learnt.penalty) / len(Y)
-    expected = by_hand(held, X, Y) / unspent
+    dof_fraction = 1.0 - 2.0 * learnt.n_scales * max(0.5, learnt.penalty) / len(Y)
+    expected = by_hand(held, X, Y) / dof_fraction
     assert learnt.n_scales == 2
     assert expected > 1.02
     assert model.calibration_ == pytest.approx(expected, rel=1e-3)
@@ -211,7 +215,7 @@ def test_weights_are_repeated_rows_in_any_order():
 
 
 def test_nothing_is_held_out_where_there_is_nothing_to_learn_from_it():
-    few = PlanTuning().fewest_rows - 1
+    few = PlanTuning().min_held_out_rows - 1
     assert RVMRegressor().fit(X[:few], Y[:few]).calibration_ == 1.0
     assert RVMRegressor(noise_variance=0.09).fit(X, Y).calibration_ == 1.0
     assert RVMRegressor().fit(X, np.full(60, 2.0)).calibration_ == 1.0
@@ -238,23 +242,23 @@ def test_files_keep_it(tmp_path):
     )
 
 
-def test_folds_that_chose_the_scales_calibrate_as_well(monkeypatch):
-    """With many inputs everything is learnt anew in every fold: no further fits are needed."""
+def test_folds_that_chose_the_length_scales_also_calibrate(monkeypatch):
+    """With many features everything is learnt again in each fold: no further fits are needed."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 120))
     y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=60)
     held = []
-    original = HeldOut.calibration
+    original = HeldOutPredictions.calibration
 
-    def spy(self, unspent=1.0):
-        held.append((self, unspent))
-        return original(self, unspent)
+    def spy(self, dof_fraction=1.0):
+        held.append((self, dof_fraction))
+        return original(self, dof_fraction)
 
-    monkeypatch.setattr(HeldOut, "calibration", spy)
-    monkeypatch.setattr(_calibrate, "_best", None)
+    monkeypatch.setattr(HeldOutPredictions, "calibration", spy)
+    monkeypatch.setattr(_calibrate, "_fit_best_candidate", None)
     model = RVMRegressor().fit(X, y)
-    used, unspent = held[-1]
-    assert unspent == 1.0
+    used, dof_fraction = held[-1]
+    assert dof_fraction == 1.0
     assert len(used.weight) == 60
     assert model.calibration_ == pytest.approx(float(original(used)[0]))
 
@@ -308,7 +312,7 @@ def test_real_signals_are_not_thrown_away(model):
     assert n_null <= 1
 
 
-def test_one_input_may_have_narrow_kernels():
+def test_one_feature_may_have_a_short_length_scale():
     rng = np.random.default_rng(1)
     x, new = rng.uniform(0.0, 1.0, size=(120, 1)), np.linspace(0.0, 1.0, 200)[:, None]
     truth, f = (np.exp(-0.5 * ((each[:, 0] - 0.5) / 0.05) ** 2) for each in (new, x))
@@ -327,7 +331,7 @@ def test_one_input_may_have_narrow_kernels():
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
-    """With the same result: only the width of the novelty in the folds knows of a fit to all."""
+    """With the same result: only the novelty process of the folds depends on a fit to all rows."""
     rng = np.random.default_rng(seed)
     x, y = rng.uniform(-10.0, 10.0, size=(80, 1)), 0.1 * rng.normal(size=80)
     y += np.sinc(x[:, 0] / np.pi)
@@ -339,7 +343,7 @@ def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
     model = RVMRegressor().fit(x, y)
     assert sizes.count(80) == 1
     assert sizes[-1] == 80
-    monkeypatch.setattr(_plan, "compared_first", lambda *args: None)
+    monkeypatch.setattr(_plan, "compare_before_fit", lambda *args: None)
     other = RVMRegressor().fit(x, y)
     assert model.learnt_length_scales_.width == other.learnt_length_scales_.width
     assert model.calibration_ == pytest.approx(other.calibration_, rel=1e-2)
@@ -362,11 +366,11 @@ def test_where_that_takes_a_fit_to_all_rows_there_is_one(model):
     x = np.linspace(-3.0, 3.0, 40)[:, None]
     data = Data(x, np.sin(2.0 * x), None, np.zeros(40, dtype=np.intp))
     plan = model._resolve()
-    assert _calibrate.compared_first(plan, plan.learn(data)[0], data) is None
+    assert _calibrate.compare_before_fit(plan, plan.learn_length_scales(data)[0], data) is None
 
 
-def test_copies_of_rows_are_warned_of():
-    with pytest.warns(UserWarning, match="each stands 4 times in X and y on average"):
+def test_copies_of_rows_warn():
+    with pytest.warns(UserWarning, match="each occurs 4 times in X and y on average"):
         copied = clone(NARROW).fit(np.tile(X, (4, 1)), np.tile(Y, 4))
     clone(NARROW).fit(X, Y, np.full(60, 4.0))  # which is what is said to be true
     # what the copies hide, held-out rows see
@@ -386,14 +390,14 @@ def test_coverage_of_new_targets(model):
     assert 0.925 <= np.mean(coverage) <= 0.98
 
 
-def test_few_values_that_meet_again_are_no_copies():
-    """Booleans of three inputs and a target: few different rows of forty, all of them genuine."""
+def test_repeated_discrete_values_are_not_copies():
+    """Three binary features and a binary target: few distinct rows of forty, all observed."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3)) > 0.0
     y = X[:, 0] ^ (rng.random(40) < 0.2)
     RVMRegressor().fit(X, y)  # warnings are errors
-    with pytest.warns(UserWarning, match="Rows are repeated: each stands 4 times"):
-        # continuous targets do not meet by chance
+    with pytest.warns(UserWarning, match="Rows are repeated: each occurs 4 times"):
+        # continuous targets are not equal by coincidence
         RVMRegressor().fit(np.tile(X, (4, 1)), np.tile(y + 0.1 * rng.normal(size=40), 4))
 
 
@@ -426,7 +430,7 @@ def test_a_few_linear_effects_are_chosen(n_inputs):
 
 
 def test_refinement_in_wide_data_is_calibrated():
-    """The refined scales fit better than they predict, and error bars must know of it."""
+    """Refined length-scales fit better than they predict; error bars must account for it."""
     rng = np.random.default_rng(5)
     factors = rng.normal(size=(1080, 15))
     of = rng.integers(0, 15, 400)
@@ -437,7 +441,7 @@ def test_refinement_in_wide_data_is_calibrated():
 
 
 def test_straight_lines_are_mostly_linear():
-    """Wide kernels look like lines, and some stay where folds speak for them."""
+    """Kernels with long length-scales are nearly linear; some are kept where folds favour them."""
     found = []
     for n_inputs in (1, 2, 5):
         for seed in range(4):

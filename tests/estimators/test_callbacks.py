@@ -48,7 +48,7 @@ class Recorder:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_every_step_is_told(solver):
+def test_callbacks_are_called_after_every_step(solver):
     recorder = Recorder()
     assert isinstance(recorder, FitCallback)
     model = RVMRegressor(gamma=0.1, solver=solver)

@@ -106,7 +106,7 @@ def test_hard_cases_converge():
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_scale_of_columns_does_not_matter(scale):
+def test_units_of_columns_do_not_matter(scale):
     X, y = moons()
     plain = SparseBayesClassifier(PrecomputedBasis()).fit(X, y)
     scaled = SparseBayesClassifier(PrecomputedBasis()).fit(X * [1.0, scale], y)
@@ -128,7 +128,7 @@ def test_weights_count_rows():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_far_away_is_unknown(n_classes):
+def test_logits_are_uncertain_far_from_the_data(n_classes):
     X, y = moons()
     if n_classes == 3:
         y = y + (X[:, 0] > 1.2)
@@ -138,14 +138,14 @@ def test_far_away_is_unknown(n_classes):
     plain = RVMClassifier(**options, error_bars="plain").fit(X, y)
     assert np.all(novel.decision_function(far, return_std=True)[1] > 1.0)
     even = 1.0 / n_classes
-    doubt = np.abs(novel.predict_proba(far) - even).max()
-    assert doubt < np.abs(plain.predict_proba(far) - even).max()
+    distance = np.abs(novel.predict_proba(far) - even).max()
+    assert distance < np.abs(plain.predict_proba(far) - even).max()
     np.testing.assert_allclose(novel.predict_proba(X), plain.predict_proba(X), rtol=1e-5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_shares_of_classes_rule_far_away(form):
+def test_probabilities_far_away_are_the_class_prior(form):
     X, y = load_iris(return_X_y=True)
     X, y = np.vstack([X, X[y == 2]]), np.append(y, y[y == 2])
     model = RVMClassifier(gamma=0.2, multi_class=form, error_bars="plain").fit(X, y)
@@ -168,7 +168,7 @@ def test_decisions_of_least_loss():
     assert wary.is_rejected.any()
     with pytest.raises(ValueError, match="true classes in rows and decisions in columns"):
         model.decide(X, [[0.0, 1.0]])
-    with pytest.raises(ValueError, match="cost_matrix must hold numbers"):
+    with pytest.raises(ValueError, match="cost_matrix must contain numbers"):
         model.decide(X, [["a", "b"], ["c", "d"]])
 
 
@@ -236,7 +236,7 @@ def by_hand(model, X):
     return pairs, np.linalg.inv(hessian)
 
 
-def machine_share(model, X):
+def compute_novelty_fraction(model, X):
     return model.class_model_.models[0].novelty.share(X)
 
 
@@ -257,10 +257,10 @@ def test_several_classes_against_dense_algebra(form):
     np.testing.assert_allclose(std, np.sqrt(np.einsum("nkk->nk", joint)), rtol=2e-3)
     mean = atoms @ model.coef_.T + model.intercept_
     # probabilities are averages over another Gaussian, see tests of `nearest_gaussian`
-    (machine,) = model.class_model_.models
-    factor = machine.nearest.factor / machine.nearest.scale[:, None]
+    (binary,) = model.class_model_.models
+    factor = binary.variational_posterior.factor / binary.variational_posterior.scale[:, None]
     joint = np.einsum("nka,ab,nlb->nkl", rows, np.linalg.inv(factor @ factor.T), rows)
-    logits = rows @ machine.nearest.weights + machine.given
+    logits = rows @ binary.variational_posterior.weights + binary.fixed_intercept
     rng = np.random.default_rng(0)
     draws = [rng.multivariate_normal(m, c, size=20_000) for m, c in zip(logits, joint, strict=True)]
     expected = [softmax(draw, axis=1).mean(axis=0) for draw in draws]
@@ -268,9 +268,9 @@ def test_several_classes_against_dense_algebra(form):
     np.testing.assert_allclose(
         model.predict_proba(new, marginalise=False), softmax(mean, axis=1), rtol=1e-6
     )
-    # far away probabilities are the shares of the classes, and logits are not known
+    # far away probabilities are the class prior, and logits are uncertain
     novel = RVMClassifier(gamma=4.0, multi_class=form).fit(X, y)
-    kept = 1.0 - machine_share(novel, new) ** 8
+    kept = 1.0 - compute_novelty_fraction(novel, new) ** 8
     mixed = kept[:, None] * model.predict_proba(new) + (1.0 - kept[:, None]) * np.bincount(y) / 90
     np.testing.assert_allclose(novel.predict_proba(new), mixed, rtol=1e-9)
     far = [[30.0, 30.0]]
@@ -300,7 +300,7 @@ def test_logarithms_of_probabilities(form):
     assert logs.min() == pytest.approx(-abs(odds), rel=1e-9)
 
 
-def test_one_against_the_rest_is_a_machine_for_each():
+def test_one_vs_rest_fits_a_binary_model_for_each_class():
     X, y = load_iris(return_X_y=True)
     options = {"gamma": 0.2, "error_bars": "plain"}
     model = RVMClassifier(multi_class="one_vs_rest", **options).fit(X, y)
@@ -318,7 +318,7 @@ def test_one_against_the_rest_is_a_machine_for_each():
     np.testing.assert_allclose(model.decision_function(X), logit(probability), rtol=1e-6)
 
 
-def test_penalty_of_shared_atoms_is_paid_once():
+def test_penalty_of_shared_atoms_is_counted_once():
     X, y = load_iris(return_X_y=True)
     options = {"gamma": 0.2, "multi_class": "shared"}
     model = RVMClassifier(min_gain=0.5, **options).fit(X, y)
@@ -353,13 +353,13 @@ def test_weights_of_classes():
     share = np.average(y)
     assert rare.predict_proba([[60.0, 60.0]])[0, 1] == pytest.approx(share, abs=1e-6)
     for bad in ({0: np.nan}, {0: -1.0}, {0: np.inf}):
-        with pytest.raises(ValueError, match="class_weight must hold finite numbers"):
+        with pytest.raises(ValueError, match="class_weight must contain finite"):
             RVMClassifier(class_weight=bad).fit(X, y)
-    with pytest.raises(ValueError, match="no row with any weight"):
+    with pytest.raises(ValueError, match="Give at least one row a positive weight"):
         RVMClassifier(class_weight={0: 0.0, 1: 0.0}).fit(X, y)
 
 
-def test_inputs_too_large_for_a_width():
+def test_inputs_too_large_for_a_length_scale():
     X, y = moons(40)
     with pytest.raises(ValueError, match="leave the range of floating-point numbers"):
         RVMClassifier().fit(X * 1e160, y)
@@ -392,8 +392,8 @@ def test_doubt_grows_far_away_in_many_dimensions(gamma):
 
 
 @pytest.mark.slow
-def test_no_vague_model_of_separable_classes():
-    """A fold in which two atoms, saturated everywhere, had a log evidence of +5.8."""
+def test_no_failed_approximation_for_separable_classes():
+    """A fold in which two atoms, with probabilities of 0 or 1, had a log evidence of +5.8."""
     X, y = load_iris(return_X_y=True)
     folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
     train, test = list(folds)[3]
@@ -407,12 +407,12 @@ def test_no_vague_model_of_separable_classes():
 
 def test_probabilities_do_not_depend_on_the_size_of_blocks():
     X, y = load_iris(return_X_y=True)
-    machine = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).class_model_.models[0]
-    whole = machine.predict(X).mean
+    joint = RVMClassifier(gamma=0.3, multi_class="softmax").fit(X, y).class_model_.models[0]
+    whole = joint.predict(X).mean
     for entries in (1, 20_000):  # one row, then a few, at a time
-        parts = machine.predict(X, block_entries=entries).mean
+        parts = joint.predict(X, block_entries=entries).mean
         np.testing.assert_allclose(parts, whole, rtol=1e-12)
-    assert machine.predict(X[:0]).mean.shape == (0, 3)
+    assert joint.predict(X[:0]).mean.shape == (0, 3)
 
 
 @pytest.mark.slow

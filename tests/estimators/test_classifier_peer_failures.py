@@ -63,7 +63,7 @@ def test_precomputed_kernel_predicts_what_the_kernel_does(form):
         )
 
 
-def test_integer_width():
+def test_integer_gamma():
     """fastrvm refuses gamma=1 with a bare AssertionError."""
     X, y = moons()
     whole, real = RVMClassifier(gamma=1).fit(X, y), RVMClassifier(gamma=1.0).fit(X, y)
@@ -147,7 +147,7 @@ def test_probabilities_average_over_the_weights():
 
 @pytest.mark.slow
 def test_softmax_is_one_model_and_not_logits_of_several():
-    """fastrvm takes the softmax of machines that know nothing of each other."""
+    """fastrvm takes the softmax of binary models that were fitted independently."""
     X, y, new, labels = three_classes()
     together = RVMClassifier(gamma=0.2, fit_intercept=True).fit(X, y)
     logits = np.column_stack(
@@ -191,7 +191,7 @@ def test_unequal_classes():
     assert far == pytest.approx(share, rel=0.05)
 
 
-def test_nothing_to_learn_leaves_the_shares():
+def test_unrelated_labels_give_the_class_prior():
     """ "0 samples" is what sklearn-rvm and scikit-rvm say when all atoms are pruned."""
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 4 == 0
@@ -225,11 +225,11 @@ def test_more_features_than_rows():
     assert 7 in model.relevance_
 
 
-def test_it_says_when_it_was_cut_short():
+def test_unconverged_fits_warn():
     """sklearn-bayes stops at its limit without a word; fastrvm returns an unfitted model."""
     X, y = moons(400)
     for solver in (LaplaceSolver(max_iter=1), LaplaceFixedPointSolver(max_iter=2)):
-        with pytest.warns(ConvergenceWarning, match="before it had converged"):
+        with pytest.warns(ConvergenceWarning, match="did not converge"):
             model = RVMClassifier(gamma=2.0, solver=solver).fit(X, y)
         assert not model.converged_
         assert np.isfinite(model.predict_proba(X)).all()
@@ -255,7 +255,7 @@ def test_among_the_tools_of_scikit_learn():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_sparse_inputs(form):
+def test_sparse_matrices(form):
     rng = np.random.default_rng(6)
     X = sparse.random(200, 30, density=0.2, random_state=6, format="csr")
     dense = X.toarray()

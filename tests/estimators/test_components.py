@@ -1,4 +1,4 @@
-"""What each basis of a sum contributes: sums, error bars, and sources told apart."""
+"""Contributions of each basis of a sum: sums, error bars, and separation of sources."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_error_bars_are_those_of_the_block_of_the_posterior():
         np.testing.assert_allclose(std[:, number] ** 2, variance, rtol=1e-8)
 
 
-def test_the_description_says_who_does_what():
+def test_components_describe_each_basis():
     X, y = slope_and_curve()
     model = SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()).fit(X, y)
     kernels, terms = model.components_
@@ -134,7 +134,7 @@ def test_options_must_be_true_or_false():
 
 
 @pytest.mark.slow
-def test_steps_and_a_curve_are_told_apart():
+def test_steps_and_a_curve_are_separated():
     n = 512
     sources = make_parts("BlocksSinc", n, grid="linspace")
     truth = sources.sum(axis=0)

@@ -440,8 +440,8 @@ def test_colours_with_a_gap_in_one_of_them():
 
 def test_photographs():
     clean, noisy = noisy_colours(std=0.1)
-    picture = (40 * noisy + 100).clip(0, 255).astype(np.uint8)
-    found = denoise(picture)
+    image = (40 * noisy + 100).clip(0, 255).astype(np.uint8)
+    found = denoise(image)
     assert found.dtype == np.float64
     assert error(found, 40 * clean + 100) < 0.5 * 16
     assert 0 < found.min() < found.max() < 255
@@ -1167,8 +1167,8 @@ def test_bands_cover_smooth_parts(name):
     n, covered = 2048, []
     clean = make_signal(name, n)
     std = clean.std() / 5
-    bends = np.abs(np.diff(clean, 2, prepend=clean[0], append=clean[-1])) / std
-    smooth = np.convolve(bends, np.ones(33), "same") < 0.3
+    curvature = np.abs(np.diff(clean, 2, prepend=clean[0], append=clean[-1])) / std
+    smooth = np.convolve(curvature, np.ones(33), "same") < 0.3
     assert smooth.mean() > 0.5
     for seed in range(6):
         noisy = clean + std * np.random.default_rng(seed).normal(size=n)

@@ -25,9 +25,9 @@ from tests.estimators.problems import linear, sinc, smooth
 
 X, Y = smooth()
 
-# Kernels much narrower than the gaps between inputs can explain the noise, and must say so.
+# Kernels much narrower than the gaps between inputs can explain the noise, and must warn.
 too_narrow = pytest.mark.filterwarnings(
-    "ignore:.* reached its cap:sklearn.exceptions.ConvergenceWarning"
+    "ignore:.* reached the cap:sklearn.exceptions.ConvergenceWarning"
 )
 
 
@@ -39,7 +39,7 @@ def same_model(model, other, at=X):
 # ------------------------------------------------------------------ model selection
 
 
-def test_pipeline_is_the_model_on_scaled_inputs():
+def test_pipeline_equals_the_model_on_standardised_features():
     units = np.array([1.0, 100.0, 0.01])
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1)).fit(X * units, Y)
     alone = RVMRegressor(gamma=0.1).fit((X - X.mean(axis=0)) / X.std(axis=0), Y)
@@ -60,7 +60,7 @@ def test_pipeline_passes_names_of_set_output_on():
 
 
 @too_narrow
-def test_grid_search_over_kernels_and_widths():
+def test_grid_search_over_kernels_and_gamma():
     grid = {"kernel": ["rbf", "laplacian", RBF(3.0)], "gamma": [1e-4, 0.1, 1000.0]}
     search = GridSearchCV(RVMRegressor(effort="fast", prior="bic"), grid, cv=3).fit(X, Y)
     assert not np.isnan(search.cv_results_["mean_test_score"]).any()
@@ -328,7 +328,7 @@ def test_model_keeps_no_view_of_the_inputs():
 @pytest.mark.slow
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix])
 @pytest.mark.parametrize("basis", [LinearBasis(), PrecomputedBasis()])
-def test_sparse_inputs_equal_dense_ones(container, basis):
+def test_sparse_matrices_equal_dense_ones(container, basis):
     inputs, target = linear(d=30)
     inputs[np.abs(inputs) < 0.8] = 0.0
     dense = SparseBayesRegressor(basis).fit(inputs, target)
@@ -344,7 +344,7 @@ def test_sparse_inputs_equal_dense_ones(container, basis):
 
 
 @pytest.mark.parametrize("low_memory", [True, False])
-def test_sparse_inputs_with_weights(low_memory):
+def test_sparse_matrices_with_weights(low_memory):
     inputs, target = linear(d=30)
     inputs[np.abs(inputs) < 0.8] = 0.0
     weight = np.random.default_rng(0).integers(0, 4, size=80).astype(float)
@@ -363,13 +363,13 @@ def test_sparse_inputs_with_weights(low_memory):
         SparseBayesRegressor(PolynomialBasis()),
     ],
 )
-def test_sparse_inputs_elsewhere_are_refused(model):
+def test_sparse_matrices_are_refused_by_other_bases(model):
     assert not model.__sklearn_tags__().input_tags.sparse
     with pytest.raises(TypeError, match=r"Basis needs dense inputs; .*pass X.toarray\(\)"):
         model.fit(sparse.csr_array(X), Y)
 
 
-def test_sparse_inputs_to_a_dense_model_are_refused():
+def test_sparse_matrices_are_refused_by_a_dense_model():
     with pytest.raises(TypeError, match=r"KernelBasis needs dense inputs; .*pass X.toarray\(\)"):
         RVMRegressor().fit(X, Y).predict(sparse.csr_array(X))
 

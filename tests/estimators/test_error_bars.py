@@ -1,4 +1,4 @@
-"""Error bars of 95 %: how often they hold, inside the data, in a gap, and outside."""
+"""Coverage of 95 % intervals within the data, in a gap, and outside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REGIONS = {
 
 
 def judge(model, X, target):
-    """Return the share of targets inside 95 % intervals and the negative log density."""
+    """Return the coverage of 95 % intervals and the negative log density."""
     low, high = model.predict_interval(X, 0.95).T
     return (
         np.mean((low <= target) & (target <= high)),
@@ -75,7 +75,7 @@ def test_coverage_outside(sinc_results, region, least):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("region", ["gap", "outside"])
-def test_plain_error_bars_fail_where_nothing_is_known(sinc_results, region):
+def test_plain_error_bars_are_too_small_far_away(sinc_results, region):
     plain, novelty = sinc_results["plain"][region], sinc_results["novelty"][region]
     assert plain[0] < 0.85
     assert plain[0] < novelty[0] - 0.1
@@ -83,7 +83,7 @@ def test_plain_error_bars_fail_where_nothing_is_known(sinc_results, region):
 
 
 @pytest.mark.slow
-def test_novelty_costs_nothing_inside_the_data(sinc_results):
+def test_novelty_does_not_change_predictions_within_the_data(sinc_results):
     assert sinc_results["novelty"]["in data"][1] <= sinc_results["plain"]["in data"][1] + 0.01
 
 
@@ -96,7 +96,7 @@ def test_augmentation_lies_between(sinc_results):
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", [lambda x: (x - 5.0) ** 2, lambda x: 2.0 * np.exp(x / 3.0)])
 def test_coverage_where_a_curve_goes_on(curve):
-    """Just outside the data the band holds both the curve as it goes on and the mean of targets."""
+    """Just outside the data intervals cover the extrapolated curve and the mean of targets."""
     covered = []
     for seed in range(24):
         rng = np.random.default_rng(seed)
@@ -154,7 +154,7 @@ def test_boston_density_near_the_training_districts(boston_results):
 
 @pytest.mark.slow
 def test_boston_coverage_near_the_training_districts(boston_results):
-    """With a given width 93 to 97 %, within three standard errors over the splits."""
+    """With a given gamma 93 to 97 %, within three standard errors over the splits."""
     coverage = boston_results["novelty"][:, 0, 0]
     error = coverage.std(ddof=1) / np.sqrt(len(coverage))
     assert error < 0.012
@@ -171,7 +171,7 @@ def readme_example():
 
 
 @pytest.mark.parametrize("model", [RVMRegressor(), DRVMRegressor(), RVMRegressor(gamma=1 / 9)])
-def test_far_away_the_mean_is_plausible_and_the_band_holds_the_truth(model):
+def test_far_away_the_mean_is_plausible_and_intervals_cover_the_truth(model):
     X, y = readme_example()
     model.fit(X, y)
     far = np.array([[30.0], [-40.0], [1e6]])
@@ -197,9 +197,9 @@ def test_a_linear_part_goes_on_beyond_the_data():
         SparseBayesRegressor(PolynomialBasis(3), min_gain=0.0),
     ],
 )
-def test_models_that_cannot_tell_say_so(model):
+def test_models_that_cannot_measure_extrapolation_raise(model):
     X, y = readme_example()
-    with pytest.raises(ValueError, match="cannot tell which inputs are beyond its data"):
+    with pytest.raises(ValueError, match="cannot measure extrapolation"):
         model.fit(X, y).extrapolating(X)
 
 
@@ -222,7 +222,7 @@ def test_repeated_rows_and_weights_have_the_same_band():
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_the_units_of_targets_and_inputs_do_not_matter():
+def test_units_of_targets_and_features_do_not_matter():
     X, y = readme_example()
     far = np.array([[0.0], [11.0], [30.0]])
     mean, std = RVMRegressor().fit(X, y).predict(far, return_std=True)

@@ -1,4 +1,4 @@
-"""Small, degenerate and badly scaled data at the defaults: finite answers, and no absurd ones."""
+"""Small, degenerate and badly scaled data at the defaults: finite and plausible results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NUMBERS = {
 
 
 # with three rows the cap on atoms is reached
-@pytest.mark.filterwarnings("ignore:RVMRegressor reached its cap")
+@pytest.mark.filterwarnings("ignore:RVMRegressor reached the cap")
 @pytest.mark.parametrize("model", [RVMRegressor, DRVMRegressor])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers(name, model):
@@ -75,7 +75,7 @@ CLASSES = {
 @pytest.mark.parametrize("model", [RVMClassifier, PFCVMClassifier])
 @pytest.mark.parametrize("name", CLASSES)
 # signs of weights may stop the search of a handful of rows at a slope, which is warned of
-@pytest.mark.filterwarnings("ignore:PFCVMClassifier ended its search before")
+@pytest.mark.filterwarnings("ignore:PFCVMClassifier did not converge")
 def test_classes(name, model):
     rows, labels = CLASSES[name]
     fitted = model().fit(rows, labels)

@@ -1,4 +1,4 @@
-"""What every fitted model says of itself: how near a maximum it is, and its kernel."""
+"""Attributes of fitted models: certificate of the optimum, and kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LABELS = np.where(Y + 0.3 * RNG.normal(size=60) > 0.0, "high", "low")
     [RVMRegressor(), RVMRegressor(gamma=0.3, prior="bic"), SparseBayesRegressor(LinearBasis())],
     ids=str,
 )
-def test_a_certificate_says_how_near_the_end_is(model):
+def test_certificate_is_small_at_a_local_maximum(model):
     certificate = model.fit(X, Y).certificate_
     assert isinstance(certificate, Certificate)
     assert certificate == model.outputs_[0].solution.certificate
@@ -39,7 +39,7 @@ def test_a_certificate_says_how_near_the_end_is(model):
 
 
 def test_a_certificate_of_an_unfinished_search_is_large():
-    with pytest.warns(match="before it had converged"):
+    with pytest.warns(match="did not converge"):
         model = RVMRegressor(gamma=1.0, solver=TextbookSolver(max_iter=3)).fit(X, Y)
     assert not model.converged_
     assert max(model.certificate_) > 0.1
@@ -55,8 +55,8 @@ def test_a_classifier_has_one_certificate(multi_class):
     three = np.where(X[:, 1] > 1.0, "far", LABELS)
     model = RVMClassifier(gamma=0.2, multi_class=multi_class).fit(X, three)
     assert isinstance(model.certificate_, Certificate)
-    for machine in model.class_model_.models:
-        assert (np.array(model.certificate_) >= machine.certificate).all()
+    for binary in model.class_model_.models:
+        assert (np.array(model.certificate_) >= binary.certificate).all()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_learnt_kernel_is_that_of_the_atoms():
     assert given.kernel_ == RBF(1.0)
 
 
-def test_models_without_a_kernel_say_so():
+def test_models_without_a_kernel_have_no_kernel_attribute():
     with pytest.raises(NotFittedError):
         _ = RVMRegressor().kernel_
     model = SparseBayesRegressor(LinearBasis()).fit(X, Y)
@@ -95,16 +95,16 @@ def test_models_without_a_kernel_say_so():
     assert not hasattr(RVMRegressor("precomputed").fit(np.exp(-((X @ X.T) ** 2)), Y), "kernel_")
 
 
-@pytest.mark.parametrize("machine", [DRVMRegressor, PFCVMClassifier])
-def test_inputs_that_say_nothing_are_all_kept_if_none_may_be_left_out(machine):
+@pytest.mark.parametrize("estimator", [DRVMRegressor, PFCVMClassifier])
+def test_irrelevant_features_are_all_kept_with_select_never(estimator):
     target = np.random.default_rng(0).normal(size=60)
-    target = target > 0.0 if machine is PFCVMClassifier else target
-    never = machine(select="never").fit(X, target)
+    target = target > 0.0 if estimator is PFCVMClassifier else target
+    never = estimator(select="never").fit(X, target)
     assert never.get_support().all()
     assert not never.features_selected_
 
 
-def test_a_model_without_vectors_uses_no_input():
+def test_a_model_without_vectors_uses_no_feature():
     models = [
         RVMRegressor(effort="fast").fit(X, np.random.default_rng(seed).normal(size=60))
         for seed in range(4)

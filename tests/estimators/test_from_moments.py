@@ -80,7 +80,7 @@ def test_several_targets():
     np.testing.assert_allclose(known.predict(X), fitted.predict(X), atol=1e-5)
 
 
-def test_error_bars_widen_away_from_the_inputs_that_stand_for_the_data():
+def test_error_bars_grow_away_from_the_sample_of_inputs():
     X, y = sinc(300)
     statistics = statistics_of(KERNELS, X, y)
     known = SparseBayesRegressor.from_moments(statistics, KERNELS, X[:100])

@@ -51,7 +51,7 @@ def test_the_feature_selective_lasso_predicts_as_well_as_a_penalised_model_and_w
     X, y = make_friedman(1, n_samples=1150, random_state=3)
     truth = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     truth += 10 * X[:, 3] + 5 * X[:, 4]
-    with pytest.warns(UserWarning, match="refused the Laplace prior"):
+    with pytest.warns(UserWarning, match="replaced the Laplace prior"):
         lasso = DRVMRegressor(prior="laplace").fit(X[:150], y[:150])
     assert lasso.prior_rate_ == 0.0
     assert rmse(lasso, X[150:], truth[150:]) < 1.0

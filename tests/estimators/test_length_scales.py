@@ -1,4 +1,4 @@
-"""Estimators that learn the scales of their inputs."""
+"""Estimators that learn the length-scales of their features."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TRUTH = np.sin(1.5 * TEST[:, 0]) + 0.5 * TEST[:, 2] ** 2
 UNITS = np.array([1e-6, 1e6, 1e2, 1e-3])
 
 
-def test_scales_help():
+def test_length_scales_improve_predictions():
     learnt = RVMRegressor().fit(X, Y)
     plain = RVMRegressor(length_scales=None).fit(X, Y)
     error, before = (np.mean((m.predict(TEST) - TRUTH) ** 2) for m in (learnt, plain))
@@ -56,7 +56,7 @@ def test_scales_help():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_fast_oscillations_are_found(seed):
-    """Six periods a standard deviation: among wide kernels the evidence is flat."""
+    """Six periods per standard deviation: at long length-scales the evidence is flat."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.0, 10.0, size=(250, 1))
     y = np.sin(12.0 * x[:, 0]) + 0.1 * rng.normal(size=250)
@@ -129,9 +129,7 @@ def test_parameters_of_kernel_objects():
     assert max(length[[0, 2]]) < min(length[[1, 3]])
     assert model.model_kind_ == "kernel"
     np.testing.assert_array_equal(kernel.k2.length_scale, [1.0] * P)
-    with pytest.raises(
-        ValueError, match="got the name 'rbf', for which there is length_scales=\"ard\""
-    ):
+    with pytest.raises(ValueError, match="got the name 'rbf'. Use length_scales=\"ard\""):
         RVMRegressor(length_scales="kernel").fit(X, Y)
 
 
@@ -148,7 +146,7 @@ def test_parameters_of_kernel_objects():
     ],
     ids=str,
 )
-def test_a_width_that_was_given_is_taken(estimator, options):
+def test_a_given_gamma_is_used(estimator, options):
     target = LABELS if estimator is RVMClassifier else Y
     model, plain = estimator(**options), estimator(**{**options, "length_scales": None})
     model.fit(X, target)
@@ -171,7 +169,7 @@ def test_other_estimators_learn_when_asked(estimator):
     [RVMRegressor(length_scales="ard"), RVMClassifier(length_scales="ard")],
     ids=["targets", "labels"],
 )
-def test_refit_without_scales_forgets_them(model):
+def test_refit_without_length_scales_deletes_their_attributes(model):
     target = LABELS if isinstance(model, RVMClassifier) else Y
     model.fit(X, target)
     assert all(hasattr(model, name) for name in ("learnt_length_scales_", *EXPOSED))
@@ -179,18 +177,22 @@ def test_refit_without_scales_forgets_them(model):
     assert not any(hasattr(model, name) for name in ("learnt_length_scales_", *EXPOSED))
 
 
-def test_what_cannot_be_scaled_is_refused():
+def test_bases_without_length_scales_are_refused():
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     with pytest.raises(ValueError, match='got kernel="precomputed"'):
         RVMRegressor("precomputed", length_scales="ard").fit(K, Y)
     RVMRegressor("precomputed", noise_variance=0.01).fit(K, Y)  # "auto" leaves it
-    with pytest.raises(ValueError, match="for kernels by name and for kernel objects, not for"):
+    with pytest.raises(ValueError, match="for kernels given by name and for kernel objects; got"):
         RVMRegressor(lambda A, B: A @ B.T, length_scales="ard").fit(X, Y)
     RVMRegressor(lambda A, B: A @ B.T).fit(X, Y)
-    with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 0"):
+    with pytest.raises(
+        ValueError, match="length-scales can be learnt for exactly one KernelBasis; got 0"
+    ):
         SparseBayesRegressor(LinearBasis(), length_scales="ard").fit(X, Y)
     two = KernelBasis() + KernelBasis("laplacian")
-    with pytest.raises(ValueError, match="scales can be learnt for one KernelBasis; got 2"):
+    with pytest.raises(
+        ValueError, match="length-scales can be learnt for exactly one KernelBasis; got 2"
+    ):
         SparseBayesRegressor(two, length_scales="ard").fit(X, Y)
     with pytest.raises(ValueError, match="kernels that are covariances"):
         RVMRegressor("sigmoid", length_scales="ard").fit(X, Y)
@@ -209,13 +211,13 @@ def test_what_cannot_be_scaled_is_refused():
     ],
 )
 @pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])
-def test_misspelt_scales(estimator, scales, error, message):
+def test_misspelt_length_scales(estimator, scales, error, message):
     with pytest.raises(error, match=message):
         estimator(length_scales=scales).fit(X, LABELS if estimator is RVMClassifier else Y)
 
 
 @pytest.mark.slow
-def test_several_outputs_share_scales():
+def test_several_outputs_share_length_scales():
     both = np.column_stack([Y, X[:, 3] + 0.1 * np.random.default_rng(1).normal(size=N)])
     model = RVMRegressor(length_scales="ard").fit(X, both)
     assert {0, 2, 3} <= set(np.flatnonzero(model.feature_relevance_))
@@ -227,7 +229,7 @@ def test_several_outputs_share_scales():
 
 
 @pytest.mark.slow
-def test_an_output_that_says_nothing_does_not_stop_the_refinement():
+def test_a_constant_output_does_not_stop_the_refinement():
     scales = LengthScaleLearner("ard", n_refinements=3)
     alone = RVMRegressor(length_scales=scales).fit(X, Y)
     for other in (np.ones(N), np.random.default_rng(0).normal(size=N)):
@@ -324,14 +326,14 @@ def test_can_be_pickled_cloned_and_searched():
     assert search.best_params_["length_scales__width"] in (0.5, 1.0)
 
 
-def test_scales_are_not_changed_by_fit():
+def test_the_learner_is_not_changed_by_fit():
     learner = LengthScaleLearner("ard", max_rows=50)
     before = dict(vars(learner))
     RVMRegressor(length_scales=learner).fit(X, Y)
     assert vars(learner) == before
 
 
-def test_warm_start_goes_with_scales():
+def test_warm_start_with_learnt_length_scales():
     model = RVMRegressor(length_scales="ard", warm_start=True).fit(X, Y)
     first = model.objective_
     model.fit(X, Y)
@@ -349,7 +351,7 @@ def test_regressors_that_select_inherit_the_refinement():
 
 
 @pytest.mark.slow
-def test_an_output_without_noise_does_not_speak_for_the_others():
+def test_an_output_without_noise_does_not_dominate_the_others():
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(100, 4))
     targets = np.column_stack(

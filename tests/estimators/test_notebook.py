@@ -42,7 +42,7 @@ def test_before_the_fit_there_is_only_the_diagram():
     assert "RVMRegressor" in html_of(model)
 
 
-def test_the_summary_says_what_the_attributes_say():
+def test_the_summary_agrees_with_the_attributes():
     model = RVMRegressor(gamma=0.3).fit(X, Y)
     found = dict(list_findings(model))
     assert found["relevance vectors"] == f"{len(model.relevance_)} of 60"
@@ -58,7 +58,7 @@ def test_the_summary_says_what_the_attributes_say():
 
 
 @pytest.mark.slow
-def test_inputs_are_ordered_by_what_they_explain():
+def test_features_are_ordered_by_gain():
     frame = pd.DataFrame(X, columns=["idle", "strong", "<b>weak</b>"])
     model = DRVMRegressor().fit(frame, 3.0 * X[:, 1] + np.sin(2.0 * X[:, 2]))
     shown = rows_of(model)

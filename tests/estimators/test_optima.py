@@ -51,7 +51,7 @@ def test_runs_are_maxima_of_the_estimators_own_objective(report):
 
 def test_the_chosen_solution_is_ahead(report):
     assert report.rank == 1
-    assert "No run ended above the chosen solution" in report.summary()
+    assert "No run has a larger objective than the chosen solution" in report.summary()
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_a_seed_repeats_and_jobs_do_not_matter(report):
     np.testing.assert_array_equal(again.objectives, report.objectives)
 
 
-def test_the_estimator_is_left_alone():
+def test_the_estimator_is_not_changed():
     X, y, _ = sinc()
     model = spline_model(warm_start=True)
     explore_optima(model, X, y, n_runs=1, random_state=0)
@@ -74,7 +74,7 @@ def test_without_a_truth_errors_are_residuals():
     X, y, _ = sinc()
     report = explore_optima(spline_model(), X, y, n_runs=2, random_state=0)
     assert not report.has_truth
-    assert "training error" in report.summary()
+    assert "training MSE" in report.summary()
     model = spline_model().fit(X, y)
     assert report.chosen.error == pytest.approx(np.mean((model.predict(X) - y) ** 2))
 
@@ -94,14 +94,17 @@ def test_bad_is_far_below_the_best_or_far_from_the_truth():
     assert report.share_bad == 0.25
     by_error = made_up([1.0, 0.5, -20.0, -3.0], [0.01, 0.5, 0.01, 0.01], bad_error=0.1)
     assert by_error.is_bad.tolist() == [False, True, False, False]
-    assert "error to the truth above 0.1" in by_error.summary()
+    assert "MSE to the truth above 0.1" in by_error.summary()
 
 
-def test_the_rank_counts_runs_that_ended_higher():
+def test_the_rank_counts_runs_with_larger_objectives():
     report = made_up([1.0, 0.5, 0.0, -3.0], [0.0] * 4)
     assert report.rank == 3
     assert report.n_unique == 2
-    assert "2 of 4 runs ended above the chosen solution, the best by 1 nats" in report.summary()
+    assert (
+        "2 of 4 runs have a larger objective than the chosen solution, the best by 1 nats"
+        in report.summary()
+    )
 
 
 def test_other_bases_and_unconverged_runs():
@@ -117,7 +120,7 @@ def test_bad_arguments_in_plain_words():
     X, y, _ = sinc()
     with pytest.raises(TypeError, match="an estimator with a parameter `solver`"):
         explore_optima(Ridge(max_iter=3).get_params, X, y)
-    with pytest.raises(ValueError, match="one target at a time"):
+    with pytest.raises(ValueError, match="needs one target"):
         explore_optima(spline_model(), X, np.stack([y, y], axis=1))
     with pytest.raises(ValueError, match="truth must have the shape of y"):
         explore_optima(spline_model(), X, y, truth=y[:3])

@@ -20,7 +20,7 @@ from relvec import (
 )
 from relvec._checks import check_positive
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._fronts import KernelFront
+from relvec.estimators._basis_options import KernelOptions
 from relvec.estimators._options import (
     ClassificationOptions,
     RegressionOptions,
@@ -48,8 +48,8 @@ class MoreOptions(RegressionOptions):
 
 
 @with_options
-class TrustingRegressor(MoreOptions, KernelFront, BaseSparseBayesRegressor):
-    """A regressor that says nothing of the option."""
+class TrustingRegressor(MoreOptions, KernelOptions, BaseSparseBayesRegressor):
+    """A regressor without a description of the option."""
 
 
 def test_an_option_needs_a_line_in_the_table_only():

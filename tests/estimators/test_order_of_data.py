@@ -1,4 +1,4 @@
-"""Probabilities at the defaults do not depend on the order of rows and inputs or on class names."""
+"""Probabilities at the defaults do not depend on the order of rows, features and classes."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_key_of_rows_that_count_twice():
     np.testing.assert_allclose(copies, key[rows], atol=1e-8)
 
 
-def test_key_tells_symmetric_inputs_apart():
-    """Inputs of the same few values differ in what they say of the targets."""
+def test_row_keys_differ_for_symmetric_rows():
+    """Features with the same few values differ in their relation to the targets."""
     rng = np.random.default_rng(0)
     X = np.array(np.meshgrid(*[[0.0, 1.0]] * 6)).reshape(6, -1).T
     y = (X @ rng.normal(size=6))[:, None]

@@ -25,8 +25,8 @@ from tests.estimators.problems import linear, sinc, smooth
 
 SOLVERS = ["sequential", "mackay", "em", "textbook"]
 ONE_ROW = (
-    "RVMRegressor cannot estimate the noise from so few samples: the error bars say nothing. "
-    "Give noise_variance, or more data."
+    "RVMRegressor cannot estimate the noise variance from so few samples, so the error bars are "
+    "meaningless. Give noise_variance, or more data."
 )
 
 
@@ -71,7 +71,7 @@ def test_precomputed_kernel_reads_only_relevant_columns():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1, np.int64(1), np.float32(1), np.array(1.0), True + 0])
-def test_width_of_any_numeric_type(gamma):
+def test_gamma_of_any_numeric_type(gamma):
     """gamma=1 is an AssertionError in fastrvm."""
     X, y = sinc()
     np.testing.assert_allclose(
@@ -162,7 +162,7 @@ def test_origin_of_the_target_does_not_matter(shift):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-5, 1e5])
-def test_units_of_the_inputs_do_not_matter(scale):
+def test_units_of_the_features_do_not_matter(scale):
     X, y = smooth()
     natural, scaled = (RVMRegressor().fit(inputs, y) for inputs in (X, X * scale))
     np.testing.assert_allclose(scaled.predict(X * scale), natural.predict(X), rtol=1e-6)
@@ -224,7 +224,7 @@ def test_the_shape_that_was_too_big():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_repeated_and_collinear_inputs(solver):
+def test_repeated_and_collinear_features(solver):
     X, y = smooth(n=40)
     X = np.column_stack([X, X[:, 0], 1e-9 * X[:, 1], np.ones(40)])
     X = np.vstack([X, X])
@@ -237,7 +237,7 @@ def test_repeated_and_collinear_inputs(solver):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_a_handful_of_rows(n):
-    """What so few rows cannot say (the noise) is told, and nothing else goes wrong."""
+    """Warn that so few rows do not identify the noise, and about nothing else."""
     X, y = smooth(n=n)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -246,7 +246,7 @@ def test_a_handful_of_rows(n):
         assert [str(each.message) for each in told] == [ONE_ROW]
     else:
         assert len(told) == model.reached_max_active_
-        assert all("noise level is not identified" in str(each.message) for each in told)
+        assert all("noise variance is not identifiable" in str(each.message) for each in told)
     mean, std = model.predict(X + 1, return_std=True)
     assert np.isfinite(mean).all()
     assert np.isfinite(std).all()
@@ -305,10 +305,10 @@ def test_second_fit_forgets_the_first():
     ],
     ids=str,
 )
-def test_early_stops_are_not_silent(solver):
-    """sklearn-bayes stops at 300 iterations without telling."""
+def test_unconverged_fits_warn(solver):
+    """sklearn-bayes stops at 300 iterations without a warning."""
     X, y = sinc()
-    with pytest.warns(ConvergenceWarning, match=r"RVMRegressor ended its search after .* max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"RVMRegressor did not converge in .* max_iter"):
         model = RVMRegressor(gamma=1 / 9, solver=solver).fit(X, y)
     assert not model.converged_
     assert np.isfinite(model.predict(X, return_std=True)[1]).all()
@@ -320,18 +320,20 @@ def test_plain_problems_converge(seed):
     assert RVMRegressor(gamma=0.1).fit(*sinc(seed=seed)).converged_  # warnings are errors
 
 
-def test_the_cap_on_atoms_is_the_one_that_is_told():
+def test_the_warning_names_the_cap_on_active_atoms():
     X, y = smooth(n=40)
-    with pytest.warns(ConvergenceWarning, match="its cap on active atoms") as told:
+    with pytest.warns(
+        ConvergenceWarning, match="the cap on the number of active basis functions"
+    ) as told:
         model = RVMRegressor(gamma=1000.0).fit(X, y)
     assert model.reached_max_active_
     assert len(model.relevance_) <= 20
     assert f"({len(model.relevance_)}, half the effective sample size)" in str(told[0].message)
 
 
-def test_unidentified_noise_is_not_silent():
+def test_unidentifiable_noise_warns():
     X, y = sinc()
-    with pytest.warns(ConvergenceWarning, match='noise level is not identified.*prior="bic"'):
+    with pytest.warns(ConvergenceWarning, match='noise variance is not identifiable.*prior="bic"'):
         model = RVMRegressor(gamma=1e6).fit(X, y)
     assert model.reached_max_active_
 
@@ -363,7 +365,7 @@ def test_std_with_a_frame():
 
 
 def test_std_is_centred():
-    """scikit-learn PR #33918: the std of ARDRegression ignored the centring of the inputs."""
+    """scikit-learn PR #33918: the std of ARDRegression ignored the centring of the features."""
     X, y = linear()
     near, far = (
         SparseBayesRegressor(LinearBasis()).fit(X + shift, y).predict(X + shift, return_std=True)[1]

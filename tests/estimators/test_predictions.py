@@ -23,7 +23,7 @@ from tests.estimators.problems import (
 X, Y = smooth()
 NEW = np.random.default_rng(9).normal(size=(25, 3)) * 1.5
 BARE = RVMRegressor(gamma=0.1, calibrate=False)
-"""What the posterior says; held-out rows widen it in `test_calibration`."""
+"""The posterior without calibration, which `test_calibration` tests."""
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["intercept", "no intercept"])
@@ -235,7 +235,7 @@ def test_interval_is_of_95_percent_by_default(novel):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95])
-def test_intervals_hold_their_share_of_new_targets(coverage):
+def test_intervals_have_nominal_coverage(coverage):
     inputs, target = sinc(400)
     model = RVMRegressor(gamma=1 / 9).fit(inputs, target)
     new_inputs, new_target = sinc(4000, seed=77)
@@ -352,7 +352,7 @@ def test_noise_is_left_out_on_request(name, request):
 
 
 def test_error_bars_of_an_almost_noise_free_curve_are_as_narrow_as_its_noise():
-    """Pivots must cover the inputs as finely as the noise asks, not to 5 % of the signal."""
+    """Pivots must cover the inputs to the precision of the noise, not to 5 % of the signal."""
     X = np.arange(40.0)[:, None]
     model = RVMRegressor().fit(X, X[:, 0] ** 2)
     mean, std = model.predict(X[:-1] + 0.5, return_std=True)

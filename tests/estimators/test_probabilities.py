@@ -1,4 +1,4 @@
-"""Probabilities of classifiers at the defaults: calibrated, invariant, class shares far away."""
+"""Probabilities of classifiers at the defaults: calibrated, invariant, class prior far away."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def split(load, n_train, seed):
 
 
 def blobs(n, seed):
-    """Three classes that can be told apart."""
+    """Three separable classes."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     return np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])[y] + 0.45 * rng.normal(size=(n, 2)), y
@@ -46,7 +46,7 @@ def test_log_loss_of_several_classes(load, n_train, most):
 
 
 @pytest.mark.slow
-def test_separable_classes_are_told_apart_with_confidence():
+def test_separable_classes_have_confident_probabilities():
     X, y = blobs(90, 101)
     new, truth = blobs(1000, 102)
     model = RVMClassifier().fit(X, y)
@@ -56,17 +56,17 @@ def test_separable_classes_are_told_apart_with_confidence():
 def test_attributes_are_those_of_the_mode():
     X, y = load_iris(return_X_y=True)
     model = RVMClassifier(gamma=0.2).fit(X, y)
-    (machine,) = model.class_model_.models
-    np.testing.assert_array_equal(model.coef_, machine.posterior.coef)
-    assert not np.allclose(machine.posterior.weights, machine.nearest.weights, rtol=0.01)
-    assert model.log_evidence_ == machine.log_evidence
+    (joint,) = model.class_model_.models
+    np.testing.assert_array_equal(model.coef_, joint.posterior.coef)
+    assert not np.allclose(joint.posterior.weights, joint.variational_posterior.weights, rtol=0.01)
+    assert model.log_evidence_ == joint.log_evidence
 
 
 # ------------------------------------------------------------------ averages over scales
 
 
 @pytest.mark.parametrize("front", [RVMClassifier, PFCVMClassifier])
-def test_probabilities_are_averages_over_scales(front):
+def test_probabilities_are_averaged_over_length_scales(front):
     X, y = make_snake(80, random_state=0)
     new, _ = make_snake(50, random_state=1)
     model = front().fit(X, y)
@@ -129,7 +129,7 @@ def test_two_classes_by_other_names_and_in_another_order():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["snake", "breast cancer", "iris", "wine"])
-def test_far_from_the_data_probabilities_are_class_shares(name):
+def test_far_from_the_data_probabilities_are_the_class_prior(name):
     """Thirty standard deviations away they were off by .2 to .5 in 0.1."""
     loads = {"breast cancer": (load_breast_cancer, 150), "iris": (load_iris, 80)}
     if name == "snake":
@@ -145,7 +145,7 @@ def test_far_from_the_data_probabilities_are_class_shares(name):
     np.testing.assert_allclose(model.extrapolating(X), 0.0, atol=1e-6)
 
 
-def test_shares_are_weighted():
+def test_class_prior_is_weighted():
     X, y = make_snake(60, random_state=0)
     weight = np.where(y == 1, 3.0, 1.0)
     model = RVMClassifier(gamma=1.0).fit(X, y, sample_weight=weight)
@@ -153,10 +153,10 @@ def test_shares_are_weighted():
     np.testing.assert_allclose(model.predict_proba([[99.0, 99.0]]), [[1.0 - share, share]])
 
 
-def test_who_cannot_tell_what_is_far_away():
+def test_models_that_cannot_measure_extrapolation_raise():
     X, y = make_snake(60, random_state=0)
     for model in (RVMClassifier(gamma=1.0, error_bars="plain"), RVMClassifier("linear")):
-        with pytest.raises(ValueError, match="cannot tell which inputs are beyond its data"):
+        with pytest.raises(ValueError, match="cannot measure extrapolation"):
             model.fit(X, y).extrapolating(X)
 
 
@@ -169,7 +169,7 @@ def weak(n, seed, n_inputs=20, effect=0.0):
     return X, (effect * X[:, 0] + rng.logistic(size=n) > 1.0).astype(int)
 
 
-def test_linear_model_of_noise_is_no_worse_than_the_class_shares():
+def test_linear_model_of_noise_is_no_worse_than_the_class_prior():
     excess, plain = [], []
     for seed in range(12):
         X, y = weak(60, seed)
@@ -178,13 +178,13 @@ def test_linear_model_of_noise_is_no_worse_than_the_class_shares():
         share = np.bincount(y) / len(y)
         base = log_loss(truth, np.tile(share, (len(truth), 1)))
         excess.append(log_loss(truth, model.predict_proba(new)) - base)
-        whole = model.class_model_.shrunk(0.0).log_probability(new, marginalise=True)
+        whole = model.class_model_.with_shrinkage(0.0).log_probability(new, marginalise=True)
         plain.append(log_loss(truth, np.exp(whole)) - base)
     assert np.mean(excess) < 0.03
     assert np.mean(plain) > 3.0 * np.mean(excess)
 
 
-def test_folds_know_neither_order_nor_copies():
+def test_folds_depend_neither_on_order_nor_on_copies():
     X, y = weak(60, 3, effect=0.5)
     counts = np.random.default_rng(0).integers(0, 3, 60)
     model = SparseBayesClassifier(LinearBasis(), min_gain=0.0)

@@ -46,7 +46,7 @@ def test_other_numbers_of_rows(n):
     assert np.isfinite(model.predict(inputs, return_std=True)[1]).all()
 
 
-def test_other_inputs_parameters_and_outputs():
+def test_warm_start_with_other_data_parameters_and_outputs():
     model = RVMRegressor(gamma=0.1, prior="bic", warm_start=True).fit(X, Y)
     model.fit(X[:, :1], Y)
     assert model.n_features_in_ == 1

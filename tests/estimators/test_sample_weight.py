@@ -1,4 +1,4 @@
-"""A weight says how often a row counts: two is the row twice, zero the row left out."""
+"""Frequency weights: weight two is the row given twice, zero the row left out."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def test_weights_that_count_as_hardly_any_sample_are_doubted():
 
 class TestWeightsThatAreNoCounts:
     VARIANCES = np.random.default_rng(3).uniform(0.01, 0.2, size=50)
-    MESSAGE = "not made of whole numbers"
+    MESSAGE = "contains fractions"
 
     @pytest.mark.parametrize("model", [RVMRegressor(gamma=0.1), RVMClassifier(gamma=0.1)])
-    def test_inverse_variances_are_doubted_at_the_place_of_the_call(self, model):
+    def test_inverse_variances_warn_at_the_line_of_the_call(self, model):
         target = Y if isinstance(model, RVMRegressor) else np.median(Y) < Y
         with pytest.warns(UserWarning, match=self.MESSAGE) as caught:
             model.fit(X, target, 1.0 / self.VARIANCES)
@@ -201,7 +201,7 @@ def test_fractions_agree_with_the_weighted_posterior():
 
 
 def test_one_row_with_weight():
-    with pytest.warns(UserWarning, match="cannot estimate the noise from so few samples"):
+    with pytest.warns(UserWarning, match="cannot estimate the noise variance from so few samples"):
         model = RVMRegressor().fit(X, Y, np.eye(50)[3])
     np.testing.assert_allclose(model.predict(X), Y[3])
 

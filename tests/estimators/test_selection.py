@@ -1,4 +1,4 @@
-"""Estimators that choose samples and inputs together."""
+"""Estimators with feature selection."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_twonorm_keeps_all():
 
 
 def weak_inputs(seed, n_inputs=20):
-    """All inputs matter about alike, each a little."""
+    """All features are about equally relevant, each a little."""
     rng = np.random.default_rng(seed)
     weight = rng.uniform(0.5, 1.5, n_inputs) / np.sqrt(n_inputs)
     inputs, new = rng.normal(size=(200, n_inputs)), rng.normal(size=(1000, n_inputs))
@@ -125,7 +125,7 @@ def weak_inputs(seed, n_inputs=20):
 
 
 @pytest.mark.slow
-def test_weak_inputs_are_kept():
+def test_weak_features_are_kept():
     errors = {"auto": 0.0, "always": 0.0}
     for seed in range(2):
         inputs, targets, new, truth = weak_inputs(seed)
@@ -142,7 +142,7 @@ def test_weak_inputs_are_kept():
 
 
 @pytest.mark.slow
-def test_one_width_may_move_apart():
+def test_refinement_may_separate_length_scales():
     inputs, targets, _, _ = weak_inputs(0)
     begun = DRVMRegressor(n_refinements=0, select="never").fit(inputs, targets)
     assert begun.model_kind_ == "isotropic"
@@ -155,7 +155,7 @@ def test_one_width_may_move_apart():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_refinements", [0, 3])
-def test_always_selects_as_one_scale_for_each_input_does(n_refinements):
+def test_select_always_equals_ard_length_scales(n_refinements):
     inputs, targets, new, _ = weak_inputs(0, 10)
     model = DRVMRegressor(select="always", n_refinements=n_refinements).fit(inputs, targets)
     same = RVMRegressor(
@@ -168,16 +168,16 @@ def test_always_selects_as_one_scale_for_each_input_does(n_refinements):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("machine", "target"), [(DRVMRegressor, Y), (PFCVMClassifier, LABELS)], ids=["DRVM", "PFCVM"]
+    ("estimator", "target"), [(DRVMRegressor, Y), (PFCVMClassifier, LABELS)], ids=["DRVM", "PFCVM"]
 )
-def test_select_says_whether_inputs_are_chosen(machine, target):
-    never = machine(select="never").fit(X, target)
+def test_select_determines_feature_selection(estimator, target):
+    never = estimator(select="never").fit(X, target)
     assert never.get_support().all()
     assert not never.features_selected_
-    always = machine(select="always").fit(X, target)
+    always = estimator(select="always").fit(X, target)
     assert always.model_kind_ == "ard"
     assert always.features_selected_
-    assert machine().fit(X[:, :1], target).get_support().all()
+    assert estimator().fit(X[:, :1], target).get_support().all()
 
 
 @pytest.mark.slow
@@ -244,7 +244,7 @@ def test_free_signs_fit_at_least_as_well():
     signed = PFCVMClassifier(select="never").fit(X, LABELS)
     free = PFCVMClassifier(select="never", signed=False).fit(X, LABELS)
     assert free.objective_ > signed.objective_ - 1.0
-    with pytest.raises(ValueError, match="knows no signs"):
+    with pytest.raises(ValueError, match="cannot constrain the signs"):
         PFCVMClassifier(solver="mackay").fit(X, LABELS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the textbook algorithm says where it ended
@@ -298,7 +298,7 @@ def test_several_outputs():
 
 
 @pytest.mark.parametrize("target", [np.ones(N), RNG.normal(size=N)], ids=["constant", "noise"])
-def test_targets_that_say_nothing(target):
+def test_unrelated_targets_select_no_feature(target):
     model = DRVMRegressor(length_scale_uncertainty=True, n_refinements=3).fit(X, target)
     assert model.model_kind_ in ("none", "null")
     assert not model.features_selected_
@@ -314,7 +314,7 @@ def test_targets_that_say_nothing(target):
 
 @pytest.mark.slow
 def test_noise_selects_nothing_however_often_it_is_tried():
-    """Gains of single inputs are large where kernels are so narrow that they fit the noise."""
+    """Gains by single features are large where short length-scales fit the noise."""
     for seed in range(100, 108):
         rng = np.random.default_rng(seed)
         inputs, target = rng.normal(size=(200, 10)), rng.normal(size=200)
@@ -330,8 +330,8 @@ def test_noise_selects_nothing_however_often_it_is_tried():
 @pytest.mark.parametrize(
     "model", [PFCVMClassifier(solver="mackay"), PFCVMClassifier(prior="gamma")]
 )
-def test_the_fixed_point_knows_no_signs(model):
-    with pytest.raises(ValueError, match="knows no signs"):
+def test_the_fixed_point_cannot_constrain_signs(model):
+    with pytest.raises(ValueError, match="cannot constrain the signs"):
         model.fit(X, LABELS)
     model.set_params(signed=False).fit(X[:60], LABELS[:60])
 
@@ -372,7 +372,7 @@ def test_pipelines_keep_the_names_of_columns():
     assert list(labels[-1].feature_names_in_) == ["alpha", "gamma"]
 
 
-def test_nothing_is_known_before_fit():
+def test_attributes_need_a_fit():
     for model in (DRVMRegressor(), PFCVMClassifier()):
         for ask in ("get_support", "get_feature_names_out"):
             with pytest.raises(NotFittedError):
@@ -420,7 +420,7 @@ def test_only_constant_columns():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [DRVMRegressor(), PFCVMClassifier(select="always")], ids=str)
-def test_many_inputs(model):
+def test_many_features(model):
     rng = np.random.default_rng(2)
     n, p = 60, 2000
     inputs = rng.normal(size=(n, p))
@@ -500,11 +500,19 @@ def test_pickles_and_clones(regressor, classifier):
         (DRVMRegressor(select="maybe"), ValueError, "select must be one of"),
         (DRVMRegressor(min_feature_gain="none"), ValueError, "min_gain|min_feature_gain"),
         (DRVMRegressor("precomputed"), ValueError, "precomputed|square"),
-        (DRVMRegressor(lambda A, B: A @ B.T), ValueError, "kernels by name and for kernel obj"),
+        (
+            DRVMRegressor(lambda A, B: A @ B.T),
+            ValueError,
+            "kernels given by name and for kernel obj",
+        ),
         (DRVMRegressor("sigmoid"), ValueError, "kernels that are covariances"),
         (PFCVMClassifier(select="maybe"), ValueError, "select"),
         (PFCVMClassifier(signed="yes"), (TypeError, ValueError), "signed"),
-        (PFCVMClassifier(lambda A, B: A @ B.T), ValueError, "kernels by name and for kernel obj"),
+        (
+            PFCVMClassifier(lambda A, B: A @ B.T),
+            ValueError,
+            "kernels given by name and for kernel obj",
+        ),
     ],
 )
 def test_misspelt_options(model, error, message):

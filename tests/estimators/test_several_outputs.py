@@ -1,4 +1,4 @@
-"""Several targets at once are separate models that share a dictionary."""
+"""Several targets are separate models with the same candidate basis functions."""
 
 from __future__ import annotations
 

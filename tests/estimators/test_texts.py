@@ -195,7 +195,7 @@ def test_warm_start_and_low_memory():
 
 
 @pytest.mark.parametrize("make", [RVMRegressor, RVMClassifier])
-def test_files_hold_texts(make, tmp_path):
+def test_files_store_texts(make, tmp_path):
     model = make(StringSpectrum(2)).fit(WORDS, LABELS if make is RVMClassifier else Y)
     again = load(save(model, tmp_path / "texts.relvec"))
     np.testing.assert_array_equal(again.predict(WORDS), model.predict(WORDS))
@@ -226,17 +226,17 @@ def test_numbers_still_reach_functions_as_numbers():
         (RVMRegressor(StringSpectrum(2) + RBF()), "X must hold numbers"),
         (
             RVMRegressor(StringSpectrum(2), length_scales="ard"),
-            "scales can be learnt for inputs that are",
+            "length-scales can be learnt for numeric features",
         ),
         (
             RVMRegressor(StringSpectrum(2), length_scales="kernel"),
-            "scales can be learnt for inputs that",
+            "length-scales can be learnt for numeric features",
         ),
-        (DRVMRegressor(StringSpectrum(2)), "scales can be learnt for inputs that are numbers"),
+        (DRVMRegressor(StringSpectrum(2)), "length-scales can be learnt for numeric features"),
     ],
     ids=repr,
 )
-def test_what_needs_numbers_says_so(model, complaint):
+def test_models_that_need_numbers_raise(model, complaint):
     with pytest.raises(ValueError, match=complaint):
         model.fit(WORDS, LABELS if isinstance(model, RVMClassifier) else Y)
 

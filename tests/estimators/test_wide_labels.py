@@ -1,4 +1,4 @@
-"""Labels of more inputs than rows: a linear model, and averages by held-out rows."""
+"""Labels with more features than rows: a linear model, and stacking by held-out rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from scipy.special import logit
 
 from relvec import RVMClassifier, SparseBayesClassifier
 from relvec.bases import LinearBasis
-from relvec.estimators._stacking import stacked_weights
+from relvec.estimators._stacking import compute_stacking_weights
 from relvec.io import ExportError, export_python
 from relvec.solvers import LaplaceRidgeSolver
 
 
 def _spread_effects(n_rows=400, n_inputs=150):
-    """All inputs matter a little, which suits a linear model."""
+    """All features are a little relevant, which suits a linear model."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n_rows, n_inputs))
     y = (X @ (0.4 * rng.normal(size=n_inputs)) + rng.logistic(size=n_rows) > 0).astype(int)
@@ -38,7 +38,7 @@ def test_linear_model_is_chosen():
     np.testing.assert_allclose(
         best.predict_proba(X[train]), best.predict_proba(X[train], marginalise=False), atol=1e-6
     )
-    # far away they are the class shares
+    # far away they are the class prior
     far = best.predict_proba(X[test] + 1e4)
     np.testing.assert_allclose(far[:, 1], y[train].mean(), atol=1e-6)
     with pytest.raises(AttributeError, match="linear in the features"):
@@ -62,15 +62,15 @@ def test_average_by_held_out_rows(tmp_path):
     np.testing.assert_allclose(said, best.predict_proba(X[140:143]), atol=1e-8)
 
 
-def test_labels_of_noise_are_the_shares():
+def test_labels_of_noise_give_the_class_prior():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 150)), rng.integers(0, 2, size=60)
     p = RVMClassifier().fit(X, y).predict_proba(rng.normal(size=(50, 150)))
     assert np.abs(p[:, 1] - y.mean()).mean() < 0.12
 
 
-def test_one_precision_for_directions_and_inputs():
-    """The coordinates along directions of the rows give the same model as all inputs do."""
+def test_one_precision_for_directions_and_features():
+    """Coordinates along the directions of the rows give the same model as all features."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 12))
     y = (X[:, 0] + 0.5 * rng.logistic(size=40) > 0).astype(int)
@@ -109,13 +109,15 @@ def test_left_out_rows_choose_the_precision():
 
 def test_stacked_weights():
     rng = np.random.default_rng(0)
-    chances = np.log(rng.uniform(0.1, 1.0, size=(3, 200)))
-    weights = stacked_weights(chances, np.ones(200), 0.0)
-    best = np.log(weights @ np.exp(chances)).sum()
+    log_probabilities = np.log(rng.uniform(0.1, 1.0, size=(3, 200)))
+    weights = compute_stacking_weights(log_probabilities, np.ones(200), 0.0)
+    best = np.log(weights @ np.exp(log_probabilities)).sum()
     for other in rng.dirichlet(np.ones(3), size=50):
-        assert np.log(other @ np.exp(chances)).sum() <= best + 1e-6
-    copies = stacked_weights(np.repeat(chances, 2, axis=1), np.ones(400), 2.0)
-    np.testing.assert_allclose(stacked_weights(chances, np.full(200, 2.0), 2.0), copies, atol=1e-8)
+        assert np.log(other @ np.exp(log_probabilities)).sum() <= best + 1e-6
+    copies = compute_stacking_weights(np.repeat(log_probabilities, 2, axis=1), np.ones(400), 2.0)
+    np.testing.assert_allclose(
+        compute_stacking_weights(log_probabilities, np.full(200, 2.0), 2.0), copies, atol=1e-8
+    )
 
 
 def test_decision_function_of_several_classes():

@@ -99,7 +99,7 @@ def test_the_evidence_is_never_below_that_of_one_climb():
 
 def test_a_bound_that_binds_is_warned_of():
     X, y = wave()
-    with pytest.warns(ConvergenceWarning, match="length_scale of the kernel ended at a bound"):
+    with pytest.warns(ConvergenceWarning, match="length_scale of the kernel is at a bound"):
         RVMRegressor(RBF(1.5, (1.0, 1.8)), length_scales="kernel").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""The scikit-learn front."""
+"""Estimators with the interface of scikit-learn."""
 
 from relvec.estimators._decide import Decision
 from relvec.estimators.classification import RVMClassifier, SparseBayesClassifier

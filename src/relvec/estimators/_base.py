@@ -1,4 +1,4 @@
-"""What every sparse Bayesian regressor shares: validate, resolve once, expose."""
+"""Base class of sparse Bayesian regressors: validate data, fit, set attributes, warn."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sklearn.exceptions import ConvergenceWarning
 from relvec._checks import check_finite_input
 from relvec._typing import ArrayLike
 from relvec.bases.base import BasisPart
+from relvec.estimators._basis_options import BasisMixin
 from relvec.estimators._components import ComponentsMixin
-from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_of_weights
-from relvec.estimators._length_scales import expose_scales
+from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_about_weights
+from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
-from relvec.estimators._plan import Data, RegressionPlan, monitor_of, resolve_shared
+from relvec.estimators._plan import Data, RegressionPlan, make_monitor, resolve_common_options
 from relvec.estimators._solvers import resolve_solver
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 
@@ -38,18 +38,23 @@ PER_OUTPUT = {
     "reached_max_active_": "solution.reached_max_active",
     "converged_": "solution.converged",
 }
-"""Attributes of estimators that are one number for each output, and where it is."""
+"""Attributes of regressors with one value per output, and where `FittedOutput` has it."""
 
 
 class BaseSparseBayesRegressor(
-    Front, ComponentsMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, NotebookMixin
+    BasisMixin,
+    ComponentsMixin,
+    CallbackSupportMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    NotebookMixin,
 ):
-    """Fit, predict and explain; a front says which basis, a table which options."""
+    """Base class of regressors; subclasses add options and the basis they describe."""
 
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
-        """Turn options into objects, once for a fit; say which are wrong."""
+        """Resolve the options to objects, and raise if one is not valid."""
         options: Any = self
-        shared = resolve_shared(options, monitor, allow_density=True)
+        shared = resolve_common_options(options, monitor, allow_density=True)
         prior, noise = shared["prior"], options.noise_variance
         default = {each.name: each.default for each in fields(options)}
         resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all_atoms)
@@ -58,7 +63,7 @@ class BaseSparseBayesRegressor(
             solver=with_learnt_rate(resolve(effort=options.effort), prior),
             fold_solver=with_learnt_rate(resolve(effort="fast"), prior),
             calibrate=bool(options.calibrate),
-            is_open=all(
+            has_default_algorithm=all(
                 isinstance(getattr(self, name), str) and getattr(self, name) == default[name]
                 for name in ("prior", "solver")
             ),
@@ -71,83 +76,88 @@ class BaseSparseBayesRegressor(
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> BaseSparseBayesRegressor:
-        """Find the relevant atoms, their weights and the noise.
+        """Fit the model: select basis functions, estimate their weights and the noise variance.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Sparse matrices are accepted by `LinearBasis`; texts and other objects, also
-            as a list, by kernels and functions of such.
+            Training inputs. `LinearBasis` accepts sparse matrices; kernels of texts or objects
+            accept lists and arrays of them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets. Several outputs are fitted one by one and share the dictionary.
+            Targets. Several outputs are fitted one by one, with the same candidate basis functions.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts: weight 2 is the row given twice, weight 0 the row left
-            out.
+            Frequency weights: weight 2 is the same as the row given twice, weight 0 as the row left
+            out. Default, 1 for each row.
 
         Returns
         -------
         self : object
+            Fitted estimator.
         """
         context = self._init_callback_context(max_subtasks=None)
         has_callbacks = hasattr(self, "_skl_callbacks")
-        plan = self._resolve(monitor_of(self, context) if has_callbacks else None)
+        plan = self._resolve(make_monitor(self, context) if has_callbacks else None)
         n_features = getattr(self, "n_features_in_", None)
-        data, is_single = self._read(X, y, sample_weight)
-        if n_features != self.n_features_in_:  # what was found there is of no use here
+        data, is_single = self._validate_training_data(X, y, sample_weight)
+        if n_features != self.n_features_in_:  # warm starts need the same features
             plan = replace(plan, previous=())
         if data.weight is not None and data.weight.sum() < 2.0 <= np.count_nonzero(data.weight):
             warnings.warn(
                 f"sample_weight sums to {data.weight.sum():g}, so the data count as that many "
-                "samples: weights say how often each row was seen. Multiply them so that they sum "
-                "to the number of samples.",
+                "samples: sample weights are frequency weights. Multiply them so that they sum to "
+                "the number of samples.",
                 UserWarning,
                 stacklevel=3,
             )
-        warn_of_weights(data.weight, stacklevel=4)
+        warn_about_weights(data.weight, stacklevel=4)
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
         fit = plan.run(data)
         context.call_on_fit_task_end(estimator=self, X=data.X, y=y)
-        self._expose(fit, plan, is_single=is_single)
-        if fit.n_copies >= plan.tuning.many_copies and _are_chance(data, fit.n_copies):
+        self._set_attributes(fit, plan, is_single=is_single)
+        if fit.n_copies >= plan.tuning.max_mean_copies and _are_coincidental_copies(
+            data, fit.n_copies
+        ):
             fit = replace(fit, n_copies=1.0)
         self._warn(fit, plan, stacklevel=4)
         return self
 
     def _warn(self, fit: RegressionFit, plan: RegressionPlan, *, stacklevel: int) -> None:
-        """Say what is wrong with a fit, and what to do."""
+        """Warn about problems of a fit."""
         name = type(self).__name__
         if plan.noise_variance is None and fit.outputs[0].posterior.n_effective < 1.0:
             warnings.warn(
-                f"{name} cannot estimate the noise from so few samples: the error bars say "
-                "nothing. Give noise_variance, or more data.",
+                f"{name} cannot estimate the noise variance from so few samples, so the error bars "
+                "are meaningless. Give noise_variance, or more data.",
                 UserWarning,
                 stacklevel=stacklevel,
             )
-        if fit.n_copies >= plan.tuning.many_copies:
+        if fit.n_copies >= plan.tuning.max_mean_copies:
             warnings.warn(
-                f"Rows are repeated: each stands {fit.n_copies:.3g} times in X and y on average, "
-                f"and {name} takes all of them for independent observations, so that it keeps too "
-                "many atoms and its weights look too certain. Drop the copies; or, if rows were "
-                "observed that often, say so by sample_weight.",
+                f"Rows are repeated: each occurs {fit.n_copies:.3g} times in X and y on average. "
+                f"{name} treats all of them as independent observations, so it keeps too many "
+                "basis functions and its error bars are too narrow. Remove the copies; if rows "
+                "were observed that often, give their counts as sample_weight.",
                 UserWarning,
                 stacklevel=stacklevel,
             )
-        if any(map(_is_refused, fit.problems, fit.outputs)) and plan.monitor is None:
+        if any(map(_is_laplace_rejected, fit.problems, fit.outputs)) and plan.monitor is None:
             warnings.warn(
-                f"{name} refused the Laplace prior, under which left-out rows are predicted worse "
-                "than under the flat prior, and used that (prior_rate_ is 0). It suits many weak "
-                'effects in columns, not kernels: use prior="flat", "bic" or "ric", or give a rate '
-                "of your own, LaplacePrior(rate), which is not questioned.",
+                f"{name} replaced the Laplace prior by the flat prior (prior_rate_ is 0), because "
+                "with the Laplace prior held-out rows are predicted worse. It suits many weak "
+                'effects of explicit columns, not kernels. Use prior="flat", "bic" or "ric"; or '
+                "give the rate, LaplacePrior(rate), which is then used in any case.",
                 UserWarning,
                 stacklevel=stacklevel,
             )
         for output in fit.outputs:
-            reason = _weakness(output, plan, is_watched=plan.monitor is not None)
+            reason = _describe_problem(output, plan, has_callbacks=plan.monitor is not None)
             if reason is not None:
                 warnings.warn(f"{name} {reason}", ConvergenceWarning, stacklevel=stacklevel)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Data, bool]:
-        """Validate rows to fit; return them, and whether they have a single target."""
+    def _validate_training_data(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Data, bool]:
+        """Validate the training data; return them, and whether y has one dimension."""
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
@@ -156,10 +166,10 @@ class BaseSparseBayesRegressor(
         groups = np.zeros(len(y), dtype=np.intp)
         return Data(X, y.reshape(len(y), -1), weight, groups), y.ndim == 1
 
-    def _expose(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
-        """Set the public attributes; those of several outputs refer to the union of atoms."""
+    def _set_attributes(self, fit: RegressionFit, plan: RegressionPlan, *, is_single: bool) -> None:
+        """Set the fitted attributes; those of several outputs refer to the union of their atoms."""
         bound, outputs = fit.bound, fit.outputs
-        expose_scales(self, fit.scaled, fit.relevance_std)
+        expose_length_scales(self, fit.scaled, fit.relevance_std)
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]
@@ -184,10 +194,10 @@ class BaseSparseBayesRegressor(
         self.n_columns_fetched_ = fit.n_fetched
 
 
-def _are_chance(data: Data, n_copies: float) -> bool:
-    """Whether equal rows are no copies: few values of inputs and targets meet again and again.
+def _are_coincidental_copies(data: Data, n_copies: float) -> bool:
+    """Whether equal rows are repeated observations of discrete values rather than copies.
 
-    Inputs were then observed with several targets, and targets are fewer than rows that differ.
+    They are if inputs occur with several targets and there are few distinct targets.
     """
     if issparse(data.X) or data.X.dtype == object:
         return False
@@ -196,35 +206,38 @@ def _are_chance(data: Data, n_copies: float) -> bool:
     return n_inputs < n_different and n_targets <= 0.5 * n_different
 
 
-def _is_refused(problem: Problem, output: FittedOutput) -> bool:
-    """Whether the rate of a Laplace prior was to be learnt, and the flat prior is better."""
+def _is_laplace_rejected(problem: Problem, output: FittedOutput) -> bool:
+    """Whether a Laplace prior with learnt rate was replaced by the flat prior."""
     is_flat = output.solution.laplace_rate == 0.0 and len(output.active) > 0
     return is_flat and problem.prior.rate_hyperprior is not None
 
 
-def _weakness(output: FittedOutput, plan: RegressionPlan, *, is_watched: bool) -> str | None:
-    """Say what is wrong with the fit of an output, and what to do; None if nothing is."""
+def _describe_problem(
+    output: FittedOutput, plan: RegressionPlan, *, has_callbacks: bool
+) -> str | None:
+    """Return the text of a convergence warning about an output; None if there is no problem."""
     solution = output.solution
-    if plan.noise_variance is None and output.is_beyond_rounding:
+    if plan.noise_variance is None and output.is_noise_rounding_error:
         return (
-            "works at the limit of floating-point numbers: the noise it found "
+            "reached the limit of floating-point precision: the noise variance of the solver "
             f"({solution.noise_variance:.2g}) is not that of the residuals "
-            f"({output.posterior.noise_variance:.2g}), because atoms are nearly collinear. "
-            "Use narrower kernels or fewer atoms, low_memory=False, or give noise_variance."
+            f"({output.posterior.noise_variance:.2g}), because basis functions are nearly "
+            "collinear. Use shorter length-scales or fewer basis functions, low_memory=False, or "
+            "give noise_variance."
         )
     if solution.reached_max_active:
         return (
-            f"reached its cap on active atoms ({len(solution.active)}, half the effective "
-            "sample size): the atoms can explain the noise itself, so the noise level is "
-            'not identified. Use wider kernels or fewer atoms, prior="bic", or give '
+            f"reached the cap on the number of active basis functions ({len(solution.active)}, "
+            "half the effective sample size): they can fit the noise, so the noise variance is not "
+            'identifiable. Use longer length-scales, fewer basis functions or prior="bic", or give '
             "noise_variance."
         )
-    if not solution.converged and not is_watched:  # callbacks may have ended it
+    if not solution.converged and not has_callbacks:  # callbacks may have stopped it
         return (
-            f"ended its search after {solution.n_iter} iterations before it had converged "
-            f"(gradient {solution.certificate.gradient:.1e}, gain of another atom "
-            f"{solution.certificate.best_gain:.1e} nats, {len(solution.active)} atoms "
-            "active): better models may exist. Give the solver a larger max_iter, or a "
-            "larger tol if these figures are small enough for you."
+            f"did not converge in {solution.n_iter} iterations "
+            f"(gradient {solution.certificate.gradient:.1e}, gain of another basis function "
+            f"{solution.certificate.best_gain:.1e} nats, {len(solution.active)} active): better "
+            "models may exist. Give the solver a larger max_iter, or a larger tol if these values "
+            "are small enough."
         )
     return None

@@ -1,9 +1,11 @@
-"""What held-out rows say of a fit: how wide error bars are, and whether a simpler model does.
+"""Calibration of error bars, and comparison with simpler models, both by held-out rows.
 
-The evidence knows nothing of what the choice of vectors and of scales has cost: about as many
-degrees of freedom as the model counts, or several times as many. Refits that do not see a fifth of
-the rows, with the scales of the whole fit, do. What the choice of scales has cost they see in
-part only; a scale counts as the degrees of freedom that it takes to choose it.
+The evidence does not account for the selection of atoms and length-scales. That selection uses
+about as many degrees of freedom as the model counts, or several times as many, so that errors on
+new rows are larger than the posterior states. Here models are refitted to four fifths of the rows
+with the length-scales of the whole fit, and their errors on the other rows are compared with their
+variances. These refits do not repeat the choice of length-scales, so its degrees of freedom are
+counted separately (`_count_length_scale_dof`).
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray
 from relvec.bases import KernelBasis
 from relvec.error_bars import Covers
-from relvec.estimators._held_out import HeldOut, folds_of
+from relvec.estimators._held_out import HeldOutPredictions, split_folds
 from relvec.estimators._length_scales import ScaledBasis
-from relvec.estimators._output import FittedOutput, RegressionFit, widened
+from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
@@ -29,50 +31,57 @@ from relvec.learning.prior_process import PriorProcess, fit_prior_process
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, RegressionPlan
 
-__all__ = ["Compared", "calibrated", "compared_first"]
+__all__ = ["ModelComparison", "compare_before_fit", "select_and_calibrate"]
 
-Known = tuple[str, PriorProcess | None] | None
-"""How error bars widen away from the data, and the process that stands for the unknown there; None
-if they do not."""
+FarProcess = tuple[str, PriorProcess | None] | None
+"""Kind of error bars, and the Gaussian process whose variance is added away from the data; None if
+no variance is added."""
 
 
-class Compared(NamedTuple):
-    """The best of a proposal and its rivals, and how it predicts rows that were held out."""
+class ModelComparison(NamedTuple):
+    """The best of several candidate models, and its held-out predictions."""
 
     scaled: ScaledBasis | None
-    held_out: HeldOut
+    held_out: HeldOutPredictions
     processes: Sequence[PriorProcess | None]
-    """What stands for the unknown away from the data, for each output."""
+    """Gaussian process of each output whose variance is added away from the data."""
 
 
 class Fold(NamedTuple):
-    """Rows that are held out, and all others."""
+    """A fold of cross-validation: held-out rows and all others."""
 
     train: Data
     test: Data
     covers: Covers
-    """What models of one kernel away from the data have in common there."""
+    """Cache that models with the same kernel share; see `relvec.error_bars.fit_novelty`."""
 
     @classmethod
-    def of(cls, data: Data, test: IndexArray) -> Fold:
-        """Hold out some rows."""
+    def hold_out(cls, data: Data, test: IndexArray) -> Fold:
+        """Hold out the rows `test`."""
         train = np.setdiff1d(np.arange(len(data.targets)), test)
         return cls(data.subset(train), data.subset(test), {})
 
 
-def compared_first(plan: RegressionPlan, scaled: ScaledBasis, data: Data) -> Compared | None:
-    """Compare a proposal with its rivals before any of them is fitted to all rows.
+def compare_before_fit(
+    plan: RegressionPlan, scaled: ScaledBasis, data: Data
+) -> ModelComparison | None:
+    """Compare a model with simpler candidates before any of them is fitted to all rows.
 
-    Returns None if there are none, or if that takes a fit to all rows: of a kernel of which nothing
-    is known away from the data, or whose scales a fit refines.
+    Returns None if there are no candidates, or if the comparison needs a fit to all rows: for
+    kernels that do not decay, and for length-scales that a fit refines.
     """
     assert plan.learner is not None
-    kernel, rivals = scaled.learnt.kernel, list(_rivals(plan, scaled))
-    is_usual = isinstance(plan.basis, KernelBasis) and plan.error_bars == "novelty"
-    if not (rivals and is_usual and not plan.learner.n_refinements and decays(kernel, data.X[:1])):
+    kernel, candidates = scaled.learnt.kernel, list(_list_candidates(plan, scaled))
+    is_supported = isinstance(plan.basis, KernelBasis) and plan.error_bars == "novelty"
+    if not (
+        candidates
+        and is_supported
+        and not plan.learner.n_refinements
+        and decays(kernel, data.X[:1])
+    ):
         return None
-    distinct = plan.grouped(data)
-    if not _is_telling(plan, distinct):
+    distinct = plan.merge_equal_rows(data)
+    if not _can_hold_out_rows(plan, distinct):
         return None
     with limit_blas_threads(0.0):
         processes = [
@@ -80,176 +89,182 @@ def compared_first(plan: RegressionPlan, scaled: ScaledBasis, data: Data) -> Com
             for target in data.targets.T
         ]
     known = [None if process is None else ("novelty", process) for process in processes]
-    return _compared(plan, scaled, rivals, distinct, known)._replace(processes=processes)
+    return _compare_candidates(plan, scaled, candidates, distinct, known)._replace(
+        processes=processes
+    )
 
 
-def calibrated(
+def select_and_calibrate(
     plan: RegressionPlan,
     fit: RegressionFit,
     data: Data,
-    known: HeldOut | None,
+    known: HeldOutPredictions | None,
     *,
     are_scales_shared: bool = False,
 ) -> RegressionFit:
-    """Return the fit, or one that predicts held-out rows better, with calibrated error bars.
+    """Return the best of a fit and its simpler candidates, with calibrated error bars.
 
     Parameters
     ----------
     plan : RegressionPlan
-        What was done.
+        Plan of the fit.
     fit : RegressionFit
-        The result, as predictions need it.
+        Fit to all rows, with error bars.
     data : Data
-        What it was fitted to.
-    known : HeldOut or None
-        Held-out predictions of such models, if there are any.
+        Training data.
+    known : HeldOutPredictions or None
+        Held-out predictions of the model, if they have been computed already. No other model is
+        then considered.
     are_scales_shared : bool, default=False
-        Whether those models have the scales of the fit, rather than scales of their own.
+        Whether the models of these predictions have the length-scales of `fit`, rather than
+        length-scales learnt in each fold.
     """
-    if data.statistics is not None:  # there are no rows
+    if data.statistics is not None:  # no rows to hold out
         return fit
-    distinct = plan.grouped(data)
+    distinct = plan.merge_equal_rows(data)
     n_rows = len(distinct.targets)
     if data.weight is None:
         fit = replace(fit, n_copies=len(data.targets) / n_rows)
     if known is None:
-        rivals = [] if fit.scaled is None else list(_rivals(plan, fit.scaled))
-        if not (rivals or plan.is_calibrated) or not _is_telling(plan, distinct):
+        candidates = [] if fit.scaled is None else list(_list_candidates(plan, fit.scaled))
+        if not (candidates or plan.is_calibrated) or not _can_hold_out_rows(plan, distinct):
             return fit
-        fit, known = _best(plan, fit, data, distinct, rivals)
+        fit, known = _fit_best_candidate(plan, fit, data, distinct, candidates)
         are_scales_shared = True
     if not plan.is_calibrated:
         return fit
-    unspent = _unspent(fit, n_rows) if are_scales_shared else 1.0
+    dof_fraction = _compute_remaining_dof(fit, n_rows) if are_scales_shared else 1.0
     outputs = []
-    for output, factor in zip(fit.outputs, known.calibration(unspent), strict=True):
-        # noise is never more than all that varies
+    for output, factor in zip(fit.outputs, known.calibration(dof_fraction), strict=True):
+        # the noise variance is at most the variance of the target
         posterior = output.posterior
         limit = max(1.0, posterior.target_variance / posterior.noise_variance)
         outputs.append(replace(output, calibration=min(float(factor), limit)))
     return replace(fit, outputs=tuple(outputs))
 
 
-def _is_telling(plan: RegressionPlan, distinct: Data) -> bool:
-    """Whether there are enough rows that vary, of a basis that can do without some of them."""
+def _can_hold_out_rows(plan: RegressionPlan, distinct: Data) -> bool:
+    """Whether there are enough distinct rows, targets vary, and the basis can use subsets."""
     n_rows, varies = len(distinct.targets), bool(np.ptp(distinct.targets, axis=0).any())
-    return varies and n_rows >= plan.tuning.fewest_rows and not plan.basis.needs_all_rows
+    return varies and n_rows >= plan.tuning.min_held_out_rows and not plan.basis.needs_all_rows
 
 
-def _rivals(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[ScaledBasis]:
-    """Proposals that held-out rows compare with one."""
+def _list_candidates(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[ScaledBasis]:
+    """Yield simpler models, and one with another length-scale factor, to compare."""
     assert plan.learner is not None
     learnt = scaled.learnt
-    null, *others = plan.simple_proposals([scaled])
+    null, *others = plan.make_baseline_candidates([scaled])
     if learnt.kind == "none":
         yield null
     is_single = np.count_nonzero(learnt.spread) == 1
     if is_single and learnt.is_known and isinstance(plan.learner.width, str):
-        narrow = plan.tuning.narrow_width
+        narrow = plan.tuning.narrow_factor
         moved = learnt.moved(learnt.relevance * (narrow / learnt.width))
         yield scaled._replace(learnt=replace(moved, width=narrow))
     yield from others
 
 
-def _best(
+def _fit_best_candidate(
     plan: RegressionPlan,
     fit: RegressionFit,
     data: Data,
     distinct: Data,
-    rivals: list[ScaledBasis],
-) -> tuple[RegressionFit, HeldOut]:
-    """Compare a fit with its rivals; return the best, fitted, and its held-out predictions."""
-    known = [_known(output, plan.error_bars) for output in fit.outputs]
-    best, held_out, _ = _compared(plan, fit.scaled, rivals, distinct, known)
+    candidates: list[ScaledBasis],
+) -> tuple[RegressionFit, HeldOutPredictions]:
+    """Compare a fit with candidates; return the best, fitted, and its held-out predictions."""
+    known = [_find_far_process(output, plan.error_bars) for output in fit.outputs]
+    best, held_out, _ = _compare_candidates(plan, fit.scaled, candidates, distinct, known)
     if best is not fit.scaled:
         assert best is not None
-        chosen = plan.finish_scales(best, plan.fit_scaled(best, data), data)
-        fit = replace(plan.finish(chosen, data), n_copies=fit.n_copies)
+        chosen = plan.attach_length_scales(best, plan.fit_candidate(best, data), data)
+        fit = replace(plan.add_error_bars(chosen, data), n_copies=fit.n_copies)
     return fit, held_out
 
 
-def _known(output: FittedOutput, error_bars: str) -> Known:
-    """Return what widens the error bars of an output, for fits to some of the rows."""
+def _find_far_process(output: FittedOutput, error_bars: str) -> FarProcess:
+    """Return the kind of error bars of an output and its process, for fits to training folds."""
     if output.novelty is None:
         return None if output.augmentation is None else (error_bars, None)
     return error_bars, PriorProcess(output.novelty.kernel, output.novelty.amplitude)
 
 
-def _compared(
+def _compare_candidates(
     plan: RegressionPlan,
     scaled: ScaledBasis | None,
-    rivals: list[ScaledBasis],
+    candidates: list[ScaledBasis],
     distinct: Data,
-    known: Sequence[Known],
-) -> Compared:
-    """Compare a proposal with its rivals on the same held-out rows.
+    known: Sequence[FarProcess],
+) -> ModelComparison:
+    """Compare a model with candidates on the same held-out rows, by log predictive density.
 
-    The null model stands unless inputs are shown to say something. A linear model takes the place
-    of kernels unless these are better by more than their scales, which have seen all rows, gain by
-    that; others must be better by more than a standard error.
+    The null model is kept unless the features improve predictions. A linear model replaces kernels
+    unless these are better by more than the optimism of their length-scales, which were learnt
+    from all rows. Other candidates must be better by more than a standard error.
     """
     tuning, best = plan.tuning, scaled
-    if len(distinct.targets) > tuning.most_rows:
-        some = np.random.RandomState(0).permutation(len(distinct.targets))[: tuning.most_rows]
+    if len(distinct.targets) > tuning.max_held_out_rows:
+        some = np.random.RandomState(0).permutation(len(distinct.targets))[
+            : tuning.max_held_out_rows
+        ]
         distinct = distinct.subset(np.sort(some))
     folds = [
-        Fold.of(distinct, test)
-        for test in folds_of(len(distinct.targets), tuning.folds, tuning.enough_rows)
+        Fold.hold_out(distinct, test)
+        for test in split_folds(len(distinct.targets), tuning.folds, tuning.enough_held_out_rows)
     ]
     held = _predict_folds(plan, best, folds, known)
-    density = held.among.log_density(calibrate=plan.is_calibrated)
-    for rival in rivals:
-        other = _predict_folds(plan, rival, folds, known)
-        gains = other.among.log_density(calibrate=plan.is_calibrated) - density
-        shown, weight, needed = gains, held.weight, 0.0
-        if rival.learnt.kind != "null":
-            # an outlier must not decide: the mean and its standard error without the two extremes
+    density = held.within_data.log_density(calibrate=plan.is_calibrated)
+    for candidate in candidates:
+        other = _predict_folds(plan, candidate, folds, known)
+        gains = other.within_data.log_density(calibrate=plan.is_calibrated) - density
+        kept_gains, weight, required = gains, held.weight, 0.0
+        if candidate.learnt.kind != "null":
+            # robust to outliers: mean and standard error without the two extreme gains
             extremes = [np.argmax(gains), np.argmin(gains)]
-            shown, weight = (np.delete(each, extremes) for each in (shown, weight))
+            kept_gains, weight = (np.delete(each, extremes) for each in (kept_gains, weight))
             assert best is not None
-            if rival.learnt.kind == "linear" and best.learnt.kind not in ("linear", "null"):
-                needed = -0.5 * _spent(best.learnt) / float(held.weight.sum())
+            if candidate.learnt.kind == "linear" and best.learnt.kind not in ("linear", "null"):
+                required = -0.5 * _count_length_scale_dof(best.learnt) / float(held.weight.sum())
             else:
-                spread = np.cov(shown, aweights=weight, ddof=0)
-                needed = math.sqrt(float(spread) / max(len(shown) - 1, 1))
-        mean = float(np.average(shown, weights=weight))
-        if mean > needed or (mean == needed == 0.0):
-            best, held, density = rival, other, density + gains
-    return Compared(best, held, ())
+                variance = np.cov(kept_gains, aweights=weight, ddof=0)
+                required = math.sqrt(float(variance) / max(len(kept_gains) - 1, 1))
+        mean = float(np.average(kept_gains, weights=weight))
+        if mean > required or (mean == required == 0.0):
+            best, held, density = candidate, other, density + gains
+    return ModelComparison(best, held, ())
 
 
 def _predict_folds(
     plan: RegressionPlan,
     scaled: ScaledBasis | None,
     folds: Sequence[Fold],
-    known: Sequence[Known],
-) -> HeldOut:
-    """Predict folds by fits to all other rows, all that was learnt from all rows held."""
-    quick, parts = plan.quickened(), []
+    known: Sequence[FarProcess],
+) -> HeldOutPredictions:
+    """Predict each fold by a fit to the other rows, with length-scales and process fixed."""
+    fold_plan, parts = plan.make_fold_plan(), []
     for train, test, covers in folds:
-        fit = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
+        fit = fold_plan.fit_candidate(scaled, train) if scaled else fold_plan.fit(plan.basis, train)
         fit = replace(fit, scaled=scaled)
         with limit_blas_threads(0.0):
             outputs = [
-                widened(fit, train, number, *(each or ("plain", None)), covers)
+                add_far_uncertainty(fit, train, number, *(each or ("plain", None)), covers)
                 for number, each in enumerate(known)
             ]
-            parts.append(HeldOut.of(outputs, test))
-    return HeldOut.joined(parts)
+            parts.append(HeldOutPredictions.predict(outputs, test))
+    return HeldOutPredictions.concatenate(parts)
 
 
-def _spent(learnt: LearntLengthScales) -> float:
-    """Degrees of freedom that were spent on scales.
+def _count_length_scale_dof(learnt: LearntLengthScales) -> float:
+    """Degrees of freedom used by the choice of length-scales.
 
-    Twice the penalty of an input is what the best of all inputs that do not matter gains in units
-    of chi-squared.
+    Twice the penalty of a feature is, in units of chi-squared, the expected gain of the best of all
+    irrelevant features.
     """
     if learnt.kind in ("linear", "none", "null"):
         return 0.0
     return 2.0 * learnt.n_scales * max(0.5, learnt.penalty)
 
 
-def _unspent(fit: RegressionFit, n_rows: int) -> float:
-    """Share of the degrees of freedom that were not spent on scales, which the folds share."""
-    spent = 0.0 if fit.scaled is None else _spent(fit.scaled.learnt)
-    return max(1.0 - spent / n_rows, 0.3)
+def _compute_remaining_dof(fit: RegressionFit, n_rows: int) -> float:
+    """Fraction of the degrees of freedom that the length-scales of all folds did not use."""
+    n_used = 0.0 if fit.scaled is None else _count_length_scale_dof(fit.scaled.learnt)
+    return max(1.0 - n_used / n_rows, 0.3)

@@ -1,4 +1,4 @@
-"""How several classes are told apart: by one model, by one for each class, or jointly."""
+"""Fitted models of two or more classes: binary, one-vs-rest, or joint (softmax)."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from relvec.likelihoods import BernoulliPrediction
 __all__ = ["FALLBACK_POWER", "ClassModel", "ClassModelAverage"]
 
 FALLBACK_POWER = 8
-"""Of ``rho``. With 2 and 4 the log loss on ionosphere rises by .016 and .006, with 8 by .001 (spec
-14, section 3)."""
+"""Exponent of ``rho`` in `ClassModel`. With 2 and 4 the log loss on the ionosphere data increases
+by .016 and .006, with 8 by .001 (spec 14, section 3)."""
 
 
 class ClassModel:
-    """A fitted classifier without its labels: classes are numbered from zero.
+    """Fitted models of all classes, which are numbered from zero.
 
-    It has one model for two classes, one for every class, asked whether it is this one or
-    another, or one of all classes jointly. Attributes are those of its models put together:
-    atoms used by any of them, one row of `coef` and `weight_precision` for each logit, evidences
-    added up. An intercept that was not fitted is the logit of the class shares, or zero.
+    There is one binary model for two classes, one for each class against the rest, or one joint
+    model. Attributes combine those of these models: atoms used by any of them, one row of `coef`
+    and `weight_precision` for each logit, the sum of log evidences. An intercept that was not
+    fitted is the logit of the class prior, or zero.
 
-    With ``rho`` the share of the variance at an input that nothing is known of (see `Novelty`),
-    probabilities become, averaged over the weights::
+    Let ``rho`` be the fraction of the prior variance that remains at an input given the training
+    inputs (see `Novelty`). Probabilities, marginalised over the weights, become::
 
-        (1 - g) p + g shares,   1 - g = (1 - shrinkage) (1 - rho^8)
+        (1 - g) p + g class_prior,   1 - g = (1 - shrinkage) (1 - rho^8)
 
-    Rows that are a little unlike the others may be of one class for this reason, as bad radar
-    returns are, so that a low power of ``rho`` would cost more than it gains.
+    The power of ``rho`` is high because rows that differ a little from the others may belong to one
+    class for that reason, as bad radar returns do.
     """
 
-    shares: Vector | None = None
-    """Of the classes; None to leave probabilities as they are far away, as release 0.1 did."""
+    class_prior: Vector | None = None
+    """Class frequencies in the training data; None, as in release 0.1, not to use them."""
     shrinkage: float = 0.0
-    """Probability that what the inputs say is left alone, wherever they are."""
+    """Weight of the class prior in all probabilities, wherever the input is."""
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class ClassModel:
         bound: BoundBasis,
         *,
         intercept_is_fitted: bool,
-        shares: Vector | None = None,
+        class_prior: Vector | None = None,
     ) -> None:
         self.models, self.intercept_is_fitted = models, intercept_is_fitted
-        self.shares = shares
+        self.class_prior = class_prior
         self.is_joint = models[0].likelihood.n_latent > 1
         self.active = np.unique(np.concatenate([*map(attrgetter("active"), models)]))
         self.atoms = bound.atoms.subset(self.active)
@@ -73,14 +73,14 @@ class ClassModel:
         self.n_iter = max(map(attrgetter("n_iter"), models))
         self.converged = all(map(attrgetter("converged"), models))
         self.certificate = np.max([*map(attrgetter("certificate"), models)], axis=0).tolist()
-        # models are fitted one after the other
+        # the objective is the sum over models, which are fitted one after the other
         self.trace = np.array(models[0].trace)
         for model in models[1:]:
-            before, rise = (
+            before, increase = (
                 self.trace + model.trace[0],
                 np.subtract(model.trace, model.trace[0]),
             )
-            self.trace = np.append(before, before[-1] + rise[1:])
+            self.trace = np.append(before, before[-1] + increase[1:])
 
     def logit(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and standard deviation of every logit."""
@@ -91,31 +91,31 @@ class ClassModel:
 
     @property
     def novelty(self) -> Novelty | None:
-        """What tells inputs beyond the training inputs; the same for all models with atoms."""
+        """Novelty process of the inputs; the same for all models with atoms, None without."""
         known = [model.novelty for model in self.models]
         return next((each for each in known if each is not None), None)
 
-    def shrunk(self, shrinkage: float) -> ClassModel:
-        """Return the same with probabilities that are nearer to the shares of the classes."""
+    def with_shrinkage(self, shrinkage: float) -> ClassModel:
+        """Return a copy whose probabilities are mixed with the class prior."""
         other = copy(self)
         other.shrinkage = shrinkage
         return other
 
     def fallback(self, X: Any) -> Vector:
-        """``g``: the share of each probability that is the share of the class."""
+        """Return ``g``, the weight of the class prior in the probabilities."""
         kept = np.full(X.shape[0], 1.0 - self.shrinkage)
         if self.novelty is not None:
             kept *= 1.0 - self.novelty.share(X) ** FALLBACK_POWER
         return 1.0 - kept
 
     def log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
-        """Logarithm of the probability of each class, shape (n, n_classes)."""
+        """Logarithm of the probability of each class, shape (n_samples, n_classes)."""
         log = self._log_probability(X, marginalise=marginalise)
-        if self.shares is None or not marginalise:
+        if self.class_prior is None or not marginalise:
             return log
         g = self.fallback(X)[:, None]
         with np.errstate(divide="ignore"):
-            mixed: Matrix = np.logaddexp(log + np.log1p(-g), np.log(g) + np.log(self.shares))
+            mixed: Matrix = np.logaddexp(log + np.log1p(-g), np.log(g) + np.log(self.class_prior))
         return mixed
 
     def _log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
@@ -125,7 +125,7 @@ class ClassModel:
         if self.is_joint:
             each = self.models[0].mean(X)
         else:
-            odds = [model_log_odds(model, X, marginalise) for model in self.models]
+            odds = [compute_log_odds(model, X, marginalise) for model in self.models]
             if len(odds) == 1:
                 return np.column_stack([log_expit(-odds[0]), log_expit(odds[0])])
             each = log_expit(np.column_stack(odds))
@@ -133,8 +133,8 @@ class ClassModel:
         return scaled
 
 
-def model_log_odds(model: FittedLatentModel, X: Any, marginalise: bool) -> Vector:
-    """Log odds of a class against the other or the rest, by one model."""
+def compute_log_odds(model: FittedLatentModel, X: Any, marginalise: bool) -> Vector:
+    """Return the log odds of a class against the other, or the rest, by one binary model."""
     if not marginalise:
         return model.mean(X)
     prediction = model.predict(X)
@@ -144,17 +144,18 @@ def model_log_odds(model: FittedLatentModel, X: Any, marginalise: bool) -> Vecto
 
 @dataclass(frozen=True, eq=False)
 class ClassModelAverage:
-    """Panels whose probabilities are averaged.
+    """Class models whose probabilities are averaged.
 
-    The first is the best by itself. It stands for all of them where weights are not averaged over.
+    The first is the best single model. It alone is used for predictions at the most probable
+    weights (``marginalise=False``).
     """
 
     models: tuple[ClassModel, ...]
     weights: Vector
-    """Adding up to one."""
+    """Weights of the models, with sum one."""
 
     def log_probability(self, X: Any, *, marginalise: bool) -> Matrix:
-        """Logarithm of the probability of each class, shape (n, n_classes)."""
+        """Logarithm of the probability of each class, shape (n_samples, n_classes)."""
         if not marginalise or len(self.models) == 1:
             return self.models[0].log_probability(X, marginalise=marginalise)
         each = [class_model.log_probability(X, marginalise=True) for class_model in self.models]
@@ -166,13 +167,13 @@ class ClassModelAverage:
         return np.exp(self.log_probability(X, marginalise=marginalise))
 
     def log_odds(self, X: Any, *, marginalise: bool) -> Vector | Matrix:
-        """What decisions are made by: of class 1 for two classes, else of each against the rest.
+        """Return log odds: of class 1 for two classes, else of each class against the rest.
 
-        Without averages, those of models for single classes are their own.
+        Without marginalisation, the log odds of one-vs-rest models are those of the binary models.
         """
         class_model = self.models[0]
         if not class_model.is_joint and not marginalise:
-            each = [model_log_odds(model, X, marginalise=False) for model in class_model.models]
+            each = [compute_log_odds(model, X, marginalise=False) for model in class_model.models]
             return each[0] if len(each) == 1 else np.column_stack(each)
         log = self.log_probability(X, marginalise=marginalise)
         if log.shape[1] == 2:
@@ -181,7 +182,7 @@ class ClassModelAverage:
         return log - np.column_stack(rest)
 
     def extrapolation(self, X: Any) -> Vector | None:
-        """How far inputs are beyond the training inputs; None if that is not known."""
+        """Return how far inputs are beyond the training inputs, in [0, 1]; None if unknown."""
         known = [class_model.novelty for class_model in self.models]
         parts = [each.extrapolation(X) for each in known if each is not None]
         if len(parts) < len(known):

@@ -1,4 +1,4 @@
-"""What a fit of classes does, resolved once."""
+"""The plan of a classification fit: options resolved to objects, and the steps of the fit."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from relvec.bases import KernelBasis, LinearBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
+from relvec.estimators._atom_location import centre_offset_atoms, has_local_atoms
 from relvec.estimators._class_model import ClassModel, ClassModelAverage
-from relvec.estimators._latent_model import finish_latent_model
+from relvec.estimators._latent_model import build_latent_model
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._linear_labels import fit_linear_labels
-from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._plan import Data, Plan
-from relvec.estimators._stacking import stacked_weights, stacked_with_shares
+from relvec.estimators._stacking import compute_stacking_weights, mix_with_class_prior
 from relvec.learning.length_scale_uncertainty import measure_scales
 from relvec.learning.rows import row_key
 from relvec.likelihoods import Bernoulli, Likelihood, Softmax
@@ -34,33 +34,34 @@ __all__ = ["ClassificationFit", "ClassificationPlan"]
 
 @dataclass(frozen=True)
 class ClassTuning:
-    """Numbers of a fit of classes that are not options, compared on 23 sets of data."""
+    """Constants of classification fits that are not options, tuned on 23 data sets."""
 
-    largest_of_two: float = 10.0
-    """Largest prior standard deviation of what an atom adds to the logit of two classes. The
-    evidence takes no notice of it below 100, but probabilities are over-confident."""
-    largest_of_several: float = 5.0
+    max_binary_logit: float = 10.0
+    """Largest prior standard deviation of the contribution of an atom to the logit of two classes.
+    The evidence hardly depends on it below 100, but larger values give over-confident
+    probabilities."""
+    max_multiclass_logit: float = 5.0
     """The same for each of the logits of several classes."""
     temperature: float = 5.0
-    """Divisor of differences of log evidence between models that are averaged. By their evidence
-    alone (1) one model would have nearly all the weight; equal weights (infinite) lose where one is
-    clearly better."""
-    certain_gain: float = 30.0
-    """Log evidence, over that of the class shares, with which a linear model is not mixed with
-    them: held-out rows would ask for a few per cent at most."""
-    least_weight: float = 0.02
-    """Models of less weight are left out."""
-    pseudo_rows: float = 2.0
-    """Rows that speak for all models alike before held-out rows do, where these say how models
-    are averaged."""
+    """Divisor of differences in log evidence between models that are averaged. With 1 (plain
+    Bayesian model averaging) one model has nearly all the weight; equal weights (infinity) are
+    worse where one model is clearly better."""
+    decisive_gain: float = 30.0
+    """Gain in log evidence over the class-prior baseline, in nats, above which a linear model is
+    not mixed with that baseline: held-out rows would give it a few per cent at most."""
+    min_weight: float = 0.02
+    """Models of smaller weight in the average are dropped."""
+    n_pseudo_rows: float = 2.0
+    """Pseudo-rows that support all models equally where held-out rows determine the weights of an
+    average."""
 
-    def largest(self, n_latent: int) -> float:
-        """Bound on the prior standard deviation of what an atom adds to a logit."""
-        return self.largest_of_two if n_latent == 1 else self.largest_of_several
+    def max_logit(self, n_latent: int) -> float:
+        """Bound on the prior standard deviation of the contribution of an atom to a logit."""
+        return self.max_binary_logit if n_latent == 1 else self.max_multiclass_logit
 
 
-def class_shares(data: Data) -> Vector:
-    """Share of each class, by the weights of the rows."""
+def compute_class_prior(data: Data) -> Vector:
+    """Class prior: the weighted frequency of each class."""
     counts = np.bincount(data.groups, data.weight, minlength=max(2, data.targets.shape[1]))
     result: Vector = counts / counts.sum()
     return result
@@ -68,55 +69,57 @@ def class_shares(data: Data) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class ClassificationFit:
-    """One fitted dictionary and how it tells classes apart."""
+    """A bound basis and the classification model fitted on it."""
 
     bound: BoundBasis
     class_model: ClassModel
     scaled: ScaledBasis | None = None
-    """The basis with its learnt scales, if any were."""
+    """The basis with its learnt length-scales; None if they were not learnt."""
     relevance_std: Vector | None = None
-    """Standard deviation of the relevance of each input, if that was asked."""
+    """Standard deviation of the relevance of each feature; None if it was not computed."""
     average: ClassModelAverage | None = None
-    """The class_model and others whose probabilities are averaged; None if it is alone."""
+    """Models whose probabilities are averaged, `class_model` first; None if there is one model."""
 
     @property
     def objective(self) -> float:
-        """What was maximised, over all models."""
+        """Maximised objective in nats, summed over binary models."""
         return self.class_model.objective
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassificationPlan(Plan[ClassificationFit]):
-    """A fit of classes, in Laplace's approximation."""
+    """Plan of a classification fit, with the Laplace approximation of the evidence."""
 
     solver: LatentSolver
     fit_intercept: bool | None
-    """None to fit it unless all atoms decay within the data."""
+    """None to fit it unless all atoms decay within the range of the data."""
     multi_class: str = "one_vs_rest"
     counts_at_bound: bool
-    """Whether degrees of freedom are counted at the largest curvature of the likelihood."""
+    """Whether effective degrees of freedom are counted at the upper bound of the curvature."""
     largest_latent: float | None
-    """None for a default by the number of classes."""
+    """Value of `largest_logit`; None for the default by the number of classes."""
     average: bool = False
-    """Whether to average the models of several proposals of scales."""
+    """Whether to average the models of several candidate length-scales."""
     class_tuning: ClassTuning = ClassTuning()
     is_signed: bool = False
-    """Whether weights have the signs of the classes of their centres."""
-    measures_scales: bool = False
-    """Whether to say how uncertain learnt scales are."""
+    """Whether each weight has the sign of the class of its centre (PFCVM)."""
+    measures_length_scales: bool = False
+    """Whether to compute standard deviations of the learnt length-scales."""
     are_labels: ClassVar[bool] = True
 
     def fit(self, basis: Basis, data: Data) -> ClassificationFit:
-        """Fit one model for two classes or for all, or one for each class against the rest."""
-        bound = self.bound(basis, data)
+        """Fit one model of all classes, or one for each class against the rest."""
+        bound = self.bind_basis(basis, data)
         n_classes = max(2, data.targets.shape[1])
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             dictionary = self._stored(bound.dictionary, data.X)
-            is_given = self.fit_intercept is None and is_local(bound, dictionary, data.weight)
-            has_intercept = self.fit_intercept is not False and not is_given
+            is_fixed = self.fit_intercept is None and has_local_atoms(
+                bound, dictionary, data.weight
+            )
+            has_intercept = self.fit_intercept is not False and not is_fixed
             shift = np.zeros(dictionary.shape[1])
-            if has_intercept:  # which takes up the shift
-                dictionary, shift = near_zero(dictionary, data.weight)
+            if has_intercept:  # the intercept absorbs the shift
+                dictionary, shift = centre_offset_atoms(dictionary, data.weight)
             jointly = n_classes > 2 and self.multi_class != "one_vs_rest"
             recipe: Likelihood = Softmax(n_classes) if jointly else Bernoulli()
             targets = data.groups[None]
@@ -124,27 +127,27 @@ class ClassificationPlan(Plan[ClassificationFit]):
                 targets = targets == np.arange(n_classes == 2, n_classes)[:, None]
             models = []
             for target in targets:
-                problem, given = self.problem(
-                    recipe, target, bound, dictionary, data.weight, has_intercept, is_given
+                problem, fixed_intercept = self.make_problem(
+                    recipe, target, bound, dictionary, data.weight, has_intercept, is_fixed
                 )
                 solution = self.solver.solve(problem, monitor=self.monitor)
                 models.append(
-                    finish_latent_model(
+                    build_latent_model(
                         problem,
                         solution,
                         bound,
                         data.X,
                         shift=shift,
-                        given=given,
+                        fixed_intercept=fixed_intercept,
                         error_bars=self.error_bars,
                     )
                 )
         class_model = ClassModel(
-            models, bound, intercept_is_fitted=has_intercept, shares=class_shares(data)
+            models, bound, intercept_is_fitted=has_intercept, class_prior=compute_class_prior(data)
         )
         return ClassificationFit(bound, class_model)
 
-    def problem(
+    def make_problem(
         self,
         recipe: Likelihood,
         target: np.ndarray,
@@ -152,21 +155,24 @@ class ClassificationPlan(Plan[ClassificationFit]):
         dictionary: Dictionary,
         weight: Vector | None,
         has_intercept: bool,
-        is_given: bool,
+        is_fixed: bool,
     ) -> tuple[LatentProblem, Vector | None]:
-        """Return what the solver is given of one model, and its given intercepts."""
-        likelihood, given = recipe.bind(target, weight), None
-        if is_given:
-            given = np.atleast_1d(likelihood.null_latent())
-            offset = np.tile(given, (len(target), 1))
-            likelihood = recipe.bind(target, weight, offset if len(given) > 1 else offset[:, 0])
-        # precisions are those of the atoms as they are: a Gamma prior needs no norms, and what is
-        # given for each atom of others must fit the number of them
+        """Return the problem of one model, and its intercepts if they are not fitted."""
+        likelihood, fixed_intercept = recipe.bind(target, weight), None
+        if is_fixed:
+            # the logit of the class prior, as an offset of all rows
+            fixed_intercept = np.atleast_1d(likelihood.null_latent())
+            offset = np.tile(fixed_intercept, (len(target), 1))
+            likelihood = recipe.bind(
+                target, weight, offset if len(fixed_intercept) > 1 else offset[:, 0]
+            )
+        # Precisions refer to the atoms without normalisation. A Gamma prior needs no norms; other
+        # priors are given one for each atom.
         norms = None if self.prior.keeps_all_atoms else np.ones(dictionary.shape[1])
         prior = self.prior.bind(likelihood.total_weight, norms, bound.groups)
         rows = bound.source_row
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
-        if weight is not None:  # a row of no weight must not lend its atom either
+        if weight is not None:  # rows of weight zero must not be centres either
             penalties[(rows >= 0) & (weight[rows] == 0.0)] = np.inf
         signs = None
         if self.is_signed:
@@ -180,47 +186,47 @@ class ClassificationPlan(Plan[ClassificationFit]):
             min_gain=penalties,
             prior=prior,
             is_prior=self.counts_at_bound,
-            largest_latent=self.largest_latent or self.class_tuning.largest(recipe.n_latent),
+            largest_latent=self.largest_latent or self.class_tuning.max_logit(recipe.n_latent),
         )
-        return problem, given
+        return problem, fixed_intercept
 
     def _stored(self, dictionary: Dictionary, X: Any) -> Dictionary:
-        """Keep the atoms at the training inputs in memory if they fit."""
+        """Store the atoms at the training inputs if they fit into memory."""
         n_samples, n_atoms = dictionary.shape
         low_memory = self.low_memory
         if low_memory is None:
-            # kernels of up to 16 inputs are computed as fast as they are read
+            # kernels of up to 16 features are evaluated as fast as they are read from memory
             limit = Storage().store_bytes // (1 if X.shape[1] > 16 else 16)
             low_memory = 8 * n_samples * n_atoms > limit
         if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
-    def fit_scaled(self, scaled: ScaledBasis, data: Data) -> ClassificationFit:
-        """Fit a proposal: kernels, a linear model of all inputs alike, or none at all."""
+    def fit_candidate(self, scaled: ScaledBasis, data: Data) -> ClassificationFit:
+        """Fit a candidate: kernels, a linear model of all features, or the null model."""
         if scaled.learnt.kind == "linear":
             return fit_linear_labels(self, scaled.learnt, data)
-        return super().fit_scaled(scaled, data)
+        return super().fit_candidate(scaled, data)
 
-    def quickened(self) -> Self:
-        """Return the plan of the same model for fits to some of the rows."""
-        return replace(self, measures_scales=False)
+    def make_fold_plan(self) -> Self:
+        """Return the plan for fits to training folds."""
+        return replace(self, measures_length_scales=False)
 
-    def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
-        """Return the null model and, next to kernels of learnt scales by default, a linear one."""
+    def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the null model and, if length-scales are learnt by default, a linear model."""
         assert self.learner is not None
-        first, proposals = kernels[0], super().simple_proposals(kernels)
-        is_asked = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
-        is_open = isinstance(self.prior, FlatPrior) and self.fit_intercept is not False
-        if is_asked and is_open and first.learnt.spread.any():
-            proposals.append(first._replace(learnt=first.learnt.as_linear()))
-        return proposals
+        first, candidates = kernels[0], super().make_baseline_candidates(kernels)
+        is_default = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
+        allows_linear = isinstance(self.prior, FlatPrior) and self.fit_intercept is not False
+        if is_default and allows_linear and first.learnt.spread.any():
+            candidates.append(first._replace(learnt=first.learnt.as_linear()))
+        return candidates
 
-    def ordered_rows(self, data: Data) -> IndexArray:
-        """Return the rows of each class together, in an order that is their own.
+    def order_rows(self, data: Data) -> IndexArray:
+        """Return the rows of each class together, in a reproducible order.
 
-        It depends on what is in the rows, not on the order of rows and inputs, nor on the names
-        of classes.
+        The order depends on the contents of the rows, not on the order of rows and features, nor
+        on the names of classes.
         """
         weight = np.ones(len(data.groups)) if data.weight is None else data.weight
         key, sizes = row_key(data.X, data.targets, weight), np.bincount(data.groups, weight)
@@ -229,65 +235,69 @@ class ClassificationPlan(Plan[ClassificationFit]):
         return np.lexsort([key, place[data.groups]])
 
     def evidence_weights(self, net: Vector) -> Vector:
-        """Return the weights of models that are averaged.
+        """Return the weights of models that are averaged: tempered Bayesian model averaging.
 
-        Spec: ``exp(net / temperature)``, up to a factor.
+        ``exp(net / temperature)``, normalised.
         """
         if not self.average:
             return super().evidence_weights(net)
-        return self._without_small(np.exp((net - net.max()) / self.class_tuning.temperature))
+        return self._drop_small_weights(np.exp((net - net.max()) / self.class_tuning.temperature))
 
     def stacking_weights(
         self, held_out: Sequence[Sequence[tuple[Vector, Vector]]], scores: Vector
     ) -> Vector:
-        """Return the weights whose average of probabilities is best on held-out rows."""
+        """Return the weights that minimise the log loss of the average on held-out rows."""
         if not (self.average and held_out):
             return super().stacking_weights(held_out, scores)
-        chances = np.array([np.concatenate([fold[0] for fold in each]) for each in held_out])
+        log_probabilities = np.array(
+            [np.concatenate([fold[0] for fold in each]) for each in held_out]
+        )
         counts = np.concatenate([fold[1] for fold in held_out[0]])
-        weights = stacked_weights(chances, counts, self.class_tuning.pseudo_rows)
-        return self._without_small(weights)
+        weights = compute_stacking_weights(
+            log_probabilities, counts, self.class_tuning.n_pseudo_rows
+        )
+        return self._drop_small_weights(weights)
 
-    def _without_small(self, weights: Vector) -> Vector:
-        weights = np.where(weights < self.class_tuning.least_weight * weights.sum(), 0.0, weights)
+    def _drop_small_weights(self, weights: Vector) -> Vector:
+        weights = np.where(weights < self.class_tuning.min_weight * weights.sum(), 0.0, weights)
         return weights / weights.sum()
 
-    def joined(self, fits: Sequence[ClassificationFit], weights: Vector) -> ClassificationFit:
-        """Return the best fit, which averages its probabilities with those of the others."""
+    def combine_fits(self, fits: Sequence[ClassificationFit], weights: Vector) -> ClassificationFit:
+        """Return the best fit, with the average over all fits."""
         if len(fits) == 1:
             return fits[0]
         models = tuple(fit.class_model for fit in fits)
         return replace(fits[0], average=ClassModelAverage(models, weights))
 
     def predict_held_out(self, fit: ClassificationFit, data: Data) -> tuple[Vector, Vector]:
-        """Log probabilities of the classes of other rows, and how often these count."""
-        chances = fit.class_model.log_probability(data.X, marginalise=True)
+        """Log probabilities of the classes of held-out rows, and their weights."""
+        log_probabilities = fit.class_model.log_probability(data.X, marginalise=True)
         weight = np.ones(len(data.groups)) if data.weight is None else data.weight
-        return chances[np.arange(len(data.groups)), data.groups], weight
+        return log_probabilities[np.arange(len(data.groups)), data.groups], weight
 
     def score(self, held_out: Sequence[tuple[Vector, Vector]]) -> float:
-        """Mean log probability of the classes of held-out rows."""
-        chances, weight = map(np.concatenate, zip(*held_out, strict=True))
-        return float(np.average(chances, weights=weight))
+        """Mean log predictive probability of the classes of held-out rows."""
+        log_probabilities, weight = map(np.concatenate, zip(*held_out, strict=True))
+        return float(np.average(log_probabilities, weights=weight))
 
-    def conclude(
+    def adjust_by_held_out_rows(
         self, fit: ClassificationFit, data: Data, held_out: Any = None
     ) -> ClassificationFit:
-        """Return a model that may be weak so that it is no worse on its folds than the shares.
+        """Mix weak models with the class prior, so that they are not worse on held-out rows.
 
-        That is a linear one, or one of kernels whose scales say nothing of the labels.
+        These are linear models, and kernels with length-scales that show no relation to the labels.
         """
         basis = self.basis if fit.scaled is None else fit.scaled.basis
         is_empty = fit.scaled is not None and fit.scaled.learnt.kind == "none"
         is_mixed = self.average and (is_empty or isinstance(basis, LinearBasis))
-        return stacked_with_shares(self, fit, data, basis) if is_mixed else fit
+        return mix_with_class_prior(self, fit, data, basis) if is_mixed else fit
 
-    def finish_scales(
+    def attach_length_scales(
         self, scaled: ScaledBasis, fit: ClassificationFit, data: Data
     ) -> ClassificationFit:
-        """Say how uncertain the scales are, if that is asked."""
+        """Add the length-scales to a fit, with standard deviations if they are to be computed."""
         fit = replace(fit, scaled=scaled)
-        if not self.measures_scales:
+        if not self.measures_length_scales:
             return fit
         curvatures = []
         for model in fit.class_model.models:

@@ -1,4 +1,4 @@
-"""What every sparse Bayesian classifier shares: validate, resolve once, expose."""
+"""Base class of sparse Bayesian classifiers: validate data, fit, set attributes, warn."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from relvec._typing import ArrayLike, Vector
+from relvec.estimators._basis_options import BasisMixin
 from relvec.estimators._class_model import ClassModelAverage
 from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
 from relvec.estimators._decide import DecisionMixin
-from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import read_weight, validate_inputs, warn_of_weights
-from relvec.estimators._length_scales import expose_scales
+from relvec.estimators._inputs import read_weight, validate_inputs, warn_about_weights
+from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
-from relvec.estimators._plan import Data, monitor_of, resolve_shared
+from relvec.estimators._plan import Data, make_monitor, resolve_common_options
 from relvec.estimators._solvers import resolve_latent_solver
 from relvec.priors import InverseGamma
 from relvec.solvers import Monitor
@@ -30,19 +30,19 @@ __all__ = ["BaseSparseBayesClassifier"]
 
 
 class BaseSparseBayesClassifier(
-    Front, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
+    BasisMixin, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
 ):
-    """Fit and expose; a front says which basis, tables which options."""
+    """Base class of classifiers; subclasses add options and the basis they describe."""
 
     def _resolve(self, monitor: Monitor | None = None) -> ClassificationPlan:
-        """Turn options into objects, once for a fit; say which are wrong."""
+        """Resolve the options to objects, and raise if one is not valid."""
         options: Any = self
-        shared = resolve_shared(options, monitor)
+        shared = resolve_common_options(options, monitor)
         noise = shared["prior"].noise
         if isinstance(noise, InverseGamma) and (noise.shape or noise.rate):
             raise ValueError(
-                f"{type(self).__name__} has no noise variance, of which {shared['prior']!r} says "
-                "something; leave `noise` out. Regressors estimate it."
+                f"{type(self).__name__} has no noise variance, but {shared['prior']!r} gives it a "
+                "prior. Leave out `noise`; it is for regressors."
             )
         is_auto, bound = isinstance(options.fit_intercept, str), options.largest_logit
         return ClassificationPlan(
@@ -60,31 +60,32 @@ class BaseSparseBayesClassifier(
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> BaseSparseBayesClassifier:
-        """Find the relevant atoms and their weights.
+        """Fit the model: select basis functions and estimate their weights.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Sparse matrices are accepted by `LinearBasis`; texts and other objects, also
-            as a list, by kernels and functions of such.
+            Training inputs. `LinearBasis` accepts sparse matrices; kernels of texts or objects
+            accept lists and arrays of them.
         y : array-like of shape (n_samples,)
-            Class labels, two or more different ones: numbers, booleans or strings.
+            Class labels of at least two classes: numbers, booleans or strings.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts: weight 2 is the row given twice, weight 0 the row left
-            out.
+            Frequency weights: weight 2 is the same as the row given twice, weight 0 as the row left
+            out. Default, 1 for each row.
 
         Returns
         -------
         self : object
+            Fitted estimator.
         """
         context = self._init_callback_context(max_subtasks=None)
         has_callbacks = hasattr(self, "_skl_callbacks")
-        plan = self._resolve(monitor_of(self, context) if has_callbacks else None)
+        plan = self._resolve(make_monitor(self, context) if has_callbacks else None)
         X, y = validate_inputs(self, X, y)
         check_classification_targets(y)
         y = np.asarray(y)
         weight = None if sample_weight is None else read_weight(sample_weight, X)
-        warn_of_weights(weight, stacklevel=4)
+        warn_about_weights(weight, stacklevel=4)
         options: Any = self
         if options.class_weight is not None:
             weight = _with_class_weights(options.class_weight, y, weight)
@@ -103,22 +104,22 @@ class BaseSparseBayesClassifier(
             plan = replace(plan, solver=solver)
         index = np.searchsorted(self.classes_, y).clip(max=n_classes - 1)
         indicators = (index[:, None] == np.arange(n_classes)).astype(np.float64)
-        if n_classes == 2:  # which say the same
+        if n_classes == 2:  # the two columns are complementary
             indicators = indicators[:, 1:]
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         fit = plan.run(Data(X, indicators, weight, index))
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        self._expose(fit)
-        reason = _weakness(fit, plan, len(index), is_watched=has_callbacks)
+        self._set_attributes(fit)
+        reason = _describe_problem(fit, plan, len(index), has_callbacks=has_callbacks)
         if reason is not None:
             message = f"{type(self).__name__} {reason}"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self
 
-    def _expose(self, fit: ClassificationFit) -> None:
-        """Set the public attributes."""
+    def _set_attributes(self, fit: ClassificationFit) -> None:
+        """Set the fitted attributes."""
         class_model, rows = fit.class_model, fit.bound.source_row
-        expose_scales(self, fit.scaled, fit.relevance_std)
+        expose_length_scales(self, fit.scaled, fit.relevance_std)
         self.class_model_ = class_model
         self.average_ = fit.average or ClassModelAverage((class_model,), np.ones(1))
         self.intercept_is_fitted_ = class_model.intercept_is_fitted
@@ -136,7 +137,7 @@ class BaseSparseBayesClassifier(
 
 
 def _with_class_weights(class_weight: Any, y: np.ndarray, weight: Vector | None) -> Vector | None:
-    """Weight of each row times that of its class; rows of no weight count for no class."""
+    """Multiply sample weights by class weights; rows of weight zero do not define classes."""
     is_counted = np.ones(len(y), dtype=bool) if weight is None else weight > 0.0
     classes = np.unique(y[is_counted])
     values = compute_class_weight(
@@ -147,33 +148,37 @@ def _with_class_weights(class_weight: Any, y: np.ndarray, weight: Vector | None)
     )
     if not np.isfinite(values).all() or (values < 0.0).any():
         raise ValueError(
-            f"class_weight must hold finite numbers that are not negative; got {class_weight!r}."
+            f"class_weight must contain finite, non-negative numbers; got {class_weight!r}."
         )
     place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
     weights: Vector = np.asarray(values, dtype=np.float64)[place]
     if weight is not None:
         weights = weight * weights
     if not weights.any():
-        raise ValueError("class_weight and sample_weight leave no row with any weight.")
+        raise ValueError(
+            "the products of class_weight and sample_weight are all zero. Give at least one row a "
+            "positive weight."
+        )
     return None if (weights == 1.0).all() else weights
 
 
-def _weakness(
-    fit: ClassificationFit, plan: ClassificationPlan, n_rows: int, *, is_watched: bool
+def _describe_problem(
+    fit: ClassificationFit, plan: ClassificationPlan, n_rows: int, *, has_callbacks: bool
 ) -> str | None:
-    """Say what is wrong with the fit, and what to do; None if nothing is."""
+    """Return the text of a convergence warning; None if there is no problem."""
     class_model = fit.class_model
     n_kept = len(class_model.active)
     if not class_model.converged:
         gradient, gain = class_model.certificate
         return (
             None
-            if is_watched  # callbacks may have ended it
-            else f"ended its search before it had converged (gradient {gradient:.1e}, gain of "
-            f"another atom {gain:.1e} nats, {n_kept} atoms active): better models may exist."
+            if has_callbacks  # which may have stopped it
+            else f"did not converge (gradient {gradient:.1e}, gain of another basis function "
+            f"{gain:.1e} nats, {n_kept} active): better models may exist. "
+            'Use solver="exact", or give the solver a larger max_iter.'
         )
     is_linear = fit.scaled is not None and fit.scaled.learnt.kind == "linear"
-    is_narrow = n_rows > 50 and n_kept > n_rows / 2  # of few rows many may be needed
+    is_narrow = n_rows > 50 and n_kept > n_rows / 2  # with few rows a large share may be needed
     if (
         is_narrow
         and not is_linear
@@ -181,8 +186,8 @@ def _weakness(
         and not plan.prior.keeps_all_atoms
     ):
         return (
-            f"kept {n_kept} of {n_rows} rows: its kernels are so narrow that it learns rows by "
-            "heart. Use wider ones (a smaller gamma), and scale the columns, for example by "
-            "StandardScaler."
+            f"kept {n_kept} of {n_rows} kernels: their length-scale is so short that the model "
+            "overfits. Use a longer length-scale (a smaller gamma), and standardise the features, "
+            "for example by StandardScaler."
         )
     return None

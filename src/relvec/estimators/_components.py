@@ -1,4 +1,4 @@
-"""What each part of a basis contributes to a fitted model."""
+"""Contributions of the bases of a sum to a fitted model."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from relvec.estimators._predict import PredictionMixin
 
 
 class Component(NamedTuple):
-    """What a part of the basis does in a fitted model."""
+    """Summary of one basis of a sum in a fitted model."""
 
     name: str
     n_atoms: int
-    """Atoms it offered."""
+    """Number of candidate basis functions (atoms)."""
     n_relevant: int
-    """Atoms that were kept."""
+    """Number of basis functions in the model."""
     effective_dof: float
-    """Effective degrees of freedom they use."""
+    """Effective degrees of freedom of these basis functions."""
     share: float
-    """Variance of its contribution over the training rows, in units of that of the target. Shares
-    add up to that of the whole fit only if contributions are uncorrelated."""
+    """Variance of the contribution over the training rows, divided by that of the target. Shares
+    sum to that of the fit only if contributions are uncorrelated."""
 
 
 class ComponentsMixin(PredictionMixin):
-    """Contributions of the parts of a basis."""
+    """Methods and attributes about the contributions of each basis of a sum."""
 
     _parts: tuple[BasisPart, ...]
 
     @property
     def components_(self) -> tuple[Component, ...] | list[tuple[Component, ...]]:
-        """What each part of the basis does (a list with several outputs).
+        """Summary of each basis of a sum ``a + b`` (a list for several outputs).
 
-        One `Component` for each basis of a sum (``a + b``), or a single one.
+        There is one `Component` for each basis, with its number of basis functions, effective
+        degrees of freedom and share of the variance of the target.
 
         Examples
         --------
@@ -54,14 +55,14 @@ class ComponentsMixin(PredictionMixin):
         KernelBasis 5 of 50
         """
         check_is_fitted(self)
-        described = [self._described(output) for output in self.outputs_]
+        described = [self._describe_output(output) for output in self.outputs_]
         return described[0] if self._single else described
 
-    def _described(self, output: FittedOutput) -> tuple[Component, ...]:
+    def _describe_output(self, output: FittedOutput) -> tuple[Component, ...]:
         posterior = output.posterior
         determined = posterior.well_determined
         components = []
-        for part, index in zip(self._parts, self._members(output), strict=True):
+        for part, index in zip(self._parts, self._find_members(output), strict=True):
             variance = posterior.component_variance(index)
             components.append(
                 Component(
@@ -74,8 +75,8 @@ class ComponentsMixin(PredictionMixin):
             )
         return tuple(components)
 
-    def _members(self, output: FittedOutput) -> list[IndexArray]:
-        """Positions of the active atoms of each part."""
+    def _find_members(self, output: FittedOutput) -> list[IndexArray]:
+        """Return the positions of the active atoms of each basis."""
         bounds = np.cumsum([0, *(part.n_atoms for part in self._parts)])
         owner = np.searchsorted(bounds, output.active, side="right") - 1
         return [np.flatnonzero(owner == number) for number in range(len(self._parts))]
@@ -83,30 +84,30 @@ class ComponentsMixin(PredictionMixin):
     def predict_components(
         self, X: Any, return_std: bool = False, *, centred: bool = False
     ) -> Matrix | tuple[Matrix, Matrix]:
-        """Predict what each part of the basis contributes.
+        """Predict the contribution of each basis of a sum to the target.
 
-        The sum of the contributions and the intercept is what `predict` returns among the data
-        (with ``error_bars="augmented"``, before its correction). Where predictions fall back to the
-        mean of the targets, contributions fall back to zero by the same share: the sum of centred
-        ones and that mean is then the prediction.
+        Within the range of the data, `predict` is the sum of the contributions and the intercept
+        (with ``error_bars="augmented"``, before its correction). Where predictions move towards the
+        mean of the targets, contributions are shrunk towards zero by the same fraction: the
+        prediction is then the sum of centred contributions and that mean.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
-            Also return the standard deviation of each contribution. Parts that can stand in for
-            each other have larger ones than their sum.
+            Whether to return the posterior standard deviation of each contribution. If two bases
+            can represent the same function, it is larger than that of their sum.
         centred : bool, default=False
-            Take off the mean of each contribution over the training rows. The data do not say
-            which part, or the intercept, a constant belongs to, so that shapes are better
-            compared without it. The sum is then short of `predict` by the mean of the training
-            target. Without an intercept nothing is taken off.
+            Whether to subtract the mean of each contribution over the training rows. Constants are
+            not identifiable between the bases and the intercept, so centred contributions are
+            easier to compare. Their sum is less than `predict` by the mean of the training targets.
+            Without an intercept nothing is subtracted.
 
         Returns
         -------
         contributions : ndarray of shape (n_samples, n_parts) or (n_samples, n_parts, n_outputs)
-            In the order of `components_`.
+            Contributions in units of the target, in the order of `components_`.
         std : ndarray of the same shape
             Only if `return_std` is True.
 
@@ -124,17 +125,17 @@ class ComponentsMixin(PredictionMixin):
         """
         check_bool("return_std", return_std)
         check_bool("centred", centred)
-        X = self._validated(X)
+        X = self._validate(X)
         means, stds = [], []
         for output in self.outputs_:
             atoms = output.atoms.evaluate(X)
             known = [
                 output.posterior.component(atoms[:, index], index, centred=centred)
-                for index in self._members(output)
+                for index in self._find_members(output)
             ]
-            kept = 1.0 - output.pull(X)[:, None]
+            kept = 1.0 - output.compute_mean_shrinkage(X)[:, None]
             means.append(kept * np.stack([mean for mean, _ in known], axis=1))
             variance = output.calibration * np.stack([variance for _, variance in known], axis=1)
             stds.append(kept * np.sqrt(variance))
-        mean: Matrix = self._stacked(means)
-        return (mean, self._stacked(stds)) if return_std else mean
+        mean: Matrix = self._stack_outputs(means)
+        return (mean, self._stack_outputs(stds)) if return_std else mean

@@ -1,4 +1,4 @@
-"""What a fitted classifier can be asked."""
+"""Predictions and decisions of fitted classifiers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Decision", "DecisionMixin"]
 
 
 class Decision(NamedTuple):
-    """Decisions of least expected loss.
+    """Decisions of minimum expected loss, with a reject option.
 
     Attributes
     ----------
     labels : ndarray of shape (n_samples,)
-        The class decided for; where the decision is refused, the one it would have been.
+        Class of least expected loss, also for rows that are rejected.
     expected_loss : ndarray of shape (n_samples,)
-        Of what was decided, a refusal included.
+        Expected loss of the decision; `reject_cost` for rejected rows.
     is_rejected : ndarray of bool of shape (n_samples,)
-        Where refusing to decide costs less.
+        Whether rejecting the row has a smaller loss than any class.
     """
 
     labels: np.ndarray
@@ -35,7 +35,7 @@ class Decision(NamedTuple):
 
 
 class DecisionMixin:
-    """Probabilities and decisions read from the fitted class_model."""
+    """Methods of fitted classifiers."""
 
     class_model_: ClassModel
     average_: ClassModelAverage
@@ -43,10 +43,10 @@ class DecisionMixin:
 
     @property
     def _average(self) -> ClassModelAverage:
-        """What probabilities are averages of; models of release 0.1 have one class_model alone."""
+        """Models over which probabilities are averaged; one in files of release 0.1."""
         return self.__dict__.get("average_") or ClassModelAverage((self.class_model_,), np.ones(1))
 
-    def _validated(self, X: Any) -> Any:
+    def _validate(self, X: Any) -> Any:
         check_is_fitted(self)
         return validate_inputs(self, X, reset=False)
 
@@ -61,6 +61,7 @@ class DecisionMixin:
         Returns
         -------
         labels : ndarray of shape (n_samples,)
+            Class labels.
 
         Examples
         --------
@@ -76,22 +77,22 @@ class DecisionMixin:
         return labels
 
     def predict_proba(self, X: Any, *, marginalise: bool = True) -> Matrix:
-        """Probability of each class.
+        """Predict the probability of each class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         marginalise : bool, default=True
-            Whether to average over what is not known of the weights and, with ``average=True``,
-            of the scales, which pulls probabilities away from zero and one; far from the training
-            inputs they are the shares of the classes then. If not, they are those of the most
+            Whether to marginalise over the posterior of the weights (MacKay 1992) and, with
+            ``average=True``, over the length-scales. Probabilities are then less extreme, and far
+            from the training inputs they are the class prior. If False, they are those of the most
             probable weights of the best model.
 
         Returns
         -------
         probability : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
+            Probabilities, in the order of `classes_`.
 
         Examples
         --------
@@ -107,11 +108,23 @@ class DecisionMixin:
                [0.89, 0.11]])
         """
         check_bool("marginalise", marginalise)
-        X = self._validated(X)
+        X = self._validate(X)
         return self._average.probability(X, marginalise=marginalise)
 
     def predict_log_proba(self, X: Any, *, marginalise: bool = True) -> Matrix:
-        """Logarithm of `predict_proba`.
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        marginalise : bool, default=True
+            As in `predict_proba`.
+
+        Returns
+        -------
+        log_probability : ndarray of shape (n_samples, n_classes)
+            Log probabilities, in the order of `classes_`.
 
         Examples
         --------
@@ -124,31 +137,32 @@ class DecisionMixin:
                [-0.2, -1.9]])
         """
         check_bool("marginalise", marginalise)
-        X = self._validated(X)
+        X = self._validate(X)
         return self._average.log_probability(X, marginalise=marginalise)
 
     def decision_function(
         self, X: Any, return_std: bool = False, *, marginalise: bool = True
     ) -> Any:
-        """Log odds by which decisions are made.
+        """Compute the log odds of each class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
-            Also return the posterior standard deviation of the logit, whose mean is what
-            ``marginalise=False`` gives.
+            Whether to return the posterior standard deviation of the logit, whose mean is the
+            result with ``marginalise=False``.
         marginalise : bool, default=True
-            As in `predict_proba`; False gives the posterior mean of the logit and, of a model of
-            several classes, the log odds at the most probable weights.
+            As in `predict_proba`. False gives the posterior mean of the logit or, for a joint model
+            of several classes, the log odds at the most probable weights.
 
         Returns
         -------
         log_odds : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, of the second; else of each against all others, ``log(p / (1 - p))``.
+            For two classes, log odds of the second; otherwise of each class against all others,
+            ``log(p / (1 - p))``.
         std : ndarray of the same shape
-            Only if `return_std`.
+            Standard deviation of the logits. Only if `return_std` is True.
 
         Examples
         --------
@@ -162,12 +176,12 @@ class DecisionMixin:
         """
         check_bool("return_std", return_std)
         check_bool("marginalise", marginalise)
-        X = self._validated(X)
+        X = self._validate(X)
         odds = self._average.log_odds(X, marginalise=marginalise)
         return (odds, self.class_model_.logit(X)[1]) if return_std else odds
 
     def extrapolating(self, X: Any) -> Vector:
-        """Say how far inputs are beyond the training inputs.
+        """Measure how far inputs are beyond the training inputs.
 
         Parameters
         ----------
@@ -177,13 +191,13 @@ class DecisionMixin:
         Returns
         -------
         share : ndarray of shape (n_samples,)
-            Zero at the training inputs, one where they say nothing: probabilities there are the
-            shares of the classes.
+            Between zero at the training inputs and one far from them, where probabilities are the
+            class prior.
 
         Raises
         ------
         ValueError
-            If error bars are "plain", no kernel of the basis decays, or no atom is in the model.
+            If `error_bars` is "plain", no kernel of the basis decays, or the model has no kernel.
 
         Examples
         --------
@@ -197,35 +211,35 @@ class DecisionMixin:
         >>> classifier.predict_proba([[30.0, 30.0]]).round(2), np.bincount(y) / len(y)
         (array([[0.5, 0.5]]), array([0.5, 0.5]))
         """
-        X = self._validated(X)
+        X = self._validate(X)
         share = self._average.extrapolation(X)
         if share is None:
             raise ValueError(
-                f"{type(self).__name__} cannot tell which inputs are beyond its data: that needs "
-                'error_bars="novelty", a kernel that decays, and a model with atoms.'
+                f"{type(self).__name__} cannot measure extrapolation. This needs "
+                'error_bars="novelty", a kernel that decays, and at least one kernel in the model.'
             )
         return share
 
     def decide(
         self, X: Any, cost_matrix: ArrayLike, *, reject_cost: float | None = None
     ) -> Decision:
-        """Decide so that the expected loss is least.
+        """Decide for the classes of minimum expected loss.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         cost_matrix : array-like of shape (n_classes, n_classes)
-            Loss of deciding for the class of the column where that of the row is true, in the
-            order of `classes_`.
+            Entry (i, j) is the loss of deciding for class j where class i is true, in the order of
+            `classes_`.
         reject_cost : float, optional
-            Loss of not deciding.
+            Loss of rejecting a row, that is of not deciding. By default no row is rejected.
 
         Returns
         -------
         decision : Decision
-            With `labels`, `expected_loss` and `is_rejected`. A refused row has the label that it
-            would have got, so look at `is_rejected` first.
+            Named tuple of `labels`, `expected_loss` and `is_rejected`. Rejected rows have a label
+            as well, so check `is_rejected` first.
 
         Examples
         --------
@@ -240,13 +254,16 @@ class DecisionMixin:
         check_is_fitted(self)
         n_classes = len(self.classes_)
         if cost_matrix is None:
-            raise ValueError("cost_matrix is missing: what does each mistake cost?")
+            raise ValueError(
+                "cost_matrix is missing. Give the loss of each decision, true classes in rows and "
+                "decisions in columns."
+            )
         try:
             cost = np.asarray(cost_matrix, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"cost_matrix must hold numbers; got {cost_matrix!r}.") from None
+            raise ValueError(f"cost_matrix must contain numbers; got {cost_matrix!r}.") from None
         if not np.isfinite(cost).all():
-            raise ValueError("cost_matrix must be finite; it holds NaN or infinity.")
+            raise ValueError("cost_matrix must be finite; it contains NaN or infinity.")
         if cost.shape != (n_classes, n_classes):
             raise ValueError(
                 f"cost_matrix must be of shape {(n_classes, n_classes)}, true classes "
@@ -257,18 +274,19 @@ class DecisionMixin:
         least = loss[np.arange(len(best)), best]
         rejected = np.zeros(len(best), dtype=bool)
         if reject_cost is not None:
-            penalty = check_positive("reject_cost", reject_cost, allow_zero=True)
-            rejected = least > penalty
-            least = np.minimum(least, penalty)
+            limit = check_positive("reject_cost", reject_cost, allow_zero=True)
+            rejected = least > limit
+            least = np.minimum(least, limit)
         return Decision(self.classes_[best], least, rejected)
 
     @property
     def certificate_(self) -> Certificate:
-        """How far the search ended from a local maximum; of several models the largest figures.
+        """How nearly the solution satisfies the optimality conditions of a local maximum.
 
-        `gradient` is the largest derivative of the objective in a log precision, `best_gain` the
-        most that any atom left out would gain, in nats, net of its penalty. They hold the curvature
-        of the likelihood fixed, as the steps do, but for ``solver="exact"``.
+        `gradient` is the largest absolute derivative of the objective with respect to a log
+        precision, `best_gain` the largest gain of a basis function that is not in the model, net of
+        its penalty, both in nats. For several binary models they are the largest values.
+        They are computed at fixed curvature of the likelihood, except with ``solver="exact"``.
 
         Examples
         --------

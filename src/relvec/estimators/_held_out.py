@@ -1,4 +1,4 @@
-"""Predictions of rows by models that did not see them, and what they say of error bars."""
+"""Predictions of held-out rows, and the calibration factor of error bars from their errors."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from relvec.estimators._output import FittedOutput
     from relvec.estimators._plan import Data
 
-__all__ = ["HeldOut", "distinct_rows", "folds_of"]
+__all__ = ["HeldOutPredictions", "find_distinct_rows", "split_folds"]
 
 
-class HeldOut(NamedTuple):
-    """Held-out rows and their predictions; one column for each output."""
+class HeldOutPredictions(NamedTuple):
+    """Squared errors and predictive variances of held-out rows, one column per output."""
 
     squared_error: Matrix
     variance: Matrix
-    """Of the posterior alone."""
+    """Posterior variance of the function."""
     noise: Matrix
-    """Variance of the noise."""
+    """Noise variance."""
     extra: Matrix
-    """Variance that is added away from the data."""
+    """Variance added away from the data."""
     weight: Vector
-    """How often each row counts."""
+    """Frequency weight of each row."""
 
     @classmethod
-    def of(cls, outputs: Sequence[FittedOutput], data: Data) -> HeldOut:
-        """Predict rows by the outputs of a fit to others."""
+    def predict(cls, outputs: Sequence[FittedOutput], data: Data) -> HeldOutPredictions:
+        """Predict rows with the outputs of a fit to other rows."""
         columns = []
         for output, target in zip(outputs, data.targets.T, strict=True):
             mean, variance, extra = output.moments(data.X)
@@ -49,44 +49,46 @@ class HeldOut(NamedTuple):
         return cls(squared, variance, noise, extra, weight)
 
     @classmethod
-    def joined(cls, parts: Sequence[HeldOut]) -> HeldOut:
-        """Put those of several folds together, with one noise variance for all of them.
+    def concatenate(cls, parts: Sequence[HeldOutPredictions]) -> HeldOutPredictions:
+        """Concatenate the predictions of several folds, with the mean of their noise variances.
 
-        The fold that an outlier is held out of has too little noise, and the outlier would be
-        judged by that.
+        The fit that holds out an outlier estimates a smaller noise variance; with that the outlier
+        would have too much influence.
         """
         held = cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         pooled = np.average(held.noise, axis=0, weights=held.weight)
         return held._replace(noise=np.broadcast_to(pooled, held.noise.shape))
 
     @property
-    def among(self) -> HeldOut:
-        """The same as if all rows were among the data, whatever widens error bars elsewhere."""
+    def within_data(self) -> HeldOutPredictions:
+        """The same without the variance added away from the data."""
         return self._replace(extra=np.zeros_like(self.extra))
 
-    def calibration(self, unspent: float = 1.0) -> Vector:
-        """Factor of noise and posterior variance of each output, at least one.
+    def calibration(self, dof_fraction: float = 1.0) -> Vector:
+        """Return the calibration factor of each output, at least one.
 
-        With it the squared errors are on average what the variances say, ``mean(error^2 / (kappa
-        variance + extra)) = unspent``, the share of the degrees of freedom that were not spent on
-        what the folds had in common.
+        The factor ``kappa`` of noise variance and posterior variance solves ``mean(error^2 / (kappa
+        variance + extra)) = dof_fraction``: the squared errors then agree with the predictive
+        variances on average. `dof_fraction` is below one if all folds share length-scales that were
+        learnt from all rows.
         """
         known = self.variance + self.noise
         columns = zip(self.squared_error.T, known.T, self.extra.T, strict=True)
-        return np.array([_factor(*each, self.weight, unspent) for each in columns])
+        return np.array([_solve_calibration(*each, self.weight, dof_fraction) for each in columns])
 
     def log_density(self, *, calibrate: bool) -> Vector:
-        """Log predictive density of each row, summed over outputs, by calibrated variances."""
+        """Log predictive density of each row in nats, summed over outputs."""
         factor = self.calibration() if calibrate else 1.0
         total = factor * (self.variance + self.noise) + self.extra
         density = -0.5 * (np.log(2.0 * math.pi * total) + self.squared_error / total)
         return np.asarray(density.sum(axis=1))
 
 
-def _factor(
-    squared: Vector, variance: Vector, extra: Vector, weight: Vector, share: float
+def _solve_calibration(
+    squared: Vector, variance: Vector, extra: Vector, weight: Vector, dof_fraction: float
 ) -> float:
-    weight = weight / (share * weight.sum())
+    """Solve for the calibration factor of one output; one if variances are large enough."""
+    weight = weight / (dof_fraction * weight.sum())
 
     def excess(log_factor: float) -> float:
         return float(weight @ (squared / (math.exp(log_factor) * variance + extra))) - 1.0
@@ -98,19 +100,18 @@ def _factor(
     return math.exp(float(brentq(excess, 0.0, highest, xtol=1e-6)))
 
 
-def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
-    """Return rows that differ in inputs or targets, and how often each counts.
+def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
+    """Return the distinct rows of inputs and targets, and how often each occurs.
 
-    They are in the order of their inputs, and of their targets where inputs are equal, so that it
-    does not matter in which order rows are given, in which units, whether one that counts twice is
-    given twice, and whether other targets are fitted with these. Inputs that are not numbers all
-    count as different.
+    They are sorted by inputs, then by targets, so that the result does not depend on the order of
+    the rows, on units, on whether a weight is two or the row is given twice, nor on other outputs.
+    Inputs that are not numbers all count as distinct.
     """
     X, weight = data.X, data.weight
-    seen = X[:, :100]  # enough inputs to tell rows apart
+    sort_keys = X[:, :100]  # enough features to sort rows
     if sparse.issparse(X):
-        seen = seen.toarray()
-        # the same numbers in the same places: their bytes stand for them
+        sort_keys = sort_keys.toarray()
+        # rows are equal if the bytes of their indices and values are
         X = sparse.csr_array(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
@@ -121,14 +122,14 @@ def distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         ]
         X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
     elif X.dtype == object:
-        X = seen = np.arange(float(len(X)))[:, None]
+        X = sort_keys = np.arange(float(len(X)))[:, None]
     rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
-    order = np.lexsort(np.hstack([seen[rows], data.targets[rows]]).T[::-1])
+    order = np.lexsort(np.hstack([sort_keys[rows], data.targets[rows]]).T[::-1])
     return rows[order], counts[order]
 
 
-def folds_of(n_rows: int, n_folds: int, enough: int) -> list[IndexArray]:
-    """Divide rows at random into folds; return as many of them as hold `enough` rows."""
+def split_folds(n_rows: int, n_folds: int, enough: int) -> list[IndexArray]:
+    """Divide rows at random into folds; return as many folds as have `enough` rows in total."""
     order = np.random.RandomState(0).permutation(n_rows)
     n_used = min(n_folds, math.ceil(enough * n_folds / n_rows))
     return [np.sort(order[fold::n_folds]) for fold in range(n_used)]

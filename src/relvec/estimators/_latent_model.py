@@ -1,4 +1,4 @@
-"""One fitted model of latent functions: the active atoms, their posterior, and what widens it."""
+"""One fitted model of latent functions: the active atoms and the posterior of their weights."""
 
 from __future__ import annotations
 
@@ -18,107 +18,125 @@ from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers import LatentProblem, LatentSolution
 
-__all__ = ["FittedLatentModel", "finish_latent_model"]
+__all__ = ["FittedLatentModel", "build_latent_model"]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedLatentModel:
-    """Everything needed to answer questions about the latent functions of one model."""
+    """Fitted model of one or several latent functions, such as the logits of classes."""
 
     likelihood: Likelihood
     active: IndexArray
     """Atoms in the model, as columns of the dictionary it was fitted on."""
     atoms: Atoms
     posterior: Posterior | PairPosterior
-    """Around the mode. Of one latent function, that of the regression that the model is there,
-    whose noise variance is one; or of several."""
+    """Laplace approximation around the mode. For one latent function it is the posterior of the
+    equivalent weighted least-squares regression with noise variance one (Tipping 2001, eqs. 25 to
+    28); for several it is joint."""
     coef: Matrix
     """Posterior mean of the weights, one row per latent function; zero where it has no such
     atom."""
     weight_precision: Matrix
     """Their prior precisions, shaped like `coef`; infinite where there is no such atom."""
     intercept: Vector
-    """Latent functions where all atoms are zero, given or fitted."""
+    """Latent functions where all atoms are zero, fixed or fitted."""
     log_evidence: float
     objective: float
     n_iter: int
     converged: bool
     trace: tuple[float, ...]
     certificate: tuple[float, float]
-    given: Vector | None = None
-    """Latent functions where all atoms are zero, if that was not fitted."""
+    fixed_intercept: Vector | None = None
+    """Intercepts that were not fitted; None if they were."""
     novelty: Novelty | None = None
-    widens: bool = True
-    """Whether what is not known far from the data widens the logits that predictions are averaged
-    over, as in release 0.1; otherwise `ClassModel` says what becomes of predictions there."""
-    nearest: PairPosterior | None = None
-    """Of several latent functions, the Gaussian nearest to the posterior, over which predictions
-    are averaged."""
-    averages: bool = True
-    """Whether predictions are averaged over the weights; if not, those at the mode are calibrated,
-    as the precision was chosen by them."""
+    adds_novelty_variance: bool = True
+    """Whether the variance of the novelty process is added to the logits over which predictions
+    are marginalised, as in release 0.1; otherwise `ClassModel` mixes in the class prior."""
+    variational_posterior: PairPosterior | None = None
+    """For several latent functions, the Gaussian of least Kullback-Leibler divergence from the
+    posterior, over which predictions are marginalised."""
+    marginalises: bool = True
+    """Whether predictions are marginalised over the weights. Not for `fit_linear_labels`, whose
+    precision was chosen by the log loss at the mode."""
 
     def mean(self, X: Any) -> Matrix:
-        """Posterior mean of the latent functions, of the shape (n_rows,) if there is one."""
+        """Posterior mean of the latent functions; of shape (n_rows,) if there is one."""
         return self.posterior.predict(self.atoms.evaluate(X)) + self._offset
 
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
         atoms = self.atoms.evaluate(X)
-        more = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
+        extra = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
             mean, covariance = self.posterior.moments(atoms)
-            variance = np.einsum("nkk->nk", covariance) + np.reshape(more, (-1, 1))
+            variance = np.einsum("nkk->nk", covariance) + np.reshape(extra, (-1, 1))
         else:
-            mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms) + more
+            mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms) + extra
         return mean + self._offset, variance
 
     def predict(self, X: Any, *, block_entries: int = 1_000_000) -> Prediction:
-        """Distribution of new targets, averaged over the latent functions."""
+        """Predictive distribution of new targets, marginalised over the weights."""
         atoms = self.atoms.evaluate(X)
-        posterior = self.posterior if self.nearest is None else self.nearest
-        more = np.zeros(len(atoms))
-        if self.widens and self.novelty is not None and self.given is None:
-            more = self.novelty.amplitude * self.novelty.share(X)
+        posterior = (
+            self.posterior if self.variational_posterior is None else self.variational_posterior
+        )
+        extra = np.zeros(len(atoms))
+        if self.adds_novelty_variance and self.novelty is not None and self.fixed_intercept is None:
+            extra = self.novelty.amplitude * self.novelty.share(X)
         if isinstance(posterior, Posterior):
             mean = posterior.predict(atoms) + self._offset
-            known = posterior.variance(atoms) if self.averages else 0.0
-            return self.likelihood.predict(mean, known + more)
+            known = posterior.variance(atoms) if self.marginalises else 0.0
+            return self.likelihood.predict(mean, known + extra)
         n_latent = len(self.coef)
         size = max(getattr(self.likelihood, "n_points", 0), len(posterior.weights)) * n_latent
         step, parts = max(1, block_entries // size), [np.empty((0, n_latent))]
         for start in range(0, len(atoms), step):
             rows = slice(start, start + step)
             mean, covariance = posterior.moments(atoms[rows])
-            covariance = covariance + more[rows, None, None] * np.eye(n_latent)
+            covariance = covariance + extra[rows, None, None] * np.eye(n_latent)
             parts.append(self.likelihood.predict(mean + self._offset, covariance).mean)
         return SoftmaxPrediction(np.concatenate(parts))
 
     @property
     def _offset(self) -> Vector | float:
-        return 0.0 if self.given is None else self.given
+        return 0.0 if self.fixed_intercept is None else self.fixed_intercept
 
 
-def finish_latent_model(
+def build_latent_model(
     problem: LatentProblem,
     solution: LatentSolution,
     bound: BoundBasis,
     X: Any,
     *,
     shift: Vector,
-    given: Vector | None,
+    fixed_intercept: Vector | None,
     error_bars: str,
 ) -> FittedLatentModel:
-    """Keep what predictions need of a solution.
+    """Build the fitted model from the solution of a solver.
 
-    The solver may have seen the atoms shifted, by `shift`. The intercepts `given` are the part of
-    the offset that new rows have, too; offsets of training rows are their own.
+    Parameters
+    ----------
+    problem : LatentProblem
+        The problem that was solved.
+    solution : LatentSolution
+        Its solution.
+    bound : BoundBasis
+        All atoms.
+    X : array-like of shape (n_samples, n_features)
+        Training inputs.
+    shift : ndarray of shape (n_atoms,)
+        Constant that was subtracted from each atom before the fit.
+    fixed_intercept : ndarray of shape (n_latent,) or None
+        Intercepts that were not fitted; None if they were. Offsets of training rows are not part
+        of them and are not kept.
+    error_bars : {"novelty", "plain"}
+        Whether to add a novelty process.
     """
     state, mode, likelihood = solution.state, solution.state.mode, problem.likelihood
     row, atom = np.divmod(state.active, max(problem.dictionary.shape[1], 1))
     active, place = np.unique(atom, return_inverse=True)
     posterior: Posterior | PairPosterior
-    nearest = None
+    variational = None
     if isinstance(mode.design, PairDesign):
         posterior = PairPosterior(
             mode.weights,
@@ -131,8 +149,12 @@ def finish_latent_model(
         )
         assert isinstance(likelihood, BoundSoftmax)
         weights, hessian = nearest_gaussian(mode, likelihood)
-        nearest = replace(posterior, weights=weights, factor=hessian.factor, scale=hessian.scale)
-    else:  # that of the regression that the model is at its mode
+        variational = replace(
+            posterior, weights=weights, factor=hessian.factor, scale=hessian.scale
+        )
+    else:
+        # At the mode the model is a weighted least-squares regression (iteratively reweighted
+        # least squares) on the working responses, with noise variance one.
         curvature, response = likelihood.working_responses(mode.latent)[0]
         statistics = SufficientStatistics(len(active))
         statistics.update(bound.dictionary.columns(active), response, curvature)
@@ -158,15 +180,16 @@ def finish_latent_model(
         posterior=posterior,
         coef=np.atleast_2d(posterior.coef),
         weight_precision=precision,
-        intercept=np.atleast_1d(posterior.intercept) + (0.0 if given is None else given),
+        intercept=np.atleast_1d(posterior.intercept)
+        + (0.0 if fixed_intercept is None else fixed_intercept),
         log_evidence=mode.log_evidence,
         objective=state.objective,
         n_iter=solution.n_iter,
         converged=solution.converged,
         trace=solution.trace,
         certificate=(solution.certificate.gradient, solution.certificate.best_gain),
-        given=given,
+        fixed_intercept=fixed_intercept,
         novelty=novelty,
-        widens=False,
-        nearest=nearest,
+        adds_novelty_variance=False,
+        variational_posterior=variational,
     )

@@ -1,4 +1,4 @@
-"""A basis whose kernel has inputs of learnt scales, and who learns them."""
+"""A basis whose kernel has learnt length-scales, and the attributes that expose them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from relvec.learning import LearntLengthScales
 
 __all__ = [
     "ScaledBasis",
-    "expose_scales",
+    "expose_length_scales",
+    "find_atoms_kernel",
     "find_kernel",
-    "kernel_in",
-    "needs_width",
-    "other_columns",
+    "has_unset_length_scale",
+    "make_other_columns",
     "with_kernel",
 ]
 
@@ -36,48 +36,48 @@ EXPOSED = {
     "feature_relevance_path_": "path",
     "feature_relevance_path_objective_": "path_objective",
 }
-"""Attributes of estimators, and what they are of the learnt scales."""
+"""Attributes of estimators, and the attribute of `LearntLengthScales` that each exposes."""
 
 
-def needs_width(basis: Basis) -> bool:
-    """Whether a kernel is named that decays, and nothing was said of its width."""
+def has_unset_length_scale(basis: Basis) -> bool:
+    """Whether the kernel is given by the name of one that decays, with the default `gamma`."""
     if not isinstance(basis, KernelBasis) or not isinstance(basis.kernel, str):
         return False
     is_untouched = isinstance(basis.gamma, str) and basis.gamma == "scale"
     return is_untouched and basis.kernel in LEARNT_BY_DEFAULT
 
 
-def expose_scales(
+def expose_length_scales(
     estimator: Any, scaled: ScaledBasis | None, relevance_std: Vector | None = None
 ) -> None:
-    """Set the attributes of what was learnt in this fit, and forget those of earlier fits."""
+    """Set the attributes of the learnt length-scales, and delete those of earlier fits."""
     for name in ("learnt_length_scales_", "feature_relevance_std_", *EXPOSED):
         estimator.__dict__.pop(name, None)
     if scaled is None:
         return
     estimator.learnt_length_scales_ = learnt = scaled.learnt
     for name, value in EXPOSED.items():
-        # parameters of a kernel say nothing of single inputs
+        # learnt parameters of a kernel object do not belong to single features
         if learnt.has_inputs or value == "kind":
             setattr(estimator, name, getattr(learnt, value))
     if relevance_std is not None:
         estimator.feature_relevance_std_ = relevance_std
     if learnt.at_bounds:
         warnings.warn(
-            f"{' and '.join(learnt.at_bounds)} of the kernel ended at a bound, beyond which the "
-            f"evidence rises: {learnt.kernel!r}. Widen the bounds, or fix the parameter.",
+            f"{' and '.join(learnt.at_bounds)} of the kernel is at a bound, and the evidence still "
+            f"increases there: {learnt.kernel!r}. Widen the bounds, or fix the parameter.",
             ConvergenceWarning,
-            stacklevel=5,  # of the call of `fit`
+            stacklevel=5,  # the line that calls `fit`
         )
 
 
-def kernel_in(atoms: Atoms) -> KernelLike | None:
-    """Return the kernel of atoms, or of the one kind in a sum that has one; None if there is none.
+def find_atoms_kernel(atoms: Atoms) -> KernelLike | None:
+    """Return the one kernel of the atoms, or None if there is none or more than one.
 
     Examples
     --------
     >>> from relvec.bases import KernelBasis, LinearBasis
-    >>> kernel_in((KernelBasis(gamma=0.5) + LinearBasis()).bind(np.eye(2)).atoms)
+    >>> find_atoms_kernel((KernelBasis(gamma=0.5) + LinearBasis()).bind(np.eye(2)).atoms)
     RBF(length_scale=1)
     """
     parts = atoms.parts if isinstance(atoms, UnionAtoms) else (atoms,)
@@ -86,7 +86,7 @@ def kernel_in(atoms: Atoms) -> KernelLike | None:
 
 
 def with_kernel(basis: Basis, kernel: Kernel) -> Basis:
-    """Return a basis, or a sum with one `KernelBasis` in it, with another kernel."""
+    """Return a copy of a basis, or of a sum with one `KernelBasis` in it, with another kernel."""
     if isinstance(basis, UnionBasis):
         return UnionBasis([with_kernel(each, kernel) for each in basis.bases])
     changed = clone(basis)
@@ -94,24 +94,25 @@ def with_kernel(basis: Basis, kernel: Kernel) -> Basis:
 
 
 class ScaledBasis(NamedTuple):
-    """A basis with one kernel in it, and the scales learnt for the inputs of that."""
+    """A basis with one kernel in it, and the length-scales learnt for that kernel."""
 
-    given: Basis
+    original_basis: Basis
+    """The basis before its length-scales were learnt."""
     place: int
-    """Which of the bases of a sum it is."""
+    """Index of the `KernelBasis` in a sum of bases."""
     kernel: Kernel
-    """The kernel of the scaled inputs."""
+    """Kernel of the scaled features."""
     learnt: LearntLengthScales
 
     @property
     def basis(self) -> Basis:
-        """The basis with the learnt kernel, or the inputs themselves."""
+        """The basis with the learnt kernel, or `LinearBasis` for a linear model."""
         if self.learnt.kind == "linear":
             return LinearBasis()
-        return with_kernel(self.given, self.learnt.kernel)
+        return with_kernel(self.original_basis, self.learnt.kernel)
 
     def kernel_atoms(self, bound: BoundBasis) -> tuple[slice, Matrix]:
-        """Return which atoms are kernels, and their centres."""
+        """Return the slice of atoms that are kernels, and their centres."""
         atoms: Any = bound.atoms
         if not bound.parts:
             return slice(0, bound.dictionary.shape[1]), atoms.centers
@@ -120,10 +121,10 @@ class ScaledBasis(NamedTuple):
         return place, atoms.parts[self.place].centers
 
 
-def other_columns(
+def make_other_columns(
     basis: Basis, place: int, X: Any, sample_weight: Vector | None
 ) -> Callable[[IndexArray], Matrix] | None:
-    """Return a function of rows that gives the columns of the other bases of a sum there."""
+    """Return a function that evaluates the other bases of a sum at rows; None if there are none."""
     if not isinstance(basis, UnionBasis) or len(basis.bases) == 1:
         return None
     others = [other for i, other in enumerate(basis.bases) if i != place]
@@ -136,7 +137,7 @@ def other_columns(
 
 
 def find_kernel(basis: Basis, kind: str) -> tuple[int, Kernel]:
-    """Find the one kernel whose inputs are to be scaled, and its place in a sum of bases."""
+    """Return the index of the one `KernelBasis` in a sum of bases, and its kernel."""
     bases = list(basis.bases) if isinstance(basis, UnionBasis) else [basis]
     places = [i for i, each in enumerate(bases) if isinstance(each, KernelBasis)]
     if len(places) != 1:
@@ -146,20 +147,19 @@ def find_kernel(basis: Basis, kind: str) -> tuple[int, Kernel]:
             else f"{len(places)} of them in {basis!r}"
         )
         raise ValueError(
-            f"scales can be learnt for one KernelBasis; got {given}. Without learning them, use "
-            "length_scales=None of RVMRegressor, RVMClassifier, or a sum with one KernelBasis."
+            f"length-scales can be learnt for exactly one KernelBasis; got {given}. Use "
+            "length_scales=None to use kernels as they are, or a sum with one KernelBasis."
         )
     part = bases[places[0]]
     if not isinstance(part.kernel, str) and not isinstance(part.kernel, Kernel):
         raise ValueError(
-            "scales can be learnt for kernels by name and for kernel objects, not for "
-            f"{part.kernel!r}. Without learning them, use length_scales=None of RVMRegressor and "
-            "RVMClassifier."
+            "length-scales can be learnt for kernels given by name and for kernel objects; got "
+            f"{part.kernel!r}. Use length_scales=None to use the kernel as it is."
         )
     if kind == "kernel" and isinstance(part.kernel, str):
         raise ValueError(
             'length_scales="kernel" learns the parameters of a kernel object such as RBF() + '
-            f'Matern(); got the name {part.kernel!r}, for which there is length_scales="ard".'
+            f'Matern(); got the name {part.kernel!r}. Use length_scales="ard" for named kernels.'
         )
-    # the width is in the scales
+    # gamma=1: the learnt scales contain the length-scale
     return places[0], resolve_kernel(part.kernel, 1.0, part.degree, part.coef0)

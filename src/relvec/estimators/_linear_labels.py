@@ -1,9 +1,9 @@
-"""Labels of wide data by a model that is linear in all inputs alike.
+"""Linear classification with more features than rows.
 
-With more inputs than rows only as many directions matter as there are rows: those in which the
-rows differ. A linear kernel centred on these has one atom for each, whose weights are independent
-if those of the inputs, in units of their standard deviations, are. The cost is that of the inner
-products of the rows.
+With more features than rows only as many directions matter as there are rows: those in which the
+rows differ. A linear kernel centred on each of these directions is one atom. If the weights of the
+standardised features are independent a priori, so are the weights of these atoms. The cost is that
+of the inner products of the rows.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = ["fit_linear_labels"]
 def fit_linear_labels(
     plan: ClassificationPlan, learnt: LearntLengthScales, data: Data
 ) -> ClassificationFit:
-    """Fit the linear model, of several classes one for each against the rest.
+    """Fit a linear model of all features; for several classes one for each against the rest.
 
-    Its predictions are those of the mode, which the precision is chosen by, and far away those
-    of kernels.
+    Predictions are those at the mode, because the precision is chosen by the log loss there. Away
+    from the data the novelty process is that of kernels.
     """
-    basis = KernelBasis(learnt.kernel, centers=_directions(learnt, data))
+    basis = KernelBasis(learnt.kernel, centers=_compute_directions(learnt, data))
     linear = replace(
         plan,
         basis=basis,
@@ -55,20 +55,20 @@ def fit_linear_labels(
         if plan.error_bars != "plain":
             kernel, logit = learnt.replaced.kernel, model.mean(data.X)
             novelty = fit_label_novelty(kernel, data.X, data.weight, logit[:, None])
-        models.append(replace(model, novelty=novelty, averages=False))
+        models.append(replace(model, novelty=novelty, marginalises=False))
     class_model = ClassModel(
         models,
         fit.bound,
         intercept_is_fitted=fit.class_model.intercept_is_fitted,
-        shares=fit.class_model.shares,
+        class_prior=fit.class_model.class_prior,
     )
     return replace(fit, class_model=class_model)
 
 
-def _directions(learnt: LearntLengthScales, data: Data) -> Matrix:
-    """Centres of linear kernels that are orthonormal coordinates of the scaled inputs.
+def _compute_directions(learnt: LearntLengthScales, data: Data) -> Matrix:
+    """Return centres of linear kernels: orthonormal directions of the standardised features.
 
-    One for each direction in which the rows differ.
+    There is one for each direction in which the rows differ (singular value decomposition).
     """
     root = np.sqrt(learnt.scale)
     rows = data.X if data.weight is None else data.X[data.weight > 0.0]

@@ -1,4 +1,4 @@
-"""What a fitted model shows of itself in a notebook."""
+"""Notebook display and report of a fitted model."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ __all__ = ["NotebookMixin"]
 
 
 class NotebookMixin(BaseEstimator):
-    """A summary below scikit-learn's diagram, and a report on one page."""
+    """Adds a summary to scikit-learn's notebook diagram, and the method `report`."""
 
     def report(self, X: Any, y: ArrayLike, **options: Any) -> Any:
-        """Make a report of the fitted model: one page with pictures, metrics and evidence.
+        """Make a report of the fitted model: one page with plots, metrics and evidence.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Best the rows of the fit.
+            Inputs, preferably those of the fit.
         y : array-like of shape (n_samples,)
-            Their targets.
+            Targets or class labels.
         **options : dict
-            Those of `relvec.reporting.make_report`: among others ``held_out=(X, y)``,
+            Options of `relvec.reporting.make_report`, such as ``held_out=(X, y)``,
             ``title="..."``, ``path="report.html"``, ``cv=5``.
 
         Returns
         -------
         report : relvec.reporting.Report
-            Shows itself in a notebook; ``report.save("report.html")`` writes it.
+            Displayed in a notebook; ``report.save("report.html")`` writes a file.
 
         Examples
         --------
@@ -42,7 +42,7 @@ class NotebookMixin(BaseEstimator):
         >>> report.title
         'Snake'
         """
-        # by name, when it is asked for: reports are above estimators, and draw pictures
+        # imported on demand: reporting depends on estimators, and needs a plotting library
         return import_module("relvec.reporting").make_report(self, X, y, **options)
 
     def _html_repr(self) -> str:

@@ -1,9 +1,9 @@
-"""Options that estimators share: a table says name, default, check and description of each.
+"""Options that several estimators share: name, default value, check and description of each.
 
-A table is a class whose fields are options and whose docstring describes them. An estimator
-inherits the tables it needs; its ``__init__``, its parameters as scikit-learn sees them and the
-parameters in its docstring are those of its tables, so that a new option of all regressors is a
-new field of `RegressionOptions`.
+A class of options declares them as fields and describes them in its docstring. An estimator
+inherits the classes of options that it needs. Its ``__init__``, its ``get_params`` and the
+parameters in its docstring are made from their fields, so that a new option of all regressors is
+one new field of `RegressionOptions`.
 """
 
 from __future__ import annotations
@@ -39,40 +39,40 @@ def option(
     Parameters
     ----------
     default : object
-        Its default.
+        Default value of the option.
     check : callable, optional
-        Is given the name and the value before anything is fitted, and raises if the value is wrong.
+        Called as ``check(name, value)`` before a fit; raises if the value is not valid.
     kw_only : bool, default=True
-        Whether it must be given by name.
+        Whether the option can be given by name only.
     """
     return field(default=default, kw_only=kw_only, metadata={"check": check})
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(option,))
 def with_options(cls: AnyClass) -> AnyClass:
-    """Make the options of a class, and of the tables it inherits, its parameters.
+    """Make the options of a class, and of the classes of options it inherits, its parameters.
 
-    The class gets an ``__init__`` with all of them, and the descriptions that its docstring lacks
-    from those of the tables.
+    The class gets an ``__init__`` with all of them. Descriptions that its docstring lacks are
+    taken from the docstrings of the classes it inherits.
     """
     made: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
     names = [each.name for each in fields(made)]
     for name in names:
         if name in vars(made):  # scikit-learn's estimators have no defaults on the class
             delattr(made, name)
-    if sys.flags.optimize < 2:  # beyond, there are no docstrings
+    if sys.flags.optimize < 2:  # python -OO removes docstrings
         descriptions: dict[str, str] = {}
         for base in reversed(made.__mro__):
             if "__dataclass_fields__" in vars(base):
-                descriptions |= _divided(base.__doc__)[1]
+                descriptions |= _split_docstring(base.__doc__)[1]
         text = "\n".join(descriptions[name] for name in names)
-        before, _, after = _divided(made.__doc__)
+        before, _, after = _split_docstring(made.__doc__)
         made.__doc__ = f"{before}Parameters\n----------\n{text}\n\n{after}"
     return cls
 
 
-def _divided(docstring: str) -> tuple[str, dict[str, str], str]:
-    """Text before the parameters, their descriptions by name, and the text after them."""
+def _split_docstring(docstring: str) -> tuple[str, dict[str, str], str]:
+    """Return the text before the parameters, their descriptions by name, and the text after."""
     text = inspect.cleandoc(docstring)
     before, found, rest = text.partition("Parameters\n----------\n")
     if not found:
@@ -91,7 +91,7 @@ def _divided(docstring: str) -> tuple[str, dict[str, str], str]:
 
 
 def check_options(estimator: Any) -> None:
-    """Find misspelt options before any work is done."""
+    """Check the values of all options before a fit."""
     for each in fields(estimator):
         check = each.metadata["check"]
         if check is not None:
@@ -126,42 +126,52 @@ class RegressionOptions:
     Parameters
     ----------
     prior : {"flat", "gamma", "laplace", "aic", "bic", "ric"} or Prior, default="flat"
-        Prior of the precisions. "aic", "bic" and "ric" charge for effective degrees of freedom
-        and give sparser models; "laplace" shrinks all weights, for many weak effects
-        in explicit columns.
+        Prior of the weights and their precisions alpha. "flat" is uniform over log alpha
+        (Tipping 2001); "gamma" is a Gamma density of every alpha, under which no basis function
+        is removed; "aic", "bic" and "ric" are smoothness priors, which put a penalty on every
+        effective degree of freedom and give sparser models (Schmolck 2008); "laplace" shrinks all
+        weights and suits many weak effects of explicit columns.
     solver : {"auto", "sequential", "mackay", "em", "textbook", "random_order", "orthonormal"} \
 or Solver, default="auto"
-        "sequential" is the fast one, "mackay" and "em" are Tipping's (2001) fixed points from
-        all atoms, "textbook" is Tipping and Faul's (2003) sequence of single steps, "random_order"
-        the same in random order; "orthonormal" insists on the closed form of orthonormal bases.
+        Algorithm that maximises the evidence. "sequential" adds, re-estimates and removes basis
+        functions; "mackay" and "em" are the re-estimation formulas of Tipping (2001), starting
+        from all basis functions; "textbook" is the algorithm of Tipping & Faul (2003), one basis
+        function per step; "random_order" is the same in random order; "orthonormal" is the closed
+        form for orthonormal bases and raises an error for others. "auto" is "sequential", or
+        "mackay" under a Gamma prior.
     effort : {"fast", "balanced", "thorough"}, default="balanced"
-        How hard the sequential solver looks for a better maximum of the evidence.
+        How many alternatives the sequential solver tries in search of a better local maximum of
+        the evidence.
     noise_variance : float, optional
-        Hold the noise variance at this value; default, estimate it.
+        Fixed variance of the noise, in squared units of the target. By default it is estimated
+        (Tipping 2001, eq. 18).
     fit_intercept : bool, default=True
-        Include an intercept with a flat prior.
+        Whether to fit an intercept, with a flat prior.
     min_gain : float or "auto", default="auto"
-        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and
-        the logarithm of their number of explicit columns, which keeps null columns out (next to
-        nothing under a prior that does so itself: "aic", "bic", "ric", "laplace").
+        Minimum gain in log evidence, in nats, for a basis function to be kept: the log prior odds
+        against its inclusion. "auto" is 0.001 for kernels. For explicit columns it is the
+        logarithm of their number, which keeps irrelevant columns out, or 0.001 under "aic", "bic",
+        "ric" and "laplace", which penalise columns themselves.
     error_bars : {"novelty", "plain", "augmented"}, default="novelty"
-        What predictions are away from the training inputs: "plain" is the posterior alone,
-        which is over-confident there; "novelty" goes over to a process around the mean of the
-        targets, known at a few stored inputs, and draws implausible means to that mean;
-        "augmented" is RVM*, which also changes the mean and keeps the training inputs (without
-        noise to speak of it is not computable, and "novelty" takes its place).
+        Predictive variance away from the training inputs. "plain" is that of the posterior of the
+        weights (Tipping 2001, eq. 22), which becomes too small there. "novelty" adds the variance
+        of a Gaussian process that is conditioned on a few stored training inputs, and moves
+        implausible means towards the mean of the targets. "augmented" is RVM* (Rasmussen &
+        Quiñonero-Candela 2005): it adds a kernel at the test input, also corrects the mean, and
+        stores all training inputs; where the noise variance is negligible it cannot be computed
+        and "novelty" is used.
     calibrate : bool, default=True
-        Widen noise and posterior covariance in predictions by `calibration_`, which fits to four
-        fifths of the rows find from their errors on the others: the choice of atoms and scales
-        costs more than the evidence counts. False gives the posterior as it is. Means do not
-        change. A given `noise_variance` stands as it is.
+        Whether to multiply the noise variance and the posterior variance in predictions by
+        `calibration_`, a factor of at least 1 estimated by 5-fold cross-validation. The
+        selection of basis functions and length-scales makes errors on new rows larger than the
+        posterior states. Means do not change. It has no effect if `noise_variance` is given.
     low_memory : bool or "auto", default="auto"
-        Never store the dictionary at the training inputs; evaluate it again when needed.
-        "auto" does so above one gigabyte.
+        Whether to evaluate the basis functions at the training inputs again when needed instead
+        of storing them. "auto" does so above one gigabyte.
     warm_start : bool, default=False
-        Start from the atoms of the previous fit.
+        Whether to start from the active basis functions of the previous fit.
     random_state : int, RandomState instance or None, default=None
-        For centres that are chosen at random.
+        Seed of the choice of `centers`, where that is random.
     """
 
     prior: Any = option(default="flat")
@@ -185,50 +195,57 @@ class ClassificationOptions:
 
     Parameters
     ----------
-    prior : {"flat", "aic", "bic", "ric"} or Prior, default="flat"
-        "aic", "bic" and "ric" charge for effective degrees of freedom, which are fewer then; with
-        kernels, models are sparser.
+    prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
+        Prior of the weights and their precisions alpha. "flat" is uniform over log alpha
+        (Tipping 2001); "gamma" is a Gamma density of every alpha, under which no basis function
+        is removed; "aic", "bic" and "ric" are smoothness priors, which put a penalty on every
+        effective degree of freedom (Schmolck 2008). With kernels they give sparser models.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as elsewhere in scikit-learn.
-    solver : {"auto", "sequential", "exact", "mackay", "em"} or a solver, default="auto"
-        "sequential" takes steps at fixed curvature, each checked on the Laplace evidence;
-        "exact" goes on from there with exact derivatives to a local maximum, which is slower and
-        seldom better in prediction; "mackay" and "em" start from all atoms, as in 2001.
-        The last three are for machines of two classes. "auto" is "sequential", or "mackay"
-        under a Gamma prior, with which atoms cannot be switched off.
+        Weights of the classes, as in scikit-learn: the sample weight of every row is multiplied
+        by that of its class.
+    solver : {"auto", "sequential", "exact", "mackay", "em"} or LatentSolver, default="auto"
+        Algorithm that maximises the Laplace approximation of the evidence. "sequential" takes
+        steps at fixed curvature of the likelihood and checks each against the evidence; "exact"
+        continues from there with exact derivatives to a local maximum, which is slower and seldom
+        predicts better; "mackay" and "em" are the re-estimation formulas of Tipping (2001),
+        starting from all basis functions. "mackay" and "em" are for two classes, or for
+        ``multi_class="one_vs_rest"``. "auto" is "sequential", or "mackay" under a Gamma prior.
     penalty_curvature : {"bound", "model"}, default="bound"
-        Where degrees of freedom are counted if they have a penalty: at the largest curvature of
-        the likelihood, which makes the penalty a prior, or at that of the model (Schmolck).
+        Curvature of the likelihood at which the priors "aic", "bic" and "ric" count effective
+        degrees of freedom: its upper bound, so that the penalty does not depend on the weights and
+        is a prior, or the curvature at the mode (Schmolck 2008).
     fit_intercept : bool or "auto", default="auto"
-        Whether to fit an intercept, with a flat prior. "auto" does unless all atoms are kernels
-        that decay within the data: logits far from all data are then those of the shares of the
-        classes, so that no class is the background against which others stand out.
+        Whether to fit an intercept, with a flat prior. "auto" fits one unless all basis functions
+        are kernels that decay within the range of the data. The intercept is then fixed at the
+        logit of the class prior, which is the prediction far from the data.
     min_gain : float or "auto", default="auto"
-        Log-evidence an atom must bring to be kept. "auto" asks next to nothing of kernels and,
-        under the flat prior, of explicit columns the logarithm of their number.
+        Minimum gain in log evidence, in nats, for a basis function to be kept: the log prior odds
+        against its inclusion. "auto" is 0.001 for kernels. For explicit columns it is the
+        logarithm of their number under the flat prior, else 0.001.
     largest_logit : float or "auto", default="auto"
-        Bound on the prior standard deviation of what one atom adds to a logit. Separable
-        classes would ask for more and more; smaller bounds give more cautious probabilities and
-        more atoms. "auto" is 10 for logits of two classes and 5 for those of several.
+        Upper bound on the prior standard deviation of the contribution of one basis function to a
+        logit. If the classes are separable the evidence grows without this bound. Smaller values
+        give less extreme probabilities and more basis functions. "auto" is 10 for two classes and
+        5 for the logits of several classes.
     average : bool, default=True
-        If scales are learnt, whether probabilities are averages over the models of all scales that
-        come into question, weighted by their evidence (Bayesian model averaging, with flattened
-        weights), which are better calibrated. All attributes are those of the best model, which
-        False leaves alone: predictions, files and exports are then a fraction of the size. Of more
-        than 1000 rows and up to 100 inputs there is one model in any case, because the others are
-        fitted to 1000 rows only. Of more than 100 inputs weights are by the log loss of held-out
-        rows instead, and among the models are the class shares and one that is linear in all
-        inputs. A linear model (`LinearBasis`) whose evidence is not overwhelming is averaged with
-        the class shares, as far as held-out rows ask for it.
+        Whether to average probabilities over the models of all candidate length-scales, if these
+        are learnt (Bayesian model averaging, with tempered weights), which makes them better
+        calibrated. Attributes are those of the best model. With False only the best model is kept;
+        predictions are faster, and files and exports smaller. For more than 1000 rows and up to
+        100 features a single model is used in any case. For more than 100 features the weights
+        minimise the log loss of held-out rows (stacking), and the models include the class-prior
+        baseline and a linear model of all features. A linear model (`LinearBasis`) whose gain in
+        evidence is below 30 nats is averaged with the class prior in the same way.
     error_bars : {"novelty", "plain"}, default="novelty"
-        What becomes of predictions far from the training inputs: with "novelty" probabilities go
-        over to the shares of the classes, and logits are more uncertain than the posterior of the
-        weights says.
+        Predictions away from the training inputs. With "novelty" probabilities tend to the class
+        prior, and the standard deviation of logits includes that of a Gaussian process. "plain" is
+        the posterior of the weights alone, which is too certain there.
     low_memory : bool or "auto", default="auto"
-        Never store the atoms at the training inputs; "auto" does so above one gigabyte, or above
-        64 megabytes if there are few inputs, so that kernels are cheap.
+        Whether to evaluate the basis functions at the training inputs again when needed instead
+        of storing them. "auto" does so above one gigabyte, or above 64 megabytes for up to 16
+        features, where kernels are fast to evaluate.
     random_state : int, RandomState instance or None, default=None
-        For centres that are chosen at random.
+        Seed of the choice of `centers`, where that is random.
     """
 
     prior: Any = option(default="flat")
@@ -252,13 +269,15 @@ class ClassificationOptions:
 
 @with_options
 class MultiClassOptions:
-    """How classifiers tell several classes apart.
+    """Option of classifiers for more than two classes.
 
     Parameters
     ----------
     multi_class : {"softmax", "shared", "one_vs_rest"}, default="softmax"
-        How more than two classes are told apart: by one model in which every class has atoms of
-        its own, by one in which all classes share them, or by one machine for each class.
+        Model of more than two classes. "softmax" is one model with a logit for each class, each
+        with its own basis functions; "shared" is one model in which all logits have the same basis
+        functions; "one_vs_rest" is one binary model for each class, whose probabilities are
+        normalised.
     """
 
     multi_class: str = option(

@@ -1,4 +1,4 @@
-"""One fitted target: the active atoms, their posterior, and what widens its error bars."""
+"""One fitted output: active atoms, posterior of the weights, and variance away from the data."""
 
 from __future__ import annotations
 
@@ -25,12 +25,18 @@ from relvec.solvers import Problem, Solution
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data
 
-__all__ = ["FittedOutput", "RegressionFit", "finish_output", "is_rounding", "widened"]
+__all__ = [
+    "FittedOutput",
+    "RegressionFit",
+    "add_far_uncertainty",
+    "build_output",
+    "is_noise_negligible",
+]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedOutput:
-    """Everything needed to answer questions about one target."""
+    """Fitted model of one output (target)."""
 
     active: IndexArray
     """Atoms in the model, as columns of the dictionary it was fitted on."""
@@ -38,23 +44,23 @@ class FittedOutput:
     posterior: Posterior
     solution: Solution
     objective: float
-    """What was maximised; for a constant target, of which nothing was, the evidence."""
+    """Maximised objective in nats; for a constant target the log evidence."""
     novelty: Novelty | None = None
     augmentation: Augmentation | None = None
     scale_uncertainty: ScaleUncertainty | None = None
     calibration: float = 1.0
-    """Factor of noise and posterior covariance in predictions, from held-out rows."""
+    """Factor of noise variance and posterior covariance in predictions, from held-out rows."""
 
     @property
-    def is_beyond_rounding(self) -> bool:
-        """Whether the solver's noise was an artefact of rounding."""
+    def is_noise_rounding_error(self) -> bool:
+        """Whether the noise variance of the solver is an artefact of rounding errors."""
         posterior, found = self.posterior, self.solution.noise_variance
         actual = posterior.quadratic / max(posterior.n_effective, 1.0)
         limit = 2.0 * found + 1e-9 * posterior.target_variance
         return posterior.target_variance > 0.0 and actual > limit
 
     def predict_mean(self, X: Any) -> Vector:
-        """Posterior mean of the function."""
+        """Predictive mean of the function."""
         mean = self.posterior.predict(self.atoms.evaluate(X))
         if self.augmentation is not None:
             mean = mean + self.augmentation.correction(X)[0]
@@ -62,16 +68,16 @@ class FittedOutput:
             mean = mean + self.novelty.fallback(X, mean).shift
         return mean
 
-    def pull(self, X: Any) -> Vector:
-        """Share of the way from the sparse model to the mean of the targets that means go."""
+    def compute_mean_shrinkage(self, X: Any) -> Vector:
+        """Fraction, in [0, 1], by which means are moved towards the mean of the targets."""
         if self.novelty is None:
             return np.zeros(X.shape[0])
         return self.novelty.fallback(X, self.posterior.predict(self.atoms.evaluate(X))).pull
 
     def moments(self, X: Any) -> tuple[Vector, Vector, Vector]:
-        """Mean of the function, its posterior variance, and what is added away from the data.
+        """Mean of the function, its posterior variance, and the variance added away from the data.
 
-        Neither variance contains noise, nor the first its `calibration`.
+        Neither variance includes noise; the posterior variance is not multiplied by `calibration`.
         """
         atoms = self.atoms.evaluate(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
@@ -90,18 +96,18 @@ class FittedOutput:
         )
 
     @property
-    def target_noise(self) -> float:
-        """Variance of the noise of new targets."""
+    def predictive_noise_variance(self) -> float:
+        """Noise variance of new targets, with calibration."""
         return self.calibration * self.posterior.noise_variance
 
     def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
-        """Predictive distribution of new targets, or of the function without noise."""
+        """Predictive distribution of new targets or, without noise, of the function."""
         mean, variance, extra = self.moments(X)
-        noise = self.target_noise if include_noise else 0.0
+        noise = self.predictive_noise_variance if include_noise else 0.0
         return GaussianPrediction(mean, self.calibration * variance + extra + noise)
 
     def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
-        """Covariance of new targets, or of the function without noise, between all rows."""
+        """Covariance of new targets or, without noise, of the function, between all rows."""
         atoms = self.atoms.evaluate(X)
         covariance = self.posterior.joint_covariance(atoms)
         if self.scale_uncertainty is not None:
@@ -109,7 +115,7 @@ class FittedOutput:
             covariance += directions @ directions.T
         covariance *= self.calibration
         if self.augmentation is not None:
-            # Each test input gets an atom of its own: independent additions.
+            # one additional kernel at each test input: independent variances
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
             fallback = self.novelty.fallback(X, self.posterior.predict(atoms))
@@ -118,7 +124,7 @@ class FittedOutput:
             covariance += np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
         if include_noise:
-            covariance.flat[:: len(covariance) + 1] += self.target_noise
+            covariance.flat[:: len(covariance) + 1] += self.predictive_noise_variance
         return covariance
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
@@ -161,7 +167,7 @@ def _training_blocks(
         yield TrainingBlock(atoms.evaluate(X[rows]), target[rows], part)
 
 
-def finish_output(
+def build_output(
     problem: Problem,
     solution: Solution,
     bound: BoundBasis,
@@ -171,17 +177,19 @@ def finish_output(
     *,
     has_intercept: bool,
 ) -> FittedOutput:
-    """Condition on the data with the solver's precisions.
+    """Compute the posterior of the weights with the precisions of the solver.
 
-    Without `target` the moments are all that is known, and `X` are inputs that stand for the data.
+    Without `target` the posterior is computed from the moments, and `X` is a sample of the training
+    inputs.
     """
     atoms, prior = bound.atoms.subset(solution.active), problem.prior
     blocks = None
     if target is not None:
         blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
-    # under Gamma and Laplace priors of the weights the noise is the solver's to find
-    is_own = not prior.is_removable or prior.rate_hyperprior is not None
-    is_found = is_own and solution.noise_variance > 0.0
+    # Under Gamma and Laplace priors the solver estimates the noise variance jointly. Otherwise it
+    # is recomputed from the residuals.
+    is_joint = not prior.is_removable or prior.rate_hyperprior is not None
+    is_found = is_joint and solution.noise_variance > 0.0
     is_held = is_found or problem.noise_variance is not None
     posterior = condition(
         problem.moments,
@@ -198,7 +206,7 @@ def finish_output(
     return FittedOutput(solution.active, atoms, posterior, solution, objective)
 
 
-def widened(
+def add_far_uncertainty(
     fit: RegressionFit,
     data: Data,
     number: int,
@@ -206,36 +214,36 @@ def widened(
     process: PriorProcess | None = None,
     covers: Covers | None = None,
 ) -> FittedOutput:
-    """Return an output of a fit with what widens its error bars away from the training inputs.
+    """Return an output of a fit with the variance that is added away from the training inputs.
 
     Parameters
     ----------
     fit : RegressionFit
-        Of outputs as they come from `finish_output`.
+        Fit with outputs made by `build_output`.
     data : Data
-        What it was fitted to; with statistics in place of targets, inputs that stand for the data.
+        Training data; with statistics in place of targets, a sample of the training inputs.
     number : int
-        Of the output.
+        Index of the output.
     error_bars : {"novelty", "plain", "augmented"}
-        How.
+        Kind of error bars.
     process : PriorProcess or None
-        What stands for the unknown away from the data, if it was found already; else it is fitted
-        to these.
+        Gaussian process whose variance is added, if it is known; otherwise it is fitted to the
+        data.
     covers : dict, optional
-        What other fits to the same inputs have in common; see `relvec.error_bars.fit_novelty`.
+        Cache that fits to the same inputs share; see `relvec.error_bars.fit_novelty`.
     """
     output = fit.outputs[number]
-    kernel, learnt, falls_back = _away_from(fit, data)
-    # below this share of its variance the target holds no signal to be uncertain about
+    kernel, learnt, falls_back = _find_far_kernel(fit, data)
+    # no signal: nothing to be uncertain about
     posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
     has_signal = amplitude > 1e-12 * posterior.target_variance
     if error_bars == "plain" or kernel is None or not has_signal:
         return output
     target = data.targets[:, number] if data.statistics is None else None
-    if error_bars == "augmented" and not is_rounding(posterior.noise_variance, amplitude):
-        assert target is not None  # estimators see to it
-        return _augmented(output, kernel, amplitude, data, target)
+    if error_bars == "augmented" and not is_noise_negligible(posterior.noise_variance, amplitude):
+        assert target is not None  # checked by estimators
+        return _augment_output(output, kernel, amplitude, data, target)
     if process is None and target is not None:
         process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
     if process is not None:
@@ -254,11 +262,11 @@ def widened(
     return replace(output, novelty=novelty)
 
 
-def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales | None, bool]:
-    """Return the kernel that tells what is far from the data, its scales, and who falls back.
+def _find_far_kernel(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales | None, bool]:
+    """Return the kernel of the added variance, its length-scales, and whether means shrink.
 
-    A null model says the same everywhere: it has none. The line of a linear model goes on, and the
-    kernels that it replaced tell what is far away.
+    A null model predicts a constant and has no kernel. A linear model extrapolates linearly, and
+    the kernels that it replaced determine the added variance.
     """
     learnt, atoms = None if fit.scaled is None else fit.scaled.learnt, fit.bound.atoms
     if learnt is not None and learnt.kind == "null":
@@ -269,10 +277,13 @@ def _away_from(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthScales 
     return atoms.decaying_kernel(), learnt, atoms.is_known_to_decay()
 
 
-def _augmented(
+def _augment_output(
     output: FittedOutput, kernel: Any, amplitude: float, data: Data, target: Vector
 ) -> FittedOutput:
-    """Return the output with an atom of its own for every input that is predicted."""
+    """Return the output with a kernel added at each test input (RVM*).
+
+    Rasmussen & Quiñonero-Candela (2005), Healing the relevance vector machine through augmentation.
+    """
     root = np.ones(len(target)) if data.weight is None else np.sqrt(data.weight)
     residual = (target - output.posterior.predict(output.atoms.evaluate(data.X))) * root
     augmentation = Augmentation(
@@ -281,32 +292,32 @@ def _augmented(
     return replace(output, augmentation=augmentation)
 
 
-def is_rounding(noise_variance: float, signal_variance: float) -> bool:
-    """Whether there is so little noise that the residuals are rounding errors.
+def is_noise_negligible(noise_variance: float, signal_variance: float) -> bool:
+    """Whether the noise variance is so small that residuals are rounding errors.
 
-    Augmentation would make a correction of them, and scales would follow them.
+    RVM* and the refinement of length-scales would then fit rounding errors.
     """
-    return noise_variance <= 1e-8 * signal_variance  # half the digits
+    return noise_variance <= 1e-8 * signal_variance  # half of the significant digits
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionFit:
-    """One fitted dictionary and its targets."""
+    """A bound basis and the outputs fitted on it."""
 
     bound: BoundBasis
     outputs: tuple[FittedOutput, ...]
     problems: tuple[Problem, ...]
-    """What the solver was given of each target."""
+    """Optimisation problem of each output."""
     n_fetched: int
-    """Columns of the dictionary that the search took a closer look at."""
+    """Number of columns of the basis matrix that the solver evaluated in full."""
     scaled: ScaledBasis | None = None
-    """The basis with its learnt scales, if any were."""
+    """The basis with its learnt length-scales; None if they were not learnt."""
     relevance_std: Vector | None = None
-    """Standard deviation of the relevance of each input, if that was asked."""
+    """Standard deviation of the relevance of each feature; None if it was not computed."""
     n_copies: float = 1.0
-    """How often a row with the same inputs and targets was given, on average."""
+    """Mean number of occurrences of a row with the same inputs and targets."""
 
     @property
     def objective(self) -> float:
-        """What was maximised, over all targets."""
+        """Maximised objective in nats, summed over outputs."""
         return sum(map(attrgetter("objective"), self.outputs))

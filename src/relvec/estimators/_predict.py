@@ -1,4 +1,4 @@
-"""What a fitted regressor can be asked."""
+"""Predictions of fitted regressors, and attributes computed on demand."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class PredictionMixin:
-    """Predictions and explanations read from the fitted outputs."""
+    """Methods of fitted regressors."""
 
     outputs_: tuple[FittedOutput, ...]
     atoms_: Atoms
     n_features_in_: int
     _single: bool
 
-    def _validated(self, X: Any) -> Any:
+    def _validate(self, X: Any) -> Any:
         check_is_fitted(self)
         return validate_inputs(self, X, reset=False)
 
-    def _validated_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
-        """Return inputs, and targets with one column per output."""
+    def _validate_pair(self, X: Any, y: Any) -> tuple[Any, Matrix]:
+        """Validate inputs and targets; return targets with one column per output."""
         check_is_fitted(self)
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True, reset=False)
@@ -45,8 +45,8 @@ class PredictionMixin:
             )
         return X, targets
 
-    def _stacked(self, answers: Iterable[Any]) -> Any:
-        """Return the answer of a single output, or those of several along a last axis."""
+    def _stack_outputs(self, answers: Iterable[Any]) -> Any:
+        """Return the result of a single output, or those of several along a last axis."""
         several = list(answers)
         return several[0] if self._single else np.stack(several, axis=-1)
 
@@ -58,33 +58,36 @@ class PredictionMixin:
         *,
         include_noise: bool = True,
     ) -> Vector | tuple[Vector, Vector] | tuple[Vector, Matrix]:
-        """Predict the target, with its uncertainty on request.
+        """Predict the target, with its standard deviation or covariance if requested.
 
-        Only the relevant atoms are evaluated, so the cost does not depend on the number of
-        training samples.
+        Only the basis functions in the model are evaluated, so the cost does not depend on the
+        number of training samples. The mean and variance are those of Tipping (2001), eqs. 21 and
+        22, with the changes that `error_bars` and `calibrate` make.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
-            Also return the standard deviation of a new target.
+            Whether to return the standard deviation of the predictive distribution.
         return_cov : bool, default=False
-            Also return the covariance of new targets between all rows of `X`.
+            Whether to return the covariance of the predictive distribution between all rows of `X`.
         include_noise : bool, default=True
-            Let `std` and `cov` speak of a new target; with False, of the function itself.
+            Whether the predictive distribution is that of a new target, which includes noise, or
+            that of the function.
 
         Returns
         -------
         mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictive mean.
         std : ndarray of the same shape
-            Only if `return_std` is True.
+            Standard deviation, in units of the target. Only if `return_std` is True.
         cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_outputs)
-            Only if `return_cov` is True.
+            Covariance, in squared units of the target. Only if `return_cov` is True.
 
         See Also
         --------
-        predict_interval : Intervals of given coverage.
+        predict_interval : Intervals that cover a new target with a given probability.
 
         Examples
         --------
@@ -98,20 +101,26 @@ class PredictionMixin:
         (array([1. , 0.2]), array([0.1, 0.8]))
         """
         if return_std and return_cov:
-            raise ValueError("return_std and return_cov exclude each other; ask for one of them.")
-        X = self._validated(X)
+            raise ValueError(
+                "return_std and return_cov exclude each other. Set one of them to False."
+            )
+        X = self._validate(X)
         if return_std:
             known = [output.predict_target(X, include_noise) for output in self.outputs_]
-            return self._stacked(p.mean for p in known), self._stacked(p.std for p in known)
-        mean = self._stacked(output.predict_mean(X) for output in self.outputs_)
+            return self._stack_outputs(p.mean for p in known), self._stack_outputs(
+                p.std for p in known
+            )
+        mean = self._stack_outputs(output.predict_mean(X) for output in self.outputs_)
         if not return_cov:
             return mean
-        return mean, self._stacked(each.covariance(X, include_noise) for each in self.outputs_)
+        return mean, self._stack_outputs(
+            each.covariance(X, include_noise) for each in self.outputs_
+        )
 
     def predict_interval(
         self, X: Any, coverage: Any = 0.95, *, include_noise: bool = True
     ) -> Matrix:
-        """Predict intervals that hold a new target with probability `coverage`.
+        """Predict intervals that cover a new target with probability `coverage`.
 
         Parameters
         ----------
@@ -120,12 +129,12 @@ class PredictionMixin:
         coverage : float, default=0.95
             Probability, strictly between 0 and 1.
         include_noise : bool, default=True
-            Hold a new target; with False, hold the function itself.
+            Whether intervals cover a new target, which includes noise, or the function.
 
         Returns
         -------
         interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
-            Lower and upper ends.
+            Lower and upper limits, in units of the target.
 
         Examples
         --------
@@ -139,13 +148,13 @@ class PredictionMixin:
                [-1. ,  1.5]])
         """
         coverage = check_probability("coverage", coverage)
-        X = self._validated(X)
-        return self._stacked(
+        X = self._validate(X)
+        return self._stack_outputs(
             output.predict_target(X, include_noise).interval(coverage) for output in self.outputs_
         )
 
     def extrapolating(self, X: Any) -> Vector:
-        """Say how far inputs are beyond the training inputs.
+        """Measure how far inputs are beyond the training inputs.
 
         Parameters
         ----------
@@ -155,14 +164,14 @@ class PredictionMixin:
         Returns
         -------
         share : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Zero at the training inputs, one where they say nothing of the function: predictions
-            there are those of a process around the mean of the targets. Zero everywhere for a
-            model without atoms, which says the same everywhere.
+            Between zero at the training inputs and one far from them, where predictions are those
+            of a Gaussian process around the mean of the targets. Zero everywhere for a model
+            without basis functions, whose prediction is constant.
 
         Raises
         ------
         ValueError
-            If error bars are not "novelty", or no kernel of the basis decays.
+            If `error_bars` is not "novelty", or no kernel of the basis decays.
 
         Examples
         --------
@@ -174,17 +183,17 @@ class PredictionMixin:
         >>> model.extrapolating([[1.5], [4.0], [9.0]]).round(1)
         array([0. , 0.4, 1. ])
         """
-        X = self._validated(X)
+        X = self._validate(X)
         shares = []
         for output in self.outputs_:
             if output.novelty is None and len(output.active):
                 raise ValueError(
-                    f"{type(self).__name__} cannot tell which inputs are beyond its data: that "
-                    'needs error_bars="novelty" and a kernel that decays.'
+                    f"{type(self).__name__} cannot measure extrapolation. This needs "
+                    'error_bars="novelty" and a kernel that decays.'
                 )
             novelty = output.novelty
             shares.append(np.zeros(X.shape[0]) if novelty is None else novelty.extrapolation(X))
-        return self._stacked(shares)
+        return self._stack_outputs(shares)
 
     def sample_y(
         self,
@@ -194,7 +203,7 @@ class PredictionMixin:
         *,
         include_noise: bool = True,
     ) -> Matrix:
-        """Draw from the posterior at the given inputs.
+        """Draw samples of targets or functions from the predictive distribution.
 
         Parameters
         ----------
@@ -203,13 +212,14 @@ class PredictionMixin:
         n_samples : int, default=1
             Number of draws.
         random_state : int, RandomState instance or None, default=0
-            Seed, as in scikit-learn's Gaussian processes.
+            Seed of the draws.
         include_noise : bool, default=True
-            Draw targets; with False, draw functions.
+            Whether to draw targets, which include noise, or functions.
 
         Returns
         -------
         draws : ndarray of shape (n_rows, n_samples) or (n_rows, n_outputs, n_samples)
+            Samples, in units of the target.
 
         Examples
         --------
@@ -224,7 +234,7 @@ class PredictionMixin:
         >>> bool(np.abs(curves.mean(axis=1) - model.predict(X)).max() < 0.3)
         True
         """
-        X = self._validated(X)
+        X = self._validate(X)
         n_samples = check_integer("n_samples", n_samples, minimum=1)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -232,13 +242,13 @@ class PredictionMixin:
         for output in self.outputs_:
             functions = output.sample_functions(X, n_samples, rng)
             if include_noise:
-                scale = math.sqrt(output.target_noise)
+                scale = math.sqrt(output.predictive_noise_variance)
                 functions = functions + scale * rng.standard_normal(functions.shape)
             draws.append(functions)
         return draws[0] if self._single else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> Vector:
-        """Log density of observed targets under the predictive distribution.
+        """Compute the log predictive density of observed targets, in nats.
 
         Parameters
         ----------
@@ -249,7 +259,8 @@ class PredictionMixin:
 
         Returns
         -------
-        density : ndarray of the shape of `y`
+        log_density : ndarray of the shape of `y`
+            Log predictive density of each target; its mean is the MLPD.
 
         Examples
         --------
@@ -262,8 +273,8 @@ class PredictionMixin:
         >>> bool(likely > 1.0), bool(unlikely < -20.0)
         (True, True)
         """
-        X, targets = self._validated_pair(X, y)
-        return self._stacked(
+        X, targets = self._validate_pair(X, y)
+        return self._stack_outputs(
             output.predict_target(X).log_density(target)
             for output, target in zip(self.outputs_, targets.T, strict=True)
         )
@@ -271,23 +282,27 @@ class PredictionMixin:
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any | None = None
     ) -> tuple[Vector, Vector]:
-        """Predict each training row from all others, precisions and noise held fixed.
+        """Predict each training row from all others, with fixed precisions and noise variance.
 
-        Closed form, no refit. The atoms stay those chosen with the row included, so the
-        errors are somewhat optimistic: use cross-validation to compare models.
+        The formula is closed and needs no refit. The basis functions remain those selected with the
+        row included, so the errors are somewhat optimistic: use cross-validation to compare models.
 
         Parameters
         ----------
-        X, y : array-like
-            The training data; a fitted model does not keep them.
+        X : array-like of shape (n_samples, n_features)
+            Training inputs; a fitted model does not store them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Training targets.
         sample_weight : array-like of shape (n_samples,), optional
-            The weights the model was fitted with; default, one each. A row is left out with all
-            its weight.
+            Frequency weights of the fit; default, 1 for each row. A row is left out with all its
+            weight.
 
         Returns
         -------
-        mean, std : ndarray of the shape of `y`
-            Of the predictive distribution of the left-out target.
+        mean : ndarray of the shape of `y`
+            Predictive mean of each left-out target.
+        std : ndarray of the shape of `y`
+            Its predictive standard deviation, noise included.
 
         Examples
         --------
@@ -300,18 +315,20 @@ class PredictionMixin:
         >>> print("standardised residuals:", np.std((y - mean) / std).round(1))
         standardised residuals: 1.0
         """
-        X, targets = self._validated_pair(X, y)
+        X, targets = self._validate_pair(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         means, variances = [], []
         for output, target in zip(self.outputs_, targets.T, strict=True):
             known = output.posterior.leave_one_out(output.atoms.evaluate(X), target, weight)
             means.append(known[0])
             variances.append(output.calibration * known[1])
-        return self._stacked(means), np.sqrt(self._stacked(variances))
+        return self._stack_outputs(means), np.sqrt(self._stack_outputs(variances))
 
     @property
     def weight_covariance_(self) -> Matrix | list[Matrix]:
-        """Posterior covariance of the weights of the active atoms (a list for several outputs).
+        """Posterior covariance of the weights, Sigma (Tipping 2001, eq. 12).
+
+        A list of matrices for several outputs.
 
         Examples
         --------
@@ -332,7 +349,10 @@ class PredictionMixin:
 
     @property
     def well_determined_(self) -> Vector | list[Vector]:
-        """How far the data fix each active weight, ``gamma`` in [0, 1].
+        """How far the data, rather than the prior, determine each weight, between 0 and 1.
+
+        ``gamma_i = 1 - alpha_i Sigma_ii`` (MacKay 1992; Tipping 2001, eq. 17); a list for several
+        outputs.
 
         Examples
         --------
@@ -350,12 +370,13 @@ class PredictionMixin:
 
     @property
     def certificate_(self) -> Certificate | list[Certificate]:
-        """How far the search ended from a local maximum (a list for several outputs).
+        """How nearly the solution satisfies the optimality conditions of a local maximum.
 
-        `gradient` is the largest derivative of the objective in a log precision, `best_gain` the
-        most that any atom left out would gain, in nats, net of its penalty. Both are zero at an
-        exact local maximum, and where nothing was searched for: `model_kind_` is then "linear", of
-        all inputs, or "null".
+        `gradient` is the largest absolute derivative of the objective with respect to a log
+        precision, `best_gain` the largest gain of a basis function that is not in the model, net of
+        its penalty, both in nats. Both are zero at an exact local maximum, and where there
+        is no search (`model_kind_` is "linear" with all features, or "null"). A list for several
+        outputs.
 
         Examples
         --------
@@ -373,7 +394,10 @@ class PredictionMixin:
 
     @property
     def candidates_(self) -> tuple[Any, ...]:
-        """End states the solver compared (start, objective, n_active), best first.
+        """Local maxima that the solver compared, best first.
+
+        Each has the initialisation (`start`), the objective in nats and the number of active basis
+        functions (`n_active`). A tuple of them for each of several outputs.
 
         Examples
         --------

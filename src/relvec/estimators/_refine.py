@@ -1,6 +1,6 @@
-"""A few steps of the evidence of a sparse model in the scales of its inputs.
+"""Refinement of length-scales by a few steps on the evidence of the sparse model.
 
-They are few on purpose: pushed to its end that evidence overfits the scales.
+The steps are few on purpose: at its maximum that evidence overfits the length-scales.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.estimators._length_scales import ScaledBasis
-from relvec.estimators._output import RegressionFit, is_rounding
+from relvec.estimators._output import RegressionFit, is_noise_negligible
 from relvec.learning import LearntLengthScales
 from relvec.learning.feature_rule import weigh_inputs
 from relvec.learning.sparse_evidence import SparseEvidence
@@ -25,27 +25,27 @@ __all__ = ["refine_scales"]
 
 
 def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
-    """Move the scales and fit again, as often as asked and as long as it pays."""
+    """Refine the length-scales and fit again, up to `n_refinements` times while that improves."""
     assert fit.scaled is not None
-    # of several outputs the one of least noise would decide for all
+    # with several outputs the one of least noise would dominate
     if not fit.scaled.learnt.is_known or len(fit.outputs) > 1:
         return fit
     assert plan.learner is not None
     for _ in range(plan.learner.n_refinements):
-        better = _fit_moved(plan, fit, fit.scaled, data)
+        better = _fit_refined(plan, fit, fit.scaled, data)
         if better is None:
             break
         fit = better
     return fit
 
 
-def _fit_moved(
+def _fit_refined(
     plan: RegressionPlan, fit: RegressionFit, scaled: ScaledBasis, data: Data
 ) -> RegressionFit | None:
-    """Take joint steps of precisions and scales and fit there; None if that does not pay."""
+    """Take joint steps of precisions and length-scales and refit; None if not improved."""
     (output,), (problem,), learnt, tuning = fit.outputs, fit.problems, scaled.learnt, plan.tuning
     posterior, solution, active = output.posterior, output.solution, output.active
-    if posterior.noise_variance and is_rounding(
+    if posterior.noise_variance and is_noise_negligible(
         posterior.noise_variance, posterior.target_variance
     ):
         return None
@@ -65,37 +65,37 @@ def _fit_moved(
         objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
     )
     theta = np.concatenate([solution.log_lam[is_kernel], solution.log_lam[~is_kernel]])
-    theta, scale, rise = model.climb(theta, learnt.scale, tuning.joint_steps)
-    if rise < tuning.worthwhile:
+    theta, scale, increase = model.climb(theta, learnt.scale, tuning.n_joint_steps)
+    if increase < tuning.min_improvement:
         return None
-    for trial in _trials(model, theta, scaled, scale, tuning):
-        there = scaled._replace(learnt=trial)
-        found = plan.fit(there.basis, data)
+    for trial in _make_trials(model, theta, scaled, scale, tuning):
+        refined = scaled._replace(learnt=trial)
+        found = plan.fit(refined.basis, data)
         n_more = np.count_nonzero(trial.scale) - np.count_nonzero(learnt.scale)
-        if found.objective - learnt.penalty * n_more > fit.objective + tuning.worthwhile:
-            return replace(found, scaled=there)
+        if found.objective - learnt.penalty * n_more > fit.objective + tuning.min_improvement:
+            return replace(found, scaled=refined)
     return None
 
 
-def _trials(
+def _make_trials(
     model: SparseEvidence, theta: Vector, scaled: ScaledBasis, scale: Vector, tuning: PlanTuning
 ) -> list[LearntLengthScales]:
-    """Return what to fit next: with inputs taken out and in by the rule, or just moved.
+    """Return length-scales to try: with features added and removed by the rule, or all kept.
 
-    Where it was decided that all inputs stay, scales only move.
+    Where features were not selected, none is added or removed.
     """
     learnt = scaled.learnt
     relevance = scale * learnt.spread**2
     moved = learnt.moved(relevance)
-    if not learnt.is_choice or len(scale) > tuning.weighed_inputs:
+    if not learnt.is_choice or len(scale) > tuning.max_joint_features:
         return [moved]
     information, point = model.information(theta, scale), model.evaluate(theta, scale)
     if information is None or point is None:
         return [moved]
-    # relevances are scales in units of standard deviations
+    # derivatives with respect to relevances: input scales times variances of features
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
     curvature = information / np.multiply.outer(unit, unit)
-    penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.overruling_gain)
+    penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.readmission_gain)
     kept, mean, gain = weigh_inputs(curvature, point.scale / unit, relevance, penalties)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):

@@ -1,4 +1,4 @@
-"""Solvers by name."""
+"""Solvers by their names."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ LATENT_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
 
 
 def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
-    """Turn the name of a solver into the solver.
+    """Return the solver of a regression model by its name.
 
     Parameters
     ----------
     solver : Solver or {"auto", "sequential", "mackay", "em", "textbook", \
 "orthonormal", "random_order"}
-        A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
+        Name, or a solver, which is returned as it is. "auto" is "sequential", or "mackay" if
+        `needs_dense`.
     effort : {"fast", "balanced", "thorough"}
-        For the sequential solver.
+        Effort of the sequential solver.
     needs_dense : bool
-        Whether the prior forbids switching atoms off (a Gamma prior does).
+        Whether the prior keeps all atoms (a Gamma prior does).
 
     Examples
     --------
@@ -54,8 +55,8 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
         if isinstance(solver, LATENT_SOLVERS):
             raise TypeError(
-                f"{type(solver).__name__} is for latent functions, as classifiers have; this model "
-                f"needs a solver of regression such as SequentialSolver(); got {solver!r}."
+                f"{type(solver).__name__} is for classification; regression needs a solver such as "
+                f"SequentialSolver(); got {solver!r}."
             )
         return solver
     check_choice("solver", solver, SOLVER_NAMES)
@@ -69,16 +70,17 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
 def resolve_latent_solver(
     solver: LatentSolver | str, *, needs_dense: bool, n_latent: int = 1
 ) -> LatentSolver:
-    """Turn the name of a solver for latent functions into the solver.
+    """Return the solver of a classification model by its name.
 
     Parameters
     ----------
     solver : LatentSolver or {"auto", "sequential", "exact", "mackay", "em"}
-        A solver is returned as it is. "auto" is "sequential", or "mackay" if `needs_dense`.
+        Name, or a solver, which is returned as it is. "auto" is "sequential", or "mackay" if
+        `needs_dense`.
     needs_dense : bool
-        Whether the prior forbids switching atoms off (a Gamma prior does).
+        Whether the prior keeps all atoms (a Gamma prior does).
     n_latent : int, default=1
-        Number of latent functions in one model; "mackay" and "em" are for one.
+        Number of latent functions (logits) in one model; "mackay" and "em" are for one.
 
     Examples
     --------
@@ -90,8 +92,8 @@ def resolve_latent_solver(
         _check_can_solve(solver, LATENT_SOLVER_NAMES, "LaplaceSolver()")
         if isinstance(solver, (SequentialSolver, FixedPointSolver, *NAMED.values())):
             raise TypeError(
-                f"{type(solver).__name__} is for regression; this model needs a solver of latent "
-                f"functions such as LaplaceSolver(); got {solver!r}."
+                f"{type(solver).__name__} is for regression; classification needs a solver such as "
+                f"LaplaceSolver(); got {solver!r}."
             )
         return solver
     check_choice("solver", solver, LATENT_SOLVER_NAMES)
@@ -99,7 +101,7 @@ def resolve_latent_solver(
         if n_latent > 1:
             asked = "A Gamma prior" if needs_dense else f"solver={solver!r}"
             raise ValueError(
-                f"{asked} is for machines that tell two classes apart; with more classes use "
+                f"{asked} is for binary models; with more than two classes use "
                 'multi_class="one_vs_rest".'
             )
         if solver in ("auto", "mackay", "em"):

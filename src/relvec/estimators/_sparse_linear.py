@@ -1,4 +1,4 @@
-"""What a linear model that has chosen its inputs says of all of them."""
+"""Relevance and gain of features in a sparse linear model."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from relvec.solvers.gaussian.reference import condition, potential, statistics
 if TYPE_CHECKING:
     from relvec.estimators._output import RegressionFit
 
-__all__ = ["with_chosen"]
+__all__ = ["describe_selected_features"]
 
 
-def with_chosen(learnt: LearntLengthScales, fit: RegressionFit) -> LearntLengthScales:
-    """Return which inputs are in the model, and what each brings or would bring.
+def describe_selected_features(
+    learnt: LearntLengthScales, fit: RegressionFit
+) -> LearntLengthScales:
+    """Return which features are in the sparse linear model, and the gain by each feature.
 
-    Of several outputs the one counts for which an input does most.
+    For several outputs the gain is the largest of them.
     """
     gain, relevance, penalties = np.zeros(len(learnt.spread)), np.zeros(len(learnt.spread)), []
     for output, problem in zip(fit.outputs, fit.problems, strict=True):

@@ -15,7 +15,7 @@ from relvec.denoising.layout import Layout
 from relvec.denoising.noise import read_noise_variance
 from relvec.denoising.tiles import process_stream
 from relvec.denoising.tuning import DEFAULT
-from relvec.estimators._progress import who_is_told
+from relvec.estimators._progress import resolve_progress
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.priors import SmoothnessPrior
 
@@ -129,7 +129,7 @@ def _denoise_stream(
     total = 1 << 20 if n_samples is None else check_integer("n_samples", n_samples, minimum=2)
     denoiser.set_params(prior=SmoothnessPrior(float(prior.bind(total).penalty)))
     n_tiles = 0 if n_samples is None else math.ceil(total / side)
-    progress = who_is_told(denoiser.progress)
+    progress = resolve_progress(denoiser.progress)
     known: tuple[Layout, list[float]] | None = None
     n_done = 0
 

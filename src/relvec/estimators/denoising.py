@@ -31,7 +31,7 @@ from relvec.denoising.plain import PlainModel
 from relvec.denoising.transforms import resolve_transforms
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 from relvec.estimators._options import check_options, option, with_options
-from relvec.estimators._progress import who_is_told
+from relvec.estimators._progress import resolve_progress
 from relvec.likelihoods import GaussianPrediction
 from relvec.noise import NoiseLevel
 from relvec.priors import Prior, resolve_prior
@@ -385,7 +385,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         )
 
     def _run(self, scheme: Scheme, out: Any) -> list[Denoised]:
-        progress = who_is_told(self.progress)
+        progress = resolve_progress(self.progress)
         outputs = [None] * len(self._channels) if out is None else self._layout.split_output(out)
         if len(outputs) == 1:
             channel = self._channels[0]

@@ -1,4 +1,4 @@
-"""What a fitted model was made of: its candidates, and the problem that its solver was given."""
+"""Basis and optimisation problem of a fitted model."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["fitted_basis", "fitted_problem"]
 
 
 def fitted_basis(model: Any) -> Basis:
-    """Return the basis of a fitted model, with the kernel that was learnt for it.
+    """Return the basis of a fitted model, with its learnt kernel.
 
     Parameters
     ----------
     model : regressor or classifier of relvec
-        Fitted.
+        Fitted model.
 
     Examples
     --------
@@ -45,28 +45,28 @@ def fitted_basis(model: Any) -> Basis:
 def fitted_problem(
     model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Problem, BoundBasis]:
-    """State the problem of a fitted regressor of one target again, and bind its candidates.
+    """Return the optimisation problem of a fitted regressor with one target, and its bound basis.
 
-    A fitted model keeps the atoms in use only. What it was given of the others is found by doing
-    to the rows of the fit what the fit did, but for the search.
+    A fitted model stores active atoms only. The problem of all candidate atoms is made again from
+    the training data, without the search.
 
     Parameters
     ----------
     model : regressor of relvec
-        Fitted.
+        Fitted model.
     X : array-like of shape (n_samples, n_features)
-        Its inputs.
+        Training inputs.
     y : array-like of shape (n_samples,)
-        Its targets.
+        Training targets.
     sample_weight : array-like of shape (n_samples,), optional
-        As in the fit.
+        Frequency weights of the fit.
 
     Returns
     -------
     problem : Problem
-        As its solver saw it.
+        Problem that the solver was given.
     bound : BoundBasis
-        All candidates.
+        All candidate atoms.
 
     Examples
     --------
@@ -83,5 +83,7 @@ def fitted_problem(
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
-    (moments,) = plan.moments(bound, Data(inputs, target, weight, np.zeros(len(target), int)))
-    return plan.problem(moments, bound), bound
+    (moments,) = plan.compute_moments(
+        bound, Data(inputs, target, weight, np.zeros(len(target), int))
+    )
+    return plan.make_problem(moments, bound), bound

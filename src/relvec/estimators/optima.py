@@ -1,4 +1,4 @@
-"""How many local maxima the evidence has, and how good the one that was chosen is."""
+"""Local maxima of the evidence, found by runs in random order, and the rank of the solution."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from relvec.solvers import with_learnt_rate
 
 
 class Optimum(NamedTuple):
-    """Where one run ended."""
+    """Local maximum of the evidence that one run found."""
 
     objective: float
     error: float
-    """Mean squared difference to the truth or, if that is not known, to the target."""
+    """Mean squared error to the true function or, if that is not known, to the target."""
     log_evidence: float
     noise_variance: float
     active: IndexArray
-    """Relevant atoms, as in `relevance_`."""
+    """Basis functions in the model, as in `relevance_`."""
     converged: bool
 
 
 @dataclass(frozen=True, eq=False)
 class OptimaReport:
-    """Maxima found by many runs in random order, next to the one the estimator chose.
+    """Local maxima found by runs in random order, and the solution of the estimator.
 
     Returned by `explore_optima`.
 
     Parameters
     ----------
     runs : tuple of Optimum
-        End of every run.
+        Local maximum of each run.
     chosen : Optimum
-        What the estimator itself finds.
+        Solution of the estimator.
     has_truth : bool
-        Whether errors are to the truth; if not, they are training residuals.
+        Whether errors are to the true function; if not, they are training errors.
     bad_gap : float
-        Runs that end more nats than this below the best count as bad.
+        Runs whose objective is more than this, in nats, below the best count as bad.
     bad_error : float or None
-        If given, runs with a larger error count as bad instead.
+        If given, runs with a larger mean squared error count as bad instead.
 
     Examples
     --------
@@ -70,32 +70,32 @@ class OptimaReport:
 
     @cached_property
     def objectives(self) -> Vector:
-        """Objective of every run."""
+        """Objective of each run, in nats."""
         return np.array([run.objective for run in self.runs])
 
     @cached_property
     def errors(self) -> Vector:
-        """Mean squared error of every run."""
+        """Mean squared error of each run."""
         return np.array([run.error for run in self.runs])
 
     @property
     def active_sets(self) -> list[IndexArray]:
-        """Relevant atoms of every run."""
+        """Basis functions of each run."""
         return [run.active for run in self.runs]
 
     @property
     def best(self) -> Optimum:
-        """The run that ended highest."""
+        """The run with the largest objective."""
         return self.runs[int(np.argmax(self.objectives))]
 
     @property
     def n_unique(self) -> int:
-        """Number of different sets of atoms among the runs."""
+        """Number of different sets of basis functions among the runs."""
         return len({tuple(run.active) for run in self.runs})
 
     @cached_property
     def is_bad(self) -> BoolArray:
-        """Which runs ended in a bad maximum; see `bad_gap` and `bad_error`."""
+        """Which runs found a bad maximum; see `bad_gap` and `bad_error`."""
         if self.bad_error is not None:
             return self.errors > self.bad_error
         best = max(self.best.objective, self.chosen.objective)
@@ -103,17 +103,17 @@ class OptimaReport:
 
     @property
     def share_bad(self) -> float:
-        """Share of runs that ended in a bad maximum."""
+        """Fraction of runs that found a bad maximum."""
         return float(np.mean(self.is_bad))
 
     @property
     def rank(self) -> int:
-        """Place of the chosen solution: 1 if no run ended higher, 2 if one did, and so on."""
-        highest = self.chosen.objective + 1e-6  # closer ones are equal
+        """Rank of the solution of the estimator by objective: 1 if no run has a larger one."""
+        highest = self.chosen.objective + 1e-6  # smaller differences are rounding errors
         return 1 + int(np.count_nonzero(self.objectives > highest))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one array per quantity with an entry per run, ready for a data frame.
+        """Return one array per quantity, with an entry per run, for a data frame.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class OptimaReport:
         }
 
     def summary(self) -> str:
-        """Say in a few lines what was found.
+        """Return a summary of the runs in a few lines.
 
         Examples
         --------
@@ -147,10 +147,10 @@ class OptimaReport:
         >>> report = explore_optima(RVMRegressor(gamma=1.0), x, y, n_runs=3, random_state=0)
         >>> print(report.summary())
         3 runs in random order: ...
-        No run ended above the chosen solution.
+        No run has a larger objective than the chosen solution.
         """
         n_runs = len(self.runs)
-        what = "error to the truth" if self.has_truth else "training error"
+        what = "MSE to the truth" if self.has_truth else "training MSE"
         rule = (
             f"more than {self.bad_gap:g} nats below the best"
             if self.bad_error is None
@@ -159,18 +159,18 @@ class OptimaReport:
         best, chosen = self.best, self.chosen
         above = self.rank - 1
         lines = [
-            f"{n_runs} runs in random order: {self.n_unique} different sets of atoms, "
+            f"{n_runs} runs in random order: {self.n_unique} different sets of basis functions, "
             f"{100 * self.share_bad:.3g} % bad ({rule})",
-            f"{'':22}{'objective':>12}{what:>20}{'atoms':>7}",
-            f"{'chosen':22}{chosen.objective:12.3f}{chosen.error:20.4g}{len(chosen.active):7d}",
-            f"{'best run':22}{best.objective:12.3f}{best.error:20.4g}{len(best.active):7d}",
+            f"{'':22}{'objective':>12}{what:>20}{'basis functions':>17}",
+            f"{'chosen':22}{chosen.objective:12.3f}{chosen.error:20.4g}{len(chosen.active):17d}",
+            f"{'best run':22}{best.objective:12.3f}{best.error:20.4g}{len(best.active):17d}",
             f"{'median of runs':22}{np.median(self.objectives):12.3f}"
             f"{np.median(self.errors):20.4g}"
-            f"{np.median([len(run.active) for run in self.runs]):7.0f}",
-            "No run ended above the chosen solution."
+            f"{np.median([len(run.active) for run in self.runs]):17.0f}",
+            "No run has a larger objective than the chosen solution."
             if not above
-            else f"{above} of {n_runs} runs ended above the chosen solution, the best by "
-            f"{best.objective - chosen.objective:.3g} nats.",
+            else f"{above} of {n_runs} runs have a larger objective than the chosen solution, the "
+            f"best by {best.objective - chosen.objective:.3g} nats.",
         ]
         return "\n".join(lines)
 
@@ -190,14 +190,15 @@ def explore_optima(
 ) -> OptimaReport:
     """Map the local maxima of the evidence by many runs in random order.
 
-    The estimator is cloned and fitted `n_runs` times with `RandomOrderSolver`, each run in
-    another order, and once as it is. All ends are maxima of the same objective to the same
-    accuracy, so they can be compared.
+    The estimator is cloned and fitted `n_runs` times with `RandomOrderSolver`, each time in another
+    random order, and once as it is. All solutions are local maxima of the same objective, to the
+    same accuracy.
 
     Parameters
     ----------
     estimator : SparseBayesRegressor or RVMRegressor
-        The model; it is not changed. Its prior must allow atoms to be switched off.
+        The model; it is not changed. Its prior must not be a Gamma prior, which keeps all basis
+        functions.
     X : array-like of shape (n_samples, n_features)
         Inputs.
     y : array-like of shape (n_samples,)
@@ -205,22 +206,23 @@ def explore_optima(
     n_runs : int, default=100
         Number of runs.
     truth : array-like of shape (n_samples,), optional
-        The target without noise, if it is known: errors are then to the truth.
+        The target without noise, if it is known; errors are then computed to it.
     noise_every : int, default=10
-        Steps between two estimates of the noise (see `RandomOrderSolver`).
+        Steps between two estimates of the noise variance (see `RandomOrderSolver`).
     bad_gap : float, default=10.0
-        Runs that end more nats than this below the best solution count as bad.
+        Runs whose objective is more than this, in nats, below the best count as bad.
     bad_error : float, optional
-        Count runs with a larger mean squared error as bad instead.
+        If given, runs with a larger mean squared error count as bad instead.
     n_jobs : int, optional
-        Number of runs at a time, as in scikit-learn.
+        Number of parallel jobs, as in scikit-learn.
     random_state : int, RandomState instance or None, default=None
-        Seed of the orders.
+        Seed of the random orders.
 
     Returns
     -------
     report : OptimaReport
-        See its `summary`; `relvec.plotting.OptimaDisplay` draws it.
+        Local maxima of all runs; `summary` describes and `relvec.plotting.OptimaDisplay` plots
+        them.
 
     Examples
     --------
@@ -232,7 +234,7 @@ def explore_optima(
     >>> y = truth + 0.07 * np.random.default_rng(0).normal(size=40)
     >>> model = RVMRegressor(LinearSpline(3.0), prior="bic")
     >>> report = explore_optima(model, x, y, n_runs=5, truth=truth, random_state=0)
-    >>> report.rank  # no run ended higher
+    >>> report.rank  # no run has a larger objective
     1
     """
     n_runs = check_integer("n_runs", n_runs, minimum=1)
@@ -247,18 +249,18 @@ def explore_optima(
     target = np.asarray(y, dtype=np.float64)
     if target.ndim != 1:
         raise ValueError(
-            f"explore_optima looks at one target at a time; got y of shape {target.shape}. "
-            "Give one of its columns."
+            f"explore_optima needs one target; got y of shape {target.shape}. Give one of its "
+            "columns."
         )
     reference = target if truth is None else np.asarray(truth, dtype=np.float64)
     if reference.shape != target.shape:
         raise ValueError(f"truth must have the shape of y, {target.shape}; got {reference.shape}.")
     model = clone(estimator).set_params(warm_start=False)
     plan = model._resolve()
-    data, _ = model._read(X, target)
+    data, _ = model._validate_training_data(X, target)
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
     chosen = _run(plan, data, reference)
-    # error bars of runs are not looked at; the plain ones cost nothing and leave the mean alone
+    # error bars of runs are not used; "plain" is the fastest and does not change the mean
     plan = replace(plan, error_bars="plain")
     orders = (RandomOrderSolver(noise_every=noise_every, random_state=int(seed)) for seed in seeds)
     runs = Parallel(n_jobs=n_jobs)(
@@ -269,7 +271,7 @@ def explore_optima(
 
 
 def _run(plan: RegressionPlan, data: Data, reference: Vector) -> Optimum:
-    """Fit, and say where that ended."""
+    """Fit, and return the local maximum that was found."""
     fit = plan.run(data)
     (output,) = fit.outputs
     rows = fit.bound.source_row

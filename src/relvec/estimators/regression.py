@@ -1,4 +1,4 @@
-"""Sparse Bayesian regression: with any basis, and with kernels at the training points."""
+"""Sparse Bayesian regression: with any basis, and with kernels centred on training inputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._fronts import BasisFront, KernelFront
+from relvec.estimators._basis_options import BasisOptions, KernelOptions
 from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._options import RegressionOptions, with_options
 from relvec.estimators._plan import Data
@@ -18,61 +18,86 @@ __all__ = ["RVMRegressor", "SparseBayesRegressor"]
 
 
 @with_options
-class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegressor):
-    """Sparse Bayesian linear regression on any basis.
+class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegressor):
+    """Sparse Bayesian regression with any basis functions.
 
-    The target is a sum of weighted atoms plus Gaussian noise. Each weight has its own prior
-    precision; maximising the evidence over the precisions switches most atoms off. There is
-    no regularisation to tune, and predictions are distributions.
+    The target is a weighted sum of basis functions, also called atoms, plus Gaussian noise. Every
+    weight has a Gaussian prior with its own precision (Tipping 2001, eq. 5). Maximising the
+    evidence, also called the marginal likelihood, over these precisions removes most basis
+    functions. There is no regularisation parameter to tune, and predictions are distributions.
 
     Attributes
     ----------
     relevance_ : ndarray of shape (n_relevant,)
-        The relevant atoms: the training rows they are centred on, where all atoms are centred
-        on training rows, else their columns in the dictionary.
+        Basis functions in the model: indices of the training rows on which they are centred, or,
+        if some are not centred on training rows, their columns in the basis matrix.
     coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
-        Posterior mean of their weights.
+        Posterior mean of the weights (Tipping 2001, eq. 13).
     intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept, in units of the target; zero with ``fit_intercept=False``.
     weight_precision_ : ndarray of the shape of `coef_`
-        Prior precision of each weight (alpha in Tipping's papers).
+        Prior precision of each weight, alpha (Tipping 2001, eq. 5); infinite where an output does
+        not use a basis function.
     weight_covariance_ : ndarray of shape (n_relevant, n_relevant)
-        Posterior covariance of the weights.
+        Posterior covariance of the weights (Tipping 2001, eq. 12); a list for several outputs.
+    well_determined_ : ndarray of shape (n_relevant,)
+        ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
+        determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
-    log_evidence_ : float or ndarray of shape (n_outputs,)
-        Log marginal likelihood; with an intercept, of the n - 1 contrasts free of it.
-    objective_ : float or ndarray of shape (n_outputs,)
-        What was maximised: the log evidence, the prior and the penalties of atoms included.
-    effective_dof_ : float or ndarray of shape (n_outputs,)
-        Effective degrees of freedom of the fit, the intercept included.
+        Variance of the noise, in squared units of the target, estimated or given.
     calibration_ : float or ndarray of shape (n_outputs,)
-        Factor of noise and posterior covariance in predictions, from held-out rows.
+        Factor, at least 1, of the noise variance and posterior variance in predictions, from the
+        squared errors of held-out rows; 1 with ``calibrate=False``.
+    log_evidence_ : float or ndarray of shape (n_outputs,)
+        Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
+        with an intercept, that of the n - 1 contrasts that do not depend on it.
+    objective_ : float or ndarray of shape (n_outputs,)
+        Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
+    effective_dof_ : float or ndarray of shape (n_outputs,)
+        Effective degrees of freedom: the sum of `well_determined_`, and 1 for the intercept.
     prior_rate_ : float or ndarray of shape (n_outputs,)
         Rate of a Laplace prior, learnt or given; zero for other priors.
-    well_determined_ : ndarray of shape (n_relevant,)
-        How far the data fix each weight, between 0 and 1.
     reached_max_active_ : bool or ndarray of shape (n_outputs,)
-        Whether the cap on atoms was reached; the noise level is then not identified.
+        Whether the cap on the number of active basis functions was reached; the noise variance is
+        then not identifiable.
     converged_ : bool or ndarray of shape (n_outputs,)
-    certificate_ : Certificate or list of it
-        How far the search ended from a local maximum: the largest derivative of the objective in a
-        log precision, and the most that any atom left out would gain.
-    candidates_ : tuple
-        The maxima that were compared, best first.
+        Whether the solver converged to its tolerance.
+    certificate_ : Certificate or list of Certificate
+        How nearly the solution satisfies the optimality conditions of a local maximum: the largest
+        derivative of the objective with respect to a log precision, and the largest gain of a
+        basis function that is not in the model, both in nats.
+    candidates_ : tuple of Candidate
+        Local maxima that the solver compared, best first.
     components_ : tuple of Component
-        What each basis of a sum does: name, atoms offered and kept, effective degrees of freedom,
-        share of the target's variance. `predict_components` gives their contributions.
+        Summary of each basis of a sum: name, number of basis functions offered and kept, effective
+        degrees of freedom, share of the variance of the target. `predict_components` returns their
+        contributions.
     n_iter_ : int
+        Number of iterations of the solver; the largest of several outputs.
     n_features_in_ : int
+        Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
 
     See Also
     --------
-    RVMRegressor : Kernels at the training points, without building a basis.
-    DRVMRegressor : Chooses samples and inputs together.
+    RVMRegressor : Kernels centred on training inputs.
+    DRVMRegressor : Feature selection with learnt length-scales.
+
+    References
+    ----------
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    M. E. Tipping, A. C. Faul (2003), Fast marginal likelihood maximisation for sparse Bayesian
+    models, AISTATS.
+
+    D. J. C. MacKay (1992), Bayesian interpolation, Neural Computation 4.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------
-    Which of fifty inputs matter?
+    Find the two relevant features among fifty:
 
     >>> import numpy as np
     >>> from relvec import SparseBayesRegressor
@@ -89,28 +114,28 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
     def from_moments(
         cls, moments: SufficientStatistics, basis: Basis, X: Any, **options: Any
     ) -> SparseBayesRegressor:
-        """Return a fitted model from sufficient statistics, without the rows they were made of.
+        """Fit a model to sufficient statistics, without the rows they were computed from.
 
         Parameters
         ----------
         moments : SufficientStatistics
-            Of the atoms ``basis.bind(X).atoms`` and the targets, over all rows: added up block by
-            block, `merged` from several workers, or both.
+            Statistics of the basis functions ``basis.bind(X).atoms`` and the targets over all
+            rows: added block by block, merged (`merged`) from several workers, or both.
         basis : Basis
-            The recipe of the atoms.
+            The basis.
         X : array-like of shape (n_inputs, n_features)
-            The inputs that `basis` was bound to: some that stand for all. Which atoms there are may
-            depend on them, error bars take the data to be where they are, and names of columns are
-            theirs. With explicit centres a few hundred rows will do.
+            The inputs to which `basis` was bound, a sample of all training inputs. The basis
+            functions may depend on them, error bars are small where they are, and feature names
+            are theirs. With given centres a few hundred rows suffice.
         **options
-            As in the constructor, except that no scales are learnt (they need rows) and error bars
-            are "novelty" or "plain". Away from the data "novelty" is somewhat less wide than with
-            the rows, which say more of how far the function may vary.
+            Options of the constructor. Length-scales cannot be learnt and error bars cannot be
+            "augmented", because both need the training rows. With "novelty" the error bars away
+            from the data are somewhat narrower than those of a fit to the rows.
 
         Returns
         -------
         model : SparseBayesRegressor
-            Fitted: it predicts, and can be saved, exported and described like any other.
+            Fitted model.
 
         Examples
         --------
@@ -143,63 +168,116 @@ class SparseBayesRegressor(RegressionOptions, BasisFront, BaseSparseBayesRegress
                 else f"length_scales={model.length_scales!r}"
             )
             raise ValueError(
-                f"{needs} needs the training rows, and moments do not hold them. Use "
+                f"{needs} needs the training rows, which moments do not contain. Use "
                 'length_scales=None and error_bars="novelty" or "plain".'
             )
         X = validate_inputs(model, X)
         n_targets = moments.n_targets
-        # what is known of the targets is in the moments
+        # the moments take the place of the targets
         rows = Data(X, np.empty((0, n_targets)), None, np.empty(0, dtype=np.intp), moments)
         fit = plan.run(rows)
-        model._expose(fit, plan, is_single=n_targets == 1)
+        model._set_attributes(fit, plan, is_single=n_targets == 1)
         model._warn(fit, plan, stacklevel=3)
         return model
 
 
 @with_options
-class RVMRegressor(RegressionOptions, KernelFront, BaseSparseBayesRegressor):
+class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     """Relevance vector machine for regression.
 
-    A sum of kernels centred on training inputs, of which a handful, the relevance vectors,
-    are kept. No regularisation to tune; predictions come with error bars.
+    The target is a weighted sum of kernels centred on training inputs plus Gaussian noise. Every
+    weight has a Gaussian prior with its own precision (Tipping 2001, eq. 5). Maximising the
+    evidence, also called the marginal likelihood, over these precisions keeps few kernels; their
+    centres are the relevance vectors. There is no regularisation parameter to tune, and predictions
+    come with error bars.
 
     Attributes
     ----------
     relevance_ : ndarray of shape (n_relevant,)
-        Training rows of the relevance vectors; columns of X if `model_kind_` is "linear".
+        Indices of the training rows that are relevance vectors; columns of X if `model_kind_` is
+        "linear".
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
-        The relevance vectors themselves.
-    coef_, intercept_, weight_precision_, weight_covariance_, noise_variance_, log_evidence_, \
-objective_, effective_dof_, prior_rate_, well_determined_, reached_max_active_, converged_, \
-certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
-        As in `SparseBayesRegressor`.
-    length_scale_ : ndarray of shape (n_features,)
-        Learnt length-scales in the units of the features, as in
-        ``RBF(length_scale_)``; infinite for features left out.
-        This and the next ones only if scales are learnt.
-    feature_relevance_ : ndarray of shape (n_features,)
-        The same in units of the standard deviation of each input. It says how fast the function
-        bends along an input, which is not how much that explains.
-    feature_gain_ : ndarray of shape (n_features,)
-        Log evidence that each input brings to the process: how much it explains.
-    kernel_ : Kernel
-        The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
+        Relevance vectors: the centres of the kernels in the model.
+    coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
+        Posterior mean of the weights (Tipping 2001, eq. 13).
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept, in units of the target; zero with ``fit_intercept=False``.
+    weight_precision_ : ndarray of the shape of `coef_`
+        Prior precision of each weight, alpha (Tipping 2001, eq. 5); infinite where an output does
+        not use a basis function.
+    weight_covariance_ : ndarray of shape (n_relevant, n_relevant)
+        Posterior covariance of the weights (Tipping 2001, eq. 12); a list for several outputs.
+    well_determined_ : ndarray of shape (n_relevant,)
+        ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
+        determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise, in squared units of the target, estimated or given.
     calibration_ : float or ndarray of shape (n_outputs,)
-        Factor of noise and posterior covariance in predictions, from held-out rows.
-    model_kind_, feature_relevance_path_, feature_relevance_path_objective_
-        "ard", "isotropic" or "kernel"; "linear" if kernels predict held-out rows no better than a
-        linear model of all inputs or, from 20 of them on, of some; "none" or "null" if no input
-        says anything, with and without vectors; relevance of all inputs after each step of the
-        search, in which all climbs and trials are, and what was climbed.
+        Factor, at least 1, of the noise variance and posterior variance in predictions, from the
+        squared errors of held-out rows; 1 with ``calibrate=False``.
+    log_evidence_ : float or ndarray of shape (n_outputs,)
+        Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
+        with an intercept, that of the n - 1 contrasts that do not depend on it.
+    objective_ : float or ndarray of shape (n_outputs,)
+        Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
+    effective_dof_ : float or ndarray of shape (n_outputs,)
+        Effective degrees of freedom: the sum of `well_determined_`, and 1 for the intercept.
+    prior_rate_ : float or ndarray of shape (n_outputs,)
+        Rate of a Laplace prior, learnt or given; zero for other priors.
+    reached_max_active_ : bool or ndarray of shape (n_outputs,)
+        Whether the cap on the number of active basis functions was reached; the noise variance is
+        then not identifiable.
+    converged_ : bool or ndarray of shape (n_outputs,)
+        Whether the solver converged to its tolerance.
+    certificate_ : Certificate or list of Certificate
+        How nearly the solution satisfies the optimality conditions of a local maximum: the largest
+        derivative of the objective with respect to a log precision, and the largest gain of a
+        basis function that is not in the model, both in nats.
+    candidates_ : tuple of Candidate
+        Local maxima that the solver compared, best first.
+    n_iter_ : int
+        Number of iterations of the solver; the largest of several outputs.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
+    length_scale_ : ndarray of shape (n_features,)
+        Learnt length-scale of each feature, in its own units, as in ``RBF(length_scale_)``;
+        infinite for features that were removed. This attribute and those below except `kernel_`
+        exist only if length-scales are learnt.
+    feature_relevance_ : ndarray of shape (n_features,)
+        Input scale (eta of Tipping 2001, eq. 52; ``1 / (2 length_scale_^2)`` for an RBF kernel)
+        times the variance of the feature; zero for features that were removed. It measures how fast
+        the function varies along a feature, not how much the feature explains.
+    feature_gain_ : ndarray of shape (n_features,)
+        Gain in log evidence of the Gaussian process by each feature, in nats: how much it explains.
+    kernel_ : Kernel
+        Kernel of the model, learnt or given; not available with ``kernel="precomputed"``.
+    model_kind_ : {"ard", "isotropic", "kernel", "linear", "none", "null"}
+        Model that was selected: kernels with one length-scale for each feature, with one for all,
+        or with learnt parameters; "linear" if kernels do not predict held-out rows better than a
+        linear model of all features or, from 20 features on, a sparse linear model; "none" (with
+        kernels) or "null" (without) if no feature is found to be related to the target.
+    feature_relevance_path_ : ndarray of shape (n_steps, n_features)
+        `feature_relevance_` after each step of the search for length-scales.
+    feature_relevance_path_objective_ : ndarray of shape (n_steps,)
+        Objective of the search after each step, in nats; NaN where it is not comparable.
 
     See Also
     --------
-    SparseBayesRegressor : The same with any basis.
-    DRVMRegressor : Chooses inputs as well as samples.
+    SparseBayesRegressor : The same model with any basis.
+    DRVMRegressor : Feature selection together with the selection of relevance vectors.
 
     References
     ----------
     M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    C. E. Rasmussen, J. Quiñonero-Candela (2005), Healing the relevance vector machine through
+    augmentation, ICML.
+
+    D. J. C. MacKay (1992), Bayesian interpolation, Neural Computation 4.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------
@@ -212,6 +290,6 @@ certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
     >>> len(model.relevance_)
     3
     >>> mean, std = model.predict([[0.0], [30.0]], return_std=True)
-    >>> bool(std[1] > 2 * std[0])  # far from the data the model says that it does not know
+    >>> bool(std[1] > 2 * std[0])  # the error bar grows away from the data
     True
     """

@@ -1,4 +1,4 @@
-"""Sparse models that choose samples and inputs together."""
+"""Sparse models with feature selection: they select relevance vectors and features together."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._classification_plan import ClassificationPlan
 from relvec.estimators._classify import BaseSparseBayesClassifier
+from relvec.estimators._feature_selection import FeatureSelectionOptions
 from relvec.estimators._options import (
     ClassificationOptions,
     RegressionOptions,
@@ -18,7 +19,6 @@ from relvec.estimators._options import (
     with_options,
 )
 from relvec.estimators._plan import RegressionPlan
-from relvec.estimators._select import SelectionFront
 from relvec.learning import LengthScaleLearner
 from relvec.solvers import Monitor
 
@@ -26,61 +26,123 @@ __all__ = ["DRVMRegressor", "PFCVMClassifier"]
 
 
 @with_options
-class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor):
-    """Relevance vector machine that chooses samples and inputs together.
+class DRVMRegressor(RegressionOptions, FeatureSelectionOptions, BaseSparseBayesRegressor):
+    """Relevance vector machine for regression with feature selection (DRVM).
 
-    A regression on few kernels, each of few inputs, every input on a scale of its own. Which inputs
-    matter, and how much, is learnt by the evidence of a Gaussian process; a few steps of the
-    evidence of the sparse model itself follow, in which inputs are taken out and in by the same
-    rule as weights. Where a choice does not pay for itself, because all inputs matter a little,
-    they begin with one width and none is left out. It is a scikit-learn feature selector as well.
+    The target is a weighted sum of few kernels centred on training inputs, the relevance vectors.
+    The kernels have a length-scale for each relevant feature. The length-scales are learnt by the
+    evidence (marginal likelihood) of a Gaussian process, then refined by a few steps on the
+    evidence of the sparse model, in which features are removed and added by the same rule as
+    weights. Where the gain by feature selection does not exceed its penalty, the search begins
+    with one length-scale for all features and no feature is removed. The estimator is also a
+    scikit-learn feature selector, with `transform` and `get_support`.
 
     Parameters
     ----------
     n_refinements : int, default=3
-        How often to go on with the evidence of the sparse model, if there is one target. Where
-        inputs were not chosen their widths move apart then, and none is taken out.
+        Number of rounds of refinement by the evidence of the sparse model; only for a single
+        target. Where features are not selected, length-scales become different and no feature is
+        removed.
     length_scale_uncertainty : bool, default=False
-        Whether error bars contain that the scales are not known exactly.
+        Whether error bars include the posterior uncertainty of the length-scales.
     prior : {"ric", "bic", "aic", "flat", "laplace"} or Prior, default="ric"
-        "ric" gives small models; "flat" larger ones that predict better where there is little
-        noise; "laplace" is the feature-selective Bayesian lasso, which gives way to "flat", with
-        a warning, where left-out rows are predicted worse: with kernels it mostly does.
+        Prior of the weights and their precisions. "ric", "bic" and "aic" put a penalty on every
+        effective degree of freedom (Schmolck 2008) and give small models; "flat" gives larger
+        models, which predict better at low noise; "laplace" is the feature-selective Bayesian
+        lasso. If "laplace" predicts held-out rows worse than "flat", which is usual with kernels,
+        "flat" is used and a warning is issued.
 
     Attributes
     ----------
     features_selected_ : bool
-        What was decided: whether inputs were chosen. Otherwise all that vary are kept (some of
-        more than 100), and `transform` returns them all; or none is selected if no input says
-        anything.
+        Whether features were selected. If not, all features that vary are kept (or a subset, of
+        more than 100), or none if no feature is found to be related to the target.
+    length_scale_ : ndarray of shape (n_features,)
+        Learnt length-scale of each feature, in its own units, as in ``RBF(length_scale_)``;
+        infinite for features that were removed.
     feature_relevance_ : ndarray of shape (n_features,)
-        Inverse squared widths of the kernels, in units of the standard deviation of each input;
-        zero for inputs that were left out.
+        Input scale (eta of Tipping 2001, eq. 52; ``1 / (2 length_scale_^2)`` for an RBF kernel)
+        times the variance of the feature; zero for features that were removed.
     feature_relevance_std_ : ndarray of shape (n_features,)
-        Their posterior standard deviations; zero for inputs that were left out.
+        Posterior standard deviation of `feature_relevance_`; zero for features that were removed.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
-        How sure it is that each input matters; one half is where inputs are left out. One that
-        brings nothing is not at zero but at ``1 / (1 + exp(penalty))``. Not a number where inputs
-        were not chosen.
+        Posterior probability that each feature is relevant; features below one half are removed. A
+        feature without any gain has ``1 / (1 + exp(penalty))``, not zero. NaN where features were
+        not selected.
     feature_gain_ : ndarray of shape (n_features,)
-        Log evidence that each input brings to the Gaussian process, or to the linear model where
-        `model_kind_` is "linear" and inputs were chosen.
-    length_scale_, kernel_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
-        As in `RVMRegressor`. `model_kind_` is "ard" also where one width moved apart.
-    relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
-noise_variance_, log_evidence_, objective_, effective_dof_, prior_rate_, well_determined_, \
-converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
-        As in `SparseBayesRegressor`.
+        Gain in log evidence by each feature, in nats: that of the Gaussian process, or of the
+        linear model where `model_kind_` is "linear" and features were selected.
+    kernel_ : Kernel
+        Kernel of the model; not available with ``kernel="precomputed"``.
+    model_kind_ : {"ard", "isotropic", "linear", "none", "null"}
+        Model that was selected, as in `RVMRegressor`. It is "ard" also where one length-scale for
+        all features was refined to different ones.
+    feature_relevance_path_ : ndarray of shape (n_steps, n_features)
+        `feature_relevance_` after each step of the search for length-scales.
+    feature_relevance_path_objective_ : ndarray of shape (n_steps,)
+        Objective of the search after each step, in nats; NaN where it is not comparable.
+    relevance_ : ndarray of shape (n_relevant,)
+        Indices of the training rows that are relevance vectors; columns of X if `model_kind_` is
+        "linear".
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+        Relevance vectors: the centres of the kernels in the model.
+    coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
+        Posterior mean of the weights (Tipping 2001, eq. 13).
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept, in units of the target; zero with ``fit_intercept=False``.
+    weight_precision_ : ndarray of the shape of `coef_`
+        Prior precision of each weight, alpha (Tipping 2001, eq. 5); infinite where an output does
+        not use a basis function.
+    weight_covariance_ : ndarray of shape (n_relevant, n_relevant)
+        Posterior covariance of the weights (Tipping 2001, eq. 12); a list for several outputs.
+    well_determined_ : ndarray of shape (n_relevant,)
+        ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
+        determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise, in squared units of the target, estimated or given.
+    calibration_ : float or ndarray of shape (n_outputs,)
+        Factor, at least 1, of the noise variance and posterior variance in predictions, from the
+        squared errors of held-out rows; 1 with ``calibrate=False``.
+    log_evidence_ : float or ndarray of shape (n_outputs,)
+        Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
+        with an intercept, that of the n - 1 contrasts that do not depend on it.
+    objective_ : float or ndarray of shape (n_outputs,)
+        Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
+    effective_dof_ : float or ndarray of shape (n_outputs,)
+        Effective degrees of freedom: the sum of `well_determined_`, and 1 for the intercept.
+    prior_rate_ : float or ndarray of shape (n_outputs,)
+        Rate of a Laplace prior, learnt or given; zero for other priors.
+    reached_max_active_ : bool or ndarray of shape (n_outputs,)
+        Whether the cap on the number of active basis functions was reached; the noise variance is
+        then not identifiable.
+    converged_ : bool or ndarray of shape (n_outputs,)
+        Whether the solver converged to its tolerance.
+    certificate_ : Certificate or list of Certificate
+        How nearly the solution satisfies the optimality conditions of a local maximum: the largest
+        derivative of the objective with respect to a log precision, and the largest gain of a
+        basis function that is not in the model, both in nats.
+    candidates_ : tuple of Candidate
+        Local maxima that the solver compared, best first.
+    n_iter_ : int
+        Number of iterations of the solver; the largest of several outputs.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
 
     See Also
     --------
-    RVMRegressor : With ``length_scales="ard"``, scales without the refinement.
-    relvec.published.AlternatingDRVM : The algorithm as published.
+    RVMRegressor : With ``length_scales="ard"``, learnt length-scales without the refinement.
+    relvec.published.AlternatingDRVM : The published algorithm.
 
     References
     ----------
     S. Heimsæter (2021), A dimensionality reducing extension of Bayesian relevance learning,
     master's thesis, University of Bergen.
+
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------
@@ -107,41 +169,108 @@ converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
         )
         if plan.prior.keeps_all_atoms:
             raise ValueError(
-                f"DRVMRegressor chooses samples, and prior={self.prior!r} keeps them all. Use "
-                '"ric", "bic", "aic", "flat" or "laplace".'
+                f"DRVMRegressor selects relevance vectors, but prior={self.prior!r} keeps all "
+                'kernels. Use "ric", "bic", "aic", "flat" or "laplace".'
             )
         return plan
 
 
 @with_options
-class PFCVMClassifier(ClassificationOptions, SelectionFront, BaseSparseBayesClassifier):
-    """Probabilistic classification vector machine that chooses samples and inputs together.
+class PFCVMClassifier(ClassificationOptions, FeatureSelectionOptions, BaseSparseBayesClassifier):
+    """Probabilistic classification vector machine with feature selection (PFCVM).
 
-    Weights of kernels carry the sign of the class of their centre, so every vector speaks for its
-    own class. Inputs have scales of their own, learnt by the evidence of a Gaussian
-    process; where these do not pay for themselves, because all inputs matter alike, they share one
-    width and none is left out. It is a scikit-learn feature selector as well.
+    The logit of a class is a weighted sum of few kernels centred on training inputs, the relevance
+    vectors. Each weight has the sign of the class of its relevance vector. The kernels have a
+    length-scale for each relevant feature, learnt by the evidence (marginal likelihood) of a
+    Gaussian process. Where the gain by feature selection does not exceed its penalty, all features
+    share one length-scale and none is removed. The estimator is also a scikit-learn feature
+    selector, with `transform` and `get_support`. For more than two classes it fits one binary
+    model for each class against the rest.
 
     Parameters
     ----------
     signed : bool, default=True
-        Whether weights have the signs of the classes of their centres.
+        Whether to constrain the sign of each weight to the class of its relevance vector.
 
     Attributes
     ----------
-    features_selected_, feature_relevance_, feature_relevance_std_, \
-feature_inclusion_probability_, feature_gain_, length_scale_, model_kind_, \
-feature_relevance_path_, feature_relevance_path_objective_
-        As in `DRVMRegressor`. `model_kind_` is "ard" only if inputs were chosen.
-    classes_, relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, log_evidence_, \
-objective_, trace_, converged_, certificate_, kernel_, n_iter_, n_features_in_, feature_names_in_
-        As in `RVMClassifier`.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    features_selected_ : bool
+        Whether features were selected. If not, all features that vary are kept (or a subset, of
+        more than 100), or none if no feature is found to be related to the classes.
+    length_scale_ : ndarray of shape (n_features,)
+        Learnt length-scale of each feature, in its own units, as in ``RBF(length_scale_)``;
+        infinite for features that were removed.
+    feature_relevance_ : ndarray of shape (n_features,)
+        Input scale (eta of Tipping 2001, eq. 52; ``1 / (2 length_scale_^2)`` for an RBF kernel)
+        times the variance of the feature; zero for features that were removed.
+    feature_relevance_std_ : ndarray of shape (n_features,)
+        Posterior standard deviation of `feature_relevance_`; zero for features that were removed.
+    feature_inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that each feature is relevant; features below one half are removed. A
+        feature without any gain has ``1 / (1 + exp(penalty))``, not zero. NaN where features were
+        not selected.
+    feature_gain_ : ndarray of shape (n_features,)
+        Gain in log evidence by each feature, in nats: that of the Gaussian process.
+    kernel_ : Kernel
+        Kernel of the model; not available with ``kernel="precomputed"``.
+    model_kind_ : {"ard", "isotropic", "linear", "none", "null"}
+        Model that was selected, as in `RVMClassifier`. It is "ard" only if features were selected.
+    feature_relevance_path_ : ndarray of shape (n_steps, n_features)
+        `feature_relevance_` after each step of the search for length-scales.
+    feature_relevance_path_objective_ : ndarray of shape (n_steps,)
+        Objective of the search after each step, in nats; NaN where it is not comparable.
+    relevance_ : ndarray of shape (n_relevant,)
+        Indices of the training rows that are relevance vectors.
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+        Relevance vectors: the centres of the kernels in the model.
+    coef_ : ndarray of shape (n_logits, n_relevant)
+        Most probable weights, the mode of the posterior. There is one logit for two classes, else
+        one for each class.
+    intercept_ : ndarray of shape (n_logits,)
+        Intercept of each logit.
+    intercept_is_fitted_ : bool
+        Whether the intercept was fitted. If not, it is the logit of the class prior, or zero with
+        ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_logits, n_relevant)
+        Prior precision of each weight, alpha (Tipping 2001, eq. 5); infinite where a logit does
+        not use a basis function.
+    log_evidence_ : float
+        Laplace approximation of the log evidence (marginal likelihood), in nats; the sum over
+        binary models with "one_vs_rest".
+    objective_ : float
+        Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
+    trace_ : ndarray of shape (n_steps,)
+        Objective after each accepted step. It never decreases, except with "mackay" and "em".
+    converged_ : bool
+        Whether the solver converged: no step that it can take increases the objective.
+    certificate_ : Certificate
+        How nearly the solution satisfies the optimality conditions of a local maximum: the largest
+        derivative of the objective with respect to a log precision, and the largest gain of a
+        basis function that is not in the model, both in nats.
+    n_iter_ : int
+        Number of iterations of the solver.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
+
+    See Also
+    --------
+    RVMClassifier : Without sign constraints.
 
     References
     ----------
     H. Chen, P. Tino, X. Yao (2009), Probabilistic classification vector machines, IEEE
-    Transactions on Neural Networks 20. B. Jiang et al. (2019), Probabilistic feature selection
-    and classification vector machine, ACM Transactions on Knowledge Discovery from Data 13.
+    Transactions on Neural Networks 20.
+
+    B. Jiang et al. (2019), Probabilistic feature selection and classification vector machine, ACM
+    Transactions on Knowledge Discovery from Data 13.
+
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
 
     Examples
     --------
@@ -159,6 +288,7 @@ objective_, trace_, converged_, certificate_, kernel_, n_iter_, n_features_in_, 
         plan = super()._resolve(monitor)
         if self.signed and self.solver in ("mackay", "em"):
             raise ValueError(
-                f'solver={self.solver!r} knows no signs. Use "auto" or "exact", or signed=False.'
+                f"solver={self.solver!r} cannot constrain the signs of weights. Use "
+                'solver="auto" or "exact", or signed=False.'
             )
-        return replace(plan, is_signed=bool(self.signed), measures_scales=True)
+        return replace(plan, is_signed=bool(self.signed), measures_length_scales=True)

@@ -78,7 +78,9 @@ def extract_formula(model: Any, *, std: bool = True) -> Formula:
         blocks,
         link=link,
         classes=classes,
-        class_prior=np.zeros(len(classes)) if class_model.shares is None else class_model.shares,
+        class_prior=np.zeros(len(classes))
+        if class_model.class_prior is None
+        else class_model.class_prior,
         members=tuple(members),
         points=points,
         **common,
@@ -331,13 +333,13 @@ class _FormulaBuilder:
         if novelty is not None and novelty.centre is None and not std:
             novelty = None  # only the variance would change
         extrapolation = self._extrapolation(novelty)
-        mean, noise = posterior.target_mean, output.target_noise
+        mean, noise = posterior.target_mean, output.predictive_noise_variance
         # posterior covariances are in units of the noise variance
         return self._make_block(output.atoms, posterior, mean, extrapolation, noise, noise)
 
     def make_member(self, class_model: ClassModel, weight: float) -> Member:
         """Return one of the models that are averaged."""
-        if class_model.shares is None or class_model.novelty is None:
+        if class_model.class_prior is None or class_model.novelty is None:
             return Member(weight, class_model.shrinkage)
         pivot_set = self._add_pivot_set(self._make_pivot_set(class_model.novelty))
         return Member(weight, class_model.shrinkage, pivot_set, class_model.novelty.offset)
@@ -346,21 +348,23 @@ class _FormulaBuilder:
         """Return the block of one logit, or of the logits of all classes."""
         if model.likelihood.n_latent > 1:
             return self._softmax(model)
-        posterior, given = model.posterior, model.given
+        posterior, given = model.posterior, model.fixed_intercept
         assert isinstance(posterior, Posterior)
         extrapolation = self._latent_extrapolation(model)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
-        spread = posterior.noise_variance if model.averages else 0.0
+        spread = posterior.noise_variance if model.marginalises else 0.0
         return self._make_block(model.atoms, posterior, offset, extrapolation, spread, 0.0)
 
     def _latent_extrapolation(self, model: FittedLatentModel) -> Extrapolation | None:
         """Extrapolation of the logits in models of release 0.1, unless intercepts were fixed."""
-        is_widened = model.widens and model.given is None
+        is_widened = model.adds_novelty_variance and model.fixed_intercept is None
         return self._extrapolation(model.novelty if is_widened else None)
 
     def _softmax(self, model: FittedLatentModel) -> Block:
         """Return the block of all logits; intercepts are weights of the constant basis function."""
-        posterior = model.posterior if model.nearest is None else model.nearest
+        posterior = (
+            model.posterior if model.variational_posterior is None else model.variational_posterior
+        )
         places = self._add_atoms(model.atoms)
         assert isinstance(posterior, PairPosterior)
         n_pairs, n_contrasts = sum(posterior.sizes), posterior.contrast.shape[1]
@@ -378,7 +382,9 @@ class _FormulaBuilder:
                 scale=posterior.scale * np.append(np.full(n_pairs, self.variance), ones**2),
                 weights=posterior.weights / posterior.scale,
                 design=design,
-                offset=np.zeros(len(design)) if model.given is None else model.given,
+                offset=np.zeros(len(design))
+                if model.fixed_intercept is None
+                else model.fixed_intercept,
                 factor=posterior.factor,
                 spread=1.0,
                 constant=0.0,

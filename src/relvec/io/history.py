@@ -58,6 +58,8 @@ RENAMED: dict[str, str] = {
     "few_samples": "min_samples",
     "fewest": "min_patches",
     "flattest": "min_plane_side",
+    "averages": "marginalises",
+    "given": "fixed_intercept",
     "learnt_scales_": "learnt_length_scales_",
     "line": "line_length",
     "machines": "models",
@@ -66,6 +68,7 @@ RENAMED: dict[str, str] = {
     "most_samples": "max_samples",
     "noise_reach": "max_noise_ratio",
     "null_share": "min_null_fraction",
+    "nearest": "variational_posterior",
     "panel_": "class_model_",
     "patches_from": "min_patch_pixels",
     "plenty_in_lines": "enough_in_lines",
@@ -87,6 +90,8 @@ RENAMED: dict[str, str] = {
     "transform_errors_": "transform_mse_",
     "weak_error": "max_standard_error",
     "widest": "strip_width",
+    "shares": "class_prior",
+    "widens": "adds_novelty_variance",
 }
 """Former name of an attribute of a type of relvec: its name now."""
 

@@ -117,7 +117,7 @@ def _null_of_classification(model: Any, subject: Subject) -> float:
         return math.nan
     counts = np.array([np.count_nonzero(subject.y == label) for label in subject.classes], float)
     models = model.class_model_.models
-    is_given = models[0].given is not None
+    is_given = models[0].fixed_intercept is not None
     if len(models[0].coef) > 1:  # softmax: one model for all classes
         return _null_of_counts(counts, model, is_given, 1.0)
     # one binary null model per class, or a single one for two classes

@@ -1,4 +1,4 @@
-"""How the parameters of an estimator become a basis; one place for regressors and classifiers."""
+"""Options that describe the basis functions, and the basis made from them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import KernelBasis, PrecomputedBasis
 from relvec.bases.base import Basis
-from relvec.estimators._length_scales import kernel_in, needs_width
+from relvec.estimators._length_scales import find_atoms_kernel, has_unset_length_scale
 from relvec.estimators._options import option, with_options
 from relvec.kernels import KernelLike
 from relvec.learning import KINDS, LengthScaleLearner
 
-__all__ = ["BasisFront", "CentredKernelFront", "Front", "KernelFront"]
+__all__ = ["BasisMixin", "BasisOptions", "CentredKernelOptions", "KernelOptions"]
 
 
-class Front(ABC):
-    """Turns options into a basis, and says in words which atoms are in the model."""
+class BasisMixin(ABC):
+    """Resolve the basis of an estimator from its options, and describe its basis functions."""
 
     atoms_: Any
     n_features_in_: int
@@ -29,10 +29,10 @@ class Front(ABC):
 
     @abstractmethod
     def _resolve_basis(self) -> Basis:
-        """Return the basis that the parameters describe."""
+        """Return the basis that the options describe."""
 
     def _resolve_learner(self, basis: Basis) -> LengthScaleLearner | None:
-        """Return who learns the scales of inputs, or None if they are given."""
+        """Return the learner of the length-scales, or None if they are not learnt."""
         scales = self.length_scales
         if scales is None:
             return None
@@ -46,13 +46,19 @@ class Front(ABC):
             )
         if scales.lower() == "none":
             raise ValueError(
-                'length_scales="none" is not an option; leave out the quotes: length_scales=None.'
+                'length_scales="none" is not valid. To use the kernel as it is, give None without '
+                "quotes: length_scales=None."
             )
         kind = check_choice("length_scales", scales, KINDS)
-        return LengthScaleLearner(kind) if kind != "auto" or needs_width(basis) else None
+        return LengthScaleLearner(kind) if kind != "auto" or has_unset_length_scale(basis) else None
 
     def atom_names(self) -> list[str]:
-        """Names of the relevant atoms, in the order of `coef_`.
+        """Return the names of the relevant basis functions (atoms), in the order of `coef_`.
+
+        Returns
+        -------
+        names : list of str
+            Names of features for `LinearBasis`, expressions with them for other bases.
 
         Examples
         --------
@@ -72,10 +78,10 @@ class Front(ABC):
 
     @property
     def kernel_(self) -> KernelLike:
-        """The kernel of the model: as it was learnt or, where it was not, as it was given.
+        """Kernel of the model, with learnt length-scales if they were learnt.
 
-        Of a sum of bases it is that of the one `KernelBasis` in it. Where ``model_kind_`` is
-        "linear" it is the dot product of the scaled inputs.
+        For a sum of bases it is the kernel of the one `KernelBasis` in it. Where `model_kind_` is
+        "linear" it is the dot product of the scaled features.
 
         Examples
         --------
@@ -88,16 +94,16 @@ class Front(ABC):
         """
         check_is_fitted(self)
         learnt = getattr(self, "learnt_length_scales_", None)
-        kernel = kernel_in(self.atoms_) if learnt is None else learnt.kernel
+        kernel = find_atoms_kernel(self.atoms_) if learnt is None else learnt.kernel
         if kernel is None:
             raise AttributeError(
-                f"this {type(self).__name__} has no kernel_: its basis is not one with one "
-                "KernelBasis in it."
+                f"this {type(self).__name__} has no kernel_: its basis does not contain exactly "
+                "one KernelBasis."
             )
         return kernel
 
     def __sklearn_tags__(self) -> Any:
-        """Declare which inputs the basis accepts."""
+        """Declare whether X may be sparse or a kernel matrix."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = self._resolve_basis().accepts_sparse
         kernel = getattr(self, "kernel", None)
@@ -106,18 +112,19 @@ class Front(ABC):
 
 
 @with_options
-class BasisFront(Front):
-    """Takes a basis as it is.
+class BasisOptions(BasisMixin):
+    """Options of estimators for any basis.
 
     Parameters
     ----------
     basis : Basis, optional
-        What the atoms are: `KernelBasis`, `LinearBasis`, `PolynomialBasis`, `FunctionBasis`,
-        `PrecomputedBasis`, or sums of them. Default, `KernelBasis()`.
+        The basis functions, called atoms in this library: `KernelBasis`, `LinearBasis`,
+        `PolynomialBasis`, `FunctionBasis`, `PrecomputedBasis`, or a sum of them. Default,
+        `KernelBasis()`.
     length_scales : {"ard", "isotropic", "kernel", "auto"}, LengthScaleLearner or None, default=None
-        Learn on which scales inputs matter to the one `KernelBasis` of `basis`, by the evidence of
-        a Gaussian process; see `RVMRegressor`. "auto" does if its kernel is a name and its gamma
-        was left alone.
+        Which length-scales to learn for the one `KernelBasis` in `basis`; see `RVMRegressor`.
+        "auto" learns them if its `kernel` is a name and its `gamma` is the default. None uses the
+        kernel as it is.
     """
 
     basis: Basis | None = option(default=None, kw_only=False)
@@ -135,17 +142,17 @@ class BasisFront(Front):
 
 
 @with_options
-class CentredKernelFront(Front):
-    """Puts kernels at training inputs.
+class CentredKernelOptions(BasisMixin):
+    """Options of estimators with kernels centred on training inputs.
 
     Parameters
     ----------
     kernel : str or Kernel, default="rbf"
-        A kernel by name, or a kernel object that is a covariance.
+        Name of a kernel, or a kernel object that is a covariance function.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"
-        Where kernels may be centred: all training inputs, that many of them, or these points.
+        Centres of the candidate kernels: all training inputs, a number of them, or given points.
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
-        How a number of centres is chosen.
+        How centres are selected if `centers` is a number.
     """
 
     kernel: Any = option(default="rbf", kw_only=False)
@@ -159,7 +166,7 @@ class CentredKernelFront(Front):
 
     @property
     def relevance_vectors_(self) -> Matrix:
-        """The centres of the relevant kernels.
+        """Centres of the kernels in the model.
 
         Examples
         --------
@@ -175,21 +182,21 @@ class CentredKernelFront(Front):
         centers = getattr(self.atoms_, "centers", None)
         if getattr(self, "model_kind_", None) == "linear":
             raise AttributeError(
-                "this model has no relevance_vectors_: it is linear in the features, "
-                'as kernels predict no better here (model_kind_ is "linear"). '
-                'length_scales="ard" or "isotropic" insists on kernels.'
+                "this model has no relevance_vectors_: it is linear in the features, because "
+                'kernels do not predict held-out rows better (model_kind_ is "linear"). To use '
+                'kernels in any case, give length_scales="ard" or "isotropic".'
             )
         if centers is None:
             raise AttributeError(
-                'relevance_vectors_ is not known for kernel="precomputed"; '
-                "relevance_ has the training rows."
+                'relevance_vectors_ is not available with kernel="precomputed": the model has not '
+                "been given the inputs. Use relevance_, the indices of the training rows."
             )
         return np.asarray(centers)
 
 
 @with_options
-class KernelFront(CentredKernelFront):
-    """Puts kernels of any kind and width at training inputs.
+class KernelOptions(CentredKernelOptions):
+    """Options of relevance vector machines: the kernel, its parameters and centres.
 
     Parameters
     ----------
@@ -198,25 +205,28 @@ class KernelFront(CentredKernelFront):
         "linear", "sigmoid", "cosine", "linear_spline", "thin_plate_spline", "periodic",
         "spectral_mixture" or "precomputed"; a kernel of `relvec.kernels` or of
         `sklearn.gaussian_process.kernels` (without WhiteKernel); or a function ``k(X, Z)``.
-        Functions, `StringSpectrum` and `Warped` also take inputs that are texts or objects. It
-        need not be positive definite. With "precomputed", `X` is the kernel matrix between
+        Functions, `StringSpectrum` and `Warped` also take inputs that are texts or objects. The
+        kernel need not be positive definite. With "precomputed", `X` is the kernel matrix between
         inputs and training inputs, in fit and in predict.
-    gamma : "scale", "auto" or positive number, default="scale"
-        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. If it is given,
-        scales are not learnt by default: scale the columns of `X` first if their units differ.
-        Where no scales are learnt, "scale" is ``1 / (n_features * X.var())``.
+    gamma : "scale", "auto" or positive float, default="scale"
+        Parameter of a named kernel: for "rbf" ``k(x, z) = exp(-gamma |x - z|^2)``, that is
+        ``gamma = 1 / (2 length_scale^2)``. If a number is given, length-scales are not learnt by
+        default; standardise the features if their units differ. Where length-scales are not
+        learnt, "scale" is ``1 / (n_features * X.var())`` and "auto" is ``1 / n_features``.
     degree : int, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=1.0
-        Constant of the polynomial and sigmoid kernels.
+        Constant term of the polynomial and sigmoid kernels.
     length_scales : {"auto", "ard", "isotropic", "kernel"}, LengthScaleLearner or None, \
 default="auto"
-        Learn on which scales inputs matter, by the evidence of a Gaussian process on at most 500
-        rows (300 if targets are classes), and leave out those that do not: one for each input
-        ("ard"), or one width for all, each in units of its standard deviation ("isotropic");
-        `gamma` is then not used. "auto" is whichever of the two has more evidence for its
-        parameters, if `kernel` is a name of one that decays and `gamma` was left alone. "kernel"
-        learns the free parameters of a kernel object. None takes the kernel as it is.
+        Which length-scales to learn, by maximising the evidence of a Gaussian process on at most
+        500 rows (300 for classifiers); `gamma` is then not used. "ard" is one length-scale for
+        each feature (automatic relevance determination; MacKay 1992), and irrelevant features are
+        removed; "isotropic" is one length-scale for all features, in units of their standard
+        deviations; "kernel" learns the free parameters of a kernel object. "auto" takes "ard" or
+        "isotropic", whichever has the higher evidence less a penalty for every length-scale, if
+        `kernel` is the name of a kernel that decays and `gamma` is the default; otherwise nothing
+        is learnt. None uses the kernel as it is.
     """
 
     gamma: Any = option(default="scale")

@@ -1,4 +1,4 @@
-"""Estimators that choose inputs: a scikit-learn selector on top of learnt scales."""
+"""Feature selection: a scikit-learn selector based on learnt length-scales."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_choice
 from relvec._typing import BoolArray, Vector
 from relvec.bases.base import Basis
-from relvec.estimators._fronts import CentredKernelFront
+from relvec.estimators._basis_options import CentredKernelOptions
 from relvec.estimators._options import check_gain, option, with_options
 from relvec.learning import LearntLengthScales, LengthScaleLearner
 
-__all__ = ["SelectionFront"]
+__all__ = ["FeatureSelectionOptions"]
 
 KINDS = {"auto": "auto", "always": "ard", "never": "isotropic"}
-"""Kinds of scales that say whether inputs are chosen."""
+"""Kind of length-scales for each value of `select`."""
 
 
 @with_options
-class SelectionFront(CentredKernelFront, SelectorMixin):
-    """Chooses inputs of kernels: `transform`, `get_support` and how sure each choice is.
+class FeatureSelectionOptions(CentredKernelOptions, SelectorMixin):
+    """Options and attributes of estimators with feature selection.
 
     Parameters
     ----------
     select : {"auto", "always", "never"}, default="auto"
-        Whether inputs are chosen: if the evidence of the sparse model for scales of their own
-        exceeds that for one width by more than a nat for each, or `min_feature_gain` if that is
-        more; always; or never. Of more than 100 inputs cross-validation decides, which takes
-        several times as long.
+        Whether to select features. "auto" selects them if the log evidence of the sparse model
+        with a length-scale for each relevant feature exceeds that with one length-scale for all by
+        more than the penalty of the additional length-scales: 1 nat each, or `min_feature_gain` if
+        that is larger. For more than 100 features cross-validation decides, which takes several
+        times as long.
     min_feature_gain : float or "auto", default="auto"
-        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
-        do not matter one or two stay next to those that do, however many there are. If no input
-        matters, none is selected. A high penalty makes "auto" keep all inputs sooner; to have few,
-        give it together with ``select="always"``.
+        Minimum gain in log evidence, in nats, for a feature to be kept. "auto" depends on the
+        number of features, such that one or two irrelevant features are kept besides the relevant
+        ones. If no feature is relevant, none is selected. With ``select="auto"`` a large value
+        makes it more likely that all features are kept; to select few features, combine it with
+        ``select="always"``.
     """
 
     select: str = option(default="auto", check=partial(check_choice, choices=KINDS))
@@ -57,14 +59,14 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         if learnt.kind not in ("none", "null"):
             mask: BoolArray = self.feature_relevance_ > 0.0
             return mask
-        # no input says anything: none is selected, unless all were asked for
+        # No feature is related to the target: none is selected, except with select="never".
         return learnt.spread > 0.0 if self.select == "never" else np.zeros(len(learnt.spread), bool)
 
     @property
     def features_selected_(self) -> bool:
-        """Whether inputs were chosen, as `select` says; otherwise all that vary stay.
+        """Whether features were selected; if not, all features that vary are kept.
 
-        False as well if no input says anything, where none is selected.
+        It is also False if no feature is related to the target, in which case none is selected.
 
         Examples
         --------
@@ -82,11 +84,11 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
 
     @property
     def feature_inclusion_probability_(self) -> Vector:
-        """How sure it is that each input matters.
+        """Posterior probability that each feature is relevant.
 
-        The posterior odds are those of the evidence that the input brings to the process, against
-        prior odds of its penalty: one half is where inputs are left out. Not a number where all
-        inputs are kept, because then none was asked for.
+        ``1 / (1 + exp(penalty - gain))``, with the gain in log evidence by the feature and the
+        penalty as log prior odds against it; features below one half are removed. NaN if all
+        features are kept without selection.
 
         Examples
         --------
@@ -101,5 +103,5 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         learnt = self.learnt_length_scales_
         if not learnt.is_choice and learnt.kind not in ("none", "null"):
             return np.full(len(learnt.spread), np.nan)
-        chance: Vector = expit(learnt.gain - learnt.penalty)
-        return np.where(learnt.spread > 0.0, chance, 0.0)
+        probability: Vector = expit(learnt.gain - learnt.penalty)
+        return np.where(learnt.spread > 0.0, probability, 0.0)
