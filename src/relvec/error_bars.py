@@ -184,18 +184,18 @@ class Novelty:
 
     def share(self, X: Matrix) -> Vector:
         """``rho(x)``: the share of the variance of the process that error bars count."""
-        return _beyond(self.unexplained(X), self.offset)
+        return _share_beyond(self.unexplained(X), self.offset)
 
     def extrapolation(self, X: Matrix) -> Vector:
         """``tau(x)``: zero at the training inputs, one where they say nothing."""
-        return _beyond(self.unexplained(X), self.known)
+        return _share_beyond(self.unexplained(X), self.known)
 
     def covariance(self, X: Matrix) -> Matrix:
         """Covariance of the process between all inputs; its diagonal is ``rho amplitude``."""
         white, own = self._explained(X)
         residual = kernel_block(self.kernel, X, X) / np.multiply.outer(own, own) - white.T @ white
         unexplained = np.clip(residual.diagonal(), 0.0, 1.0)
-        variance = self.amplitude * _beyond(unexplained, self.offset)
+        variance = self.amplitude * _share_beyond(unexplained, self.offset)
         scale = np.sqrt(variance / np.maximum(unexplained, 1e-300))
         return residual * np.multiply.outer(scale, scale)
 
@@ -210,7 +210,7 @@ class Novelty:
             Of the sparse model there.
         """
         unexplained = self.unexplained(X)
-        share = _beyond(unexplained, self.offset)
+        share = _share_beyond(unexplained, self.offset)
         if self.centre is None:
             none = np.zeros(len(share))
             return Fallback(none, none, np.ones(len(share)), none, self.amplitude * share)
@@ -220,7 +220,7 @@ class Novelty:
         implausible = ratio**2 / (1.0 + ratio**2)
         # where training inputs are as novel as any, novelty says nothing against a mean
         telling = 1.0 - self.known**8
-        pull = telling * _beyond(unexplained, self.known) * implausible
+        pull = telling * _share_beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
             1.0 - pull
         ) ** 2
@@ -229,7 +229,7 @@ class Novelty:
         )
 
 
-def _beyond(unexplained: Vector, limit: float | Matrix) -> Vector:
+def _share_beyond(unexplained: Vector, limit: float | Matrix) -> Vector:
     """Return what of shares of the variance lies beyond a limit, from zero there to one."""
     return np.maximum(unexplained - limit, 0.0) / (1.0 - limit)
 
@@ -253,7 +253,7 @@ class Fallback(NamedTuple):
         return self.kept * variance + self.spread**2 + self.process
 
 
-def _looked_at(
+def _select_training_inputs(
     X: Matrix, sample_weight: Vector | None, max_rows: int
 ) -> tuple[Matrix, IndexArray, Vector]:
     """Training inputs that count, no more than are needed to find pivots; rows and weights."""
@@ -276,7 +276,7 @@ def fit_label_novelty(
     """
     centred = logits - np.average(logits, axis=0, weights=sample_weight)
     spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
-    inputs, _, weight = _looked_at(X, sample_weight, _TUNING.max_rows)
+    inputs, _, weight = _select_training_inputs(X, sample_weight, _TUNING.max_rows)
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
     if pivots is None or not spread > 0.0:
         return None
@@ -310,7 +310,7 @@ def _cover(
     tuning: PivotTuning,
 ) -> Cover | None:
     """Choose pivots from the training inputs; None where `kernel` is not a covariance."""
-    inputs, rows, weight = _looked_at(X, sample_weight, tuning.max_rows)
+    inputs, rows, weight = _select_training_inputs(X, sample_weight, tuning.max_rows)
     pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
     if pivots is None:
         return None
@@ -363,7 +363,7 @@ def fit_novelty(
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
     mean, variance = posterior.leave_one_out(atoms.evaluate(inputs), target[rows])
     offsets = np.linspace(0.0, min(most, 0.99), 21)
-    total = variance + amplitude * _beyond(unexplained, offsets[:, None])
+    total = variance + amplitude * _share_beyond(unexplained, offsets[:, None])
     score = -(np.log(total) + (target[rows] - mean) ** 2 / total) @ weight
     return novelty.changed(offset=float(offsets[np.argmax(score)]))
 

@@ -314,7 +314,7 @@ def test_one_input_may_have_narrow_kernels():
     truth, f = (np.exp(-0.5 * ((each[:, 0] - 0.5) / 0.05) ** 2) for each in (new, x))
     y = f + 0.1 * rng.normal(size=120)
     model = RVMRegressor().fit(x, y)
-    wide = RVMRegressor(length_scales=LengthScaleLearner("isotropic", width=0.5)).fit(x, y)
+    wide = RVMRegressor(length_scales=LengthScaleLearner("isotropic", scale_factor=0.5)).fit(x, y)
     assert model.learnt_length_scales_.width == 1.0
     assert wide.learnt_length_scales_.width == 0.5
     error, other = (np.mean((each.predict(new) - truth) ** 2) for each in (model, wide))

@@ -205,7 +205,7 @@ def test_what_cannot_be_scaled_is_refused():
         (True, TypeError, "scales must be one of"),
         (3.0, TypeError, "None or a LengthScaleLearner"),
         (LengthScaleLearner("none"), ValueError, "kind"),
-        (LengthScaleLearner(width=-1.0), ValueError, "width"),
+        (LengthScaleLearner(scale_factor=-1.0), ValueError, "scale_factor"),
     ],
 )
 @pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])

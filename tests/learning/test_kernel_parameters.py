@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared
 from relvec import RVMClassifier, RVMRegressor
 from relvec.kernels import Periodic, SpectralMixture
 from relvec.learning import LengthScaleLearner
-from relvec.learning.kernel_parameters import spectral_peaks
+from relvec.learning.kernel_parameters import find_spectral_peaks
 
 PERIOD = 1.7
 
@@ -37,7 +37,7 @@ def test_the_first_peak_is_that_of_least_squares():
     rng = np.random.default_rng(3)
     x, weight = rng.uniform(0.0, 5.0, size=40), rng.uniform(0.5, 2.0, size=40)
     y = np.cos(7.0 * x) + 0.5 * rng.normal(size=40) + 2.0
-    [peak] = spectral_peaks(x[:, None], y[:, None], weight, 1)
+    [peak] = find_spectral_peaks(x[:, None], y[:, None], weight, 1)
     step = 0.2 / np.ptp(x)
     grid = step * np.arange(1, 40.0 / np.ptp(x) / step)
     powers = [brute_force_power(x, y, weight, frequency) for frequency in grid]

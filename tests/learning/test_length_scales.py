@@ -55,7 +55,7 @@ def test_finds_what_separates_labels():
 
 def test_evidence_is_at_a_maximum():
     """The widths of the process are those that scikit-learn ends at from there."""
-    [learnt] = learn(width=1.0, min_gain=0.0)
+    [learnt] = learn(scale_factor=1.0, min_gain=0.0)
     kept = np.flatnonzero(learnt.scale)
     Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, kept]
     t = (T[:, 0] - T.mean()) / T.std()
@@ -200,10 +200,10 @@ def test_one_width_is_in_units_of_standard_deviations():
 
 
 def test_width_is_a_factor():
-    [wide], [exact], [default] = learn(width=0.25), learn(width=1.0), learn()
+    [wide], [exact], [default] = learn(scale_factor=0.25), learn(scale_factor=1.0), learn()
     np.testing.assert_allclose(wide.relevance, 0.25 * exact.relevance)
     np.testing.assert_allclose(default.relevance, 0.5 * exact.relevance)
-    assert len(learn(T=LABELS, are_labels=True, width=0.7)) == 1
+    assert len(learn(T=LABELS, are_labels=True, scale_factor=0.7)) == 1
 
 
 def test_kernel_objects_are_learnt_in_their_own_units():

@@ -57,7 +57,7 @@ def test_scales_with_the_floor_are_within_a_confidence_region(n_inputs):
     y = X[:, 0] - X[:, 1] + 0.1 * y if n_inputs == 300 else y  # straight: tiny scales
     [learnt] = LengthScaleLearner("ard").learn(RBF(0.5**0.5), X, y[:, None])
     process = fit_prior_process(learnt.kernel, X, y, None, learnt)
-    given = ScaledInputs(learnt.kernel.kernel, learnt.scale / learnt.width)
+    given = ScaledInputs(learnt.kernel.kernel, learnt.scale / learnt.scale_factor)
     tuning = PriorProcessTuning()
     allowed = 0.5 * chi2.ppf(tuning.confidence, min(n_inputs, tuning.most_free))
     assert evidence(process.kernel, X, y) >= evidence(given, X, y) - allowed - 1e-6

@@ -178,7 +178,7 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
         )
     problem, bound = fitted_problem(model, inputs, y, sample_weight)
     problem, fit = _conditioned(model, problem, bound, inputs)
-    known = reference.statistics(problem, fit)
+    known = reference.compute_statistics(problem, fit)
     noise = problem.noise_variance
     assert noise is not None
     scale = problem.moments.column_norm**2 / noise
@@ -249,7 +249,7 @@ def _conditioned(
 
 def _chosen(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArray:
     """The best and the weakest of those kept, and the nearest of those left out."""
-    worth = reference.worth(problem, fit, known)
+    worth = reference.compute_contributions(problem, fit, known)
     kept = fit.active[[int(worth.argmax()), int(worth.argmin())]] if len(worth) else fit.active
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)
     is_out[fit.active] = False

@@ -143,10 +143,10 @@ def _rivals(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[ScaledBasis]:
     if learnt.kind == "none":
         yield null
     is_single = np.count_nonzero(learnt.spread) == 1
-    if is_single and learnt.is_known and isinstance(plan.learner.width, str):
+    if is_single and learnt.is_learnt and isinstance(plan.learner.scale_factor, str):
         narrow = plan.tuning.narrow_width
-        moved = learnt.moved(learnt.relevance * (narrow / learnt.width))
-        yield scaled._replace(learnt=replace(moved, width=narrow))
+        moved = learnt.with_relevance(learnt.relevance * (narrow / learnt.scale_factor))
+        yield scaled._replace(learnt=replace(moved, scale_factor=narrow))
     yield from others
 
 

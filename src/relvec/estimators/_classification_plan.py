@@ -22,7 +22,7 @@ from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._stacking import stacked_with_shares
-from relvec.learning.length_scale_uncertainty import measure_scales
+from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.likelihoods import Bernoulli, Likelihood, Softmax
 from relvec.moments import Storage
 from relvec.solvers import LatentProblem, LatentSolver
@@ -172,7 +172,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
             shared=recipe.n_latent > 1 and self.multi_class == "shared",
             min_gain=penalties,
             prior=prior,
-            is_prior=self.counts_at_bound,
+            is_penalty_prior=self.counts_at_bound,
             largest_latent=self.largest_latent or self.class_tuning.largest(recipe.n_latent),
         )
         return problem, given
@@ -238,5 +238,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
         for model in fit.class_model.models:
             rows = model.likelihood.bind(np.zeros(len(data.groups)), data.weight)
             curvatures.append(rows.weighted(rows.curvature(model.mean(data.X))))
-        std, _ = measure_scales(scaled.learnt, data.X, fit.class_model.models, curvatures)
+        std, _ = measure_scale_uncertainty(
+            scaled.learnt, data.X, fit.class_model.models, curvatures
+        )
         return replace(fit, relevance_std=std)

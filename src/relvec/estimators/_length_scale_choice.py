@@ -33,7 +33,7 @@ def choose_scales(
         All rows; choices of them respect the shares of their groups.
     """
     several = proposals[0].learnt.group != proposals[-1].learnt.group
-    is_wide = np.count_nonzero(proposals[0].learnt.spread) > LengthScaleTuning.many_inputs
+    is_wide = np.count_nonzero(proposals[0].learnt.spread) > LengthScaleTuning.many_features
     given = data
     if several and is_wide:
         data = plan.grouped(data)
@@ -83,4 +83,4 @@ def _best_predicting(
 
 
 def _label(proposal: ScaledBasis) -> tuple[str, float]:
-    return proposal.learnt.group, proposal.learnt.width
+    return proposal.learnt.group, proposal.learnt.scale_factor

@@ -30,7 +30,7 @@ from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output, widened
 from relvec.estimators._refine import refine_scales
 from relvec.learning import LengthScaleLearner
-from relvec.learning.length_scale_uncertainty import measure_scales
+from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.prior_process import PriorProcess
 from relvec.moments import Moments, SufficientStatistics, moments_of
 from relvec.priors import FlatPrior, Prior, resolve_prior
@@ -393,7 +393,7 @@ class RegressionPlan(Plan[RegressionFit]):
         if self.length_scale_uncertainty is None:
             return fit
         weights = [data.weight] * len(fit.outputs)
-        std, uncertain = measure_scales(fit.scaled.learnt, data.X, fit.outputs, weights)
+        std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)
         if self.length_scale_uncertainty:
             pairs = zip(fit.outputs, uncertain, strict=True)
             outputs = tuple(replace(output, scale_uncertainty=each) for output, each in pairs)

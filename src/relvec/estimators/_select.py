@@ -78,7 +78,7 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         (80, 5)
         """
         check_is_fitted(self)
-        return self.learnt_length_scales_.is_choice
+        return self.learnt_length_scales_.is_selection
 
     @property
     def feature_inclusion_probability_(self) -> Vector:
@@ -99,7 +99,7 @@ class SelectionFront(CentredKernelFront, SelectorMixin):
         """
         check_is_fitted(self)
         learnt = self.learnt_length_scales_
-        if not learnt.is_choice and learnt.kind not in ("none", "null"):
+        if not learnt.is_selection and learnt.kind not in ("none", "null"):
             return np.full(len(learnt.spread), np.nan)
         chance: Vector = expit(learnt.gain - learnt.penalty)
         return np.where(learnt.spread > 0.0, chance, 0.0)

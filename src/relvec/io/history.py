@@ -53,6 +53,7 @@ RENAMED: dict[str, str] = {
     "scale_path_": "feature_relevance_path_",
     "scale_path_objective_": "feature_relevance_path_objective_",
     "scales": "length_scales",
+    "width": "scale_factor",
 }
 """What attributes of our types were called in earlier releases, and what they are called now."""
 

@@ -53,28 +53,31 @@ class Hessian:
         return inverse_from_cholesky(self.factor) * np.multiply.outer(self.scale, self.scale)
 
     @property
-    def degrees_of_atoms(self) -> Vector:
+    def degrees_of_freedom(self) -> Vector:
         """Share of each weight that the data determine."""
         shares: Vector = (1.0 - self.precision * self.covariance.diagonal())[: self.n_atoms]
         return shares
 
-    def degrees_slope(self, c: Penalty) -> Vector:
+    def degrees_of_freedom_slope(self, c: Penalty) -> Vector:
         """Minus the derivative of ``sum(c * degrees_of_atoms)`` in the log precisions."""
-        charged = self._charged(c)
-        own = charged * self.covariance.diagonal()
-        slope: Vector = own - self.precision * ((self.covariance * self.covariance) @ charged)
+        penalised = self._weight_precision_by_penalty(c)
+        own = penalised * self.covariance.diagonal()
+        slope: Vector = own - self.precision * ((self.covariance * self.covariance) @ penalised)
         return slope[: self.n_atoms]
 
-    def charged_covariance(self, c: Penalty) -> Matrix:
+    def penalised_covariance(self, c: Penalty) -> Matrix:
         """Covariance whose product with a change of ``B`` is that of twice the penalised volume.
 
         Penalising degrees of freedom by `c` adds ``2 S C A S`` to the covariance ``S``.
         """
         if isinstance(c, float) and not c:
             return self.covariance
-        return self.covariance + 2.0 * (self.covariance * self._charged(c)) @ self.covariance
+        return (
+            self.covariance
+            + 2.0 * (self.covariance * self._weight_precision_by_penalty(c)) @ self.covariance
+        )
 
-    def entry(
+    def compute_entry_statistics(
         self,
         dictionary: Dictionary,
         penalty: tuple[Penalty, Penalty] | None = None,
@@ -86,7 +89,7 @@ class Hessian:
         the same with them integrated out, which rounding may make negative; and ``r``, if there
         is a penalty: with precision ``a``, the atom adds ``r / (a + s)`` to it.
         """
-        sides = self.design.sides(self.rows)
+        sides = self.design.list_curvatures(self.rows)
         raw = np.column_stack([dictionary.sq_norms(own) for own, _ in sides])
         s, shrunk = raw.copy(), np.zeros_like(raw)
         for k, (_, effects) in enumerate(sides if len(self.scale) else []):
@@ -96,18 +99,18 @@ class Hessian:
             s[:, k] -= np.einsum("ij,ij->i", products, products)
             if penalty is not None:
                 solved = solve_lower(self.factor, products.T, transposed=True).T * self.scale
-                shrunk[:, k] = np.square(solved) @ self._charged(penalty[1])
+                shrunk[:, k] = np.square(solved) @ self._weight_precision_by_penalty(penalty[1])
         if penalty is None:
             return raw, s, None
         if not isinstance(penalty[0], np.ndarray):  # displacing others cannot pay
             return raw, s, np.maximum(penalty[0] * s - shrunk, 0.0)
         return raw, s, penalty[0][:, None] * s - shrunk
 
-    def _charged(self, c: Penalty) -> Vector:
+    def _weight_precision_by_penalty(self, c: Penalty) -> Vector:
         """Prior precisions times the penalty; intercepts have none."""
-        charged = np.zeros(len(self.precision))
-        charged[: self.n_atoms] = c
-        result: Vector = charged * self.precision
+        penalised = np.zeros(len(self.precision))
+        penalised[: self.n_atoms] = c
+        result: Vector = penalised * self.precision
         return result
 
 
@@ -133,12 +136,14 @@ class Design:
         """Latent functions, offsets left out."""
         return self.columns @ weights
 
-    def pull(self, residual: Matrix) -> Vector:
+    def apply_transpose(self, residual: Matrix) -> Vector:
         """Inner product of every weight's effect on the latent functions with `residual`."""
         result: Vector = residual @ self.columns
         return result
 
-    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Any]:
+    def compute_slope_and_curvature(
+        self, likelihood: BoundLikelihood, f: Matrix
+    ) -> tuple[Matrix, Any]:
         """Slope of the log likelihood in the latent functions, and its curvature ``B``.
 
         The slope is what the residual of the working response has it.
@@ -147,7 +152,7 @@ class Design:
         rows = likelihood.weighted(curvature)
         return rows * (f + slope / curvature - f), rows
 
-    def reference(self, likelihood: BoundLikelihood) -> Any:
+    def compute_reference_curvature(self, likelihood: BoundLikelihood) -> Any:
         """Curvature ``B`` that a penalty on degrees of freedom counts with."""
         return likelihood.weighted(likelihood.reference_curvature())
 
@@ -155,17 +160,19 @@ class Design:
         """Curvature in the weights, given that of the rows."""
         return Hessian(self, rows, self.columns.T @ (self.columns * rows[:, None]), precision)
 
-    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
+    def compute_volume_slope(
+        self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty
+    ) -> Matrix:
         """Derivative, in every latent value, of twice the log volume plus `c` per degree."""
-        spread = self.columns @ hessian.charged_covariance(c)
+        spread = self.columns @ hessian.penalised_covariance(c)
         variance = np.einsum("ij,ij->i", spread, self.columns)
         return likelihood.weighted(likelihood.curvature_slope(f)) * variance
 
-    def curve(self, rows: Any, change: Matrix) -> Matrix:
+    def apply_curvature(self, rows: Any, change: Matrix) -> Matrix:
         """Apply ``B`` to a change of the latent functions."""
         result: Matrix = rows * change
         return result
 
-    def sides(self, rows: Any) -> list[tuple[Vector, Matrix]]:
+    def list_curvatures(self, rows: Any) -> list[tuple[Vector, Matrix]]:
         """For each latent function, its own curvature and ``B`` times all effects, rows first."""
         return [(rows, self.columns * rows[:, None])]

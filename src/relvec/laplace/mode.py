@@ -68,10 +68,10 @@ class Mode:
         determined = 1.0 - precision * covariance.diagonal() - precision * self.weights**2
         result: Vector = 0.5 * determined[: self.design.n_atoms]
         if not isinstance(c, float) or c:
-            result = result + self.hessian.degrees_slope(c)
+            result = result + self.hessian.degrees_of_freedom_slope(c)
         if exact:
-            drift = self.design.drift(self.hessian, likelihood, self.latent, c)
-            pull = covariance @ self.design.pull(drift)
+            drift = self.design.compute_volume_slope(self.hessian, likelihood, self.latent, c)
+            pull = covariance @ self.design.apply_transpose(drift)
             result = result + 0.5 * (precision * self.weights * pull)[: self.design.n_atoms]
         return result
 
@@ -139,9 +139,9 @@ def find_mode(
             latent = design.latent(here) + likelihood.given
             value = log_posterior(here, latent)
         while True:
-            slope, rows = design.quadratic(likelihood, latent)
+            slope, rows = design.compute_slope_and_curvature(likelihood, latent)
             hessian = design.hessian(rows, precision)
-            gradient = design.pull(slope) - precision * here
+            gradient = design.apply_transpose(slope) - precision * here
             step = gradient
             if len(step):
                 step = hessian.scale * solve_cholesky(hessian.factor, hessian.scale * gradient)

@@ -25,13 +25,13 @@ from relvec.likelihoods.base import BoundLikelihood
 __all__ = ["PairDesign", "PairPosterior", "logit_covariance"]
 
 
-class Shares(NamedTuple):
+class SoftmaxCurvature(NamedTuple):
     """Curvature of the rows: ``weight (diag(share) - share share')``."""
 
-    share: Matrix
+    probability: Matrix
     """Positive, with rows adding up to one."""
     weight: Vector
-    expected: Matrix
+    mean_effects: Matrix
     """Effect of every weight on the mean logit of each row."""
 
 
@@ -63,68 +63,72 @@ class PairDesign(Design):
         ]
         return np.moveaxis(np.stack(each, axis=-1), 0, -2)
 
-    def pull(self, residual: Matrix) -> Vector:
+    def apply_transpose(self, residual: Matrix) -> Vector:
         """Inner product of every weight's effect on the logits with `residual`."""
         each = [residual[:, k] @ self.columns[:, block] for k, block in enumerate(self.classes)]
         return np.concatenate([*each, residual.sum(axis=0) @ self.contrast])
 
-    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Shares]:
+    def compute_slope_and_curvature(
+        self, likelihood: BoundLikelihood, f: Matrix
+    ) -> tuple[Matrix, SoftmaxCurvature]:
         """Slope of the log likelihood in the logits, and its curvature."""
         slope, share = likelihood.quadratic(f)
         weight = np.ones(len(share)) if likelihood.weight is None else likelihood.weight
-        return likelihood.weighted(slope), Shares(share, weight, self.expected(share))
+        return likelihood.weighted(slope), SoftmaxCurvature(share, weight, self.mean_effects(share))
 
-    def reference(self, likelihood: BoundLikelihood) -> Shares:
+    def compute_reference_curvature(self, likelihood: BoundLikelihood) -> SoftmaxCurvature:
         """Return the largest curvature there is.
 
         Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2.
         """
         equal = np.full((len(self.columns), self.n_latent), 1.0 / self.n_latent)
         weight = np.ones(len(equal)) if likelihood.weight is None else likelihood.weight
-        return Shares(equal, weight * (0.5 * self.n_latent), self.expected(equal))
+        return SoftmaxCurvature(equal, weight * (0.5 * self.n_latent), self.mean_effects(equal))
 
-    def hessian(self, rows: Shares, precision: Vector) -> Hessian:
+    def hessian(self, rows: SoftmaxCurvature, precision: Vector) -> Hessian:
         """Curvature in the weights of pairs, given that of the rows.
 
         Spec: with ``y`` the shares, ``v`` the weights of the rows and ``x_k`` the effects on
         class k, ``H = sum_n v_n [ sum_k y_k x_k x_k' - (sum_k y_k x_k) (sum_k y_k x_k)' ] + A``.
         """
         weight, n = rows.weight, self.n_atoms
-        weighted = rows.expected * weight[:, None]
-        sums = weight @ rows.expected
-        matrix = -(rows.expected.T @ weighted)
+        weighted = rows.mean_effects * weight[:, None]
+        sums = weight @ rows.mean_effects
+        matrix = -(rows.mean_effects.T @ weighted)
         for k, block in enumerate(self.classes):
             matrix[block, block] += self.columns[:, block].T @ weighted[:, block]
             cross = np.multiply.outer(sums[block], self.contrast[k])
             matrix[block, n:] += cross
             matrix[n:, block] += cross.T
-        total = weight @ rows.share
+        total = weight @ rows.probability
         matrix[n:, n:] += self.contrast.T @ (total[:, None] * self.contrast)
         return Hessian(self, rows, matrix, precision)
 
-    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
+    def compute_volume_slope(
+        self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty
+    ) -> Matrix:
         """Derivative, in every logit, of twice the log volume plus `c` per degree.
 
         Spec: with ``V`` the covariance of a row's logits, classes by classes, and
         ``B = diag(y) - y y'``, the derivative of ``tr(B V)`` is ``B (diag V - 2 V y)``.
         """
-        covariance = hessian.charged_covariance(c)
-        mixed = self.within(hessian.rows.expected @ covariance)
-        return self.curve(hessian.rows, self.variances(covariance) - 2.0 * mixed)
+        covariance = hessian.penalised_covariance(c)
+        mixed = self.sum_by_class(hessian.rows.mean_effects @ covariance)
+        return self.apply_curvature(hessian.rows, self.variances(covariance) - 2.0 * mixed)
 
-    def curve(self, rows: Shares, change: Matrix) -> Matrix:
+    def apply_curvature(self, rows: SoftmaxCurvature, change: Matrix) -> Matrix:
         """Apply ``diag(y) - y y'`` of each row."""
-        moved = rows.share * change
-        moved -= rows.share * moved.sum(axis=1, keepdims=True)
+        moved = rows.probability * change
+        moved -= rows.probability * moved.sum(axis=1, keepdims=True)
         return moved * rows.weight[:, None]
 
-    def sides(self, rows: Shares) -> list[tuple[Vector, Matrix]]:
+    def list_curvatures(self, rows: SoftmaxCurvature) -> list[tuple[Vector, Matrix]]:
         """For each class, its own curvature and ``B`` times all effects."""
         result = []
         for k in range(self.n_latent):
-            share = rows.weight * rows.share[:, k]
-            effects = (self.effects(k) - rows.expected) * share[:, None]
-            result.append((share * (1.0 - rows.share[:, k]), effects))
+            share = rows.weight * rows.probability[:, k]
+            effects = (self.effects(k) - rows.mean_effects) * share[:, None]
+            result.append((share * (1.0 - rows.probability[:, k]), effects))
         return result
 
     def relative_variances(self, classes: IndexArray, covariance: Matrix) -> Matrix:
@@ -132,12 +136,12 @@ class PairDesign(Design):
         rows = np.arange(len(classes))
         own = np.zeros((len(classes), self.n_latent))
         own[rows, classes] = 1.0
-        shared = self.within(self.expected(own) @ covariance)
+        shared = self.sum_by_class(self.mean_effects(own) @ covariance)
         variance = self.variances(covariance) - 2.0 * shared
         variance += shared[rows, classes, None]
         return np.maximum(variance, 0.0)
 
-    def expected(self, probability: Matrix) -> Matrix:
+    def mean_effects(self, probability: Matrix) -> Matrix:
         """Effect of every weight on the mean logit of each row, shape (n_rows, n_weights)."""
         result = np.empty((len(self.columns), self.n_weights))
         for k, block in enumerate(self.classes):
@@ -145,7 +149,7 @@ class PairDesign(Design):
         result[:, self.n_atoms :] = probability @ self.contrast
         return result
 
-    def within(self, other: Matrix) -> Matrix:
+    def sum_by_class(self, other: Matrix) -> Matrix:
         """Sum, for each class, of the products of its effects with the entries of `other`."""
         product = self.columns * other[:, : self.n_atoms]
         each = [product[:, block].sum(axis=1) for block in self.classes]

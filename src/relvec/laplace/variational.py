@@ -21,7 +21,7 @@ from relvec.laplace.hessian import Hessian
 from relvec.laplace.mode import Mode
 from relvec.laplace.pairs import PairDesign, logit_covariance
 
-__all__ = ["VariationalTuning", "nearest_gaussian"]
+__all__ = ["VariationalTuning", "find_nearest_gaussian"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class _Average(NamedTuple):
     curvature: Matrix
 
 
-def nearest_gaussian(
+def find_nearest_gaussian(
     mode: Mode, likelihood: Averaging, tuning: VariationalTuning = _TUNING
 ) -> tuple[Vector, Hessian]:
     """Return mean and factorised precision of the Gaussian nearest to the posterior.

@@ -19,7 +19,7 @@ from scipy.special import log_ndtr
 
 from relvec._typing import BoolArray, Matrix, Vector
 
-__all__ = ["half_normal_gain", "weigh_inputs"]
+__all__ = ["half_normal_gain", "select_features"]
 
 GRID = np.concatenate(
     [
@@ -49,22 +49,22 @@ def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
     """
     s, q = np.atleast_1d(s).astype(np.float64), np.atleast_1d(q).astype(np.float64)
     z = q / np.sqrt(np.maximum(s, 1e-300))
-    values = _share_evidence(GRID[:, None], z)
+    values = _evidence_of_share(GRID[:, None], z)
     best = np.argmax(values, axis=0)
     low, high = GRID[np.maximum(best - 1, 0)], GRID[np.minimum(best + 1, len(GRID) - 1)]
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     for _ in range(60):  # golden section, in all inputs at once
         left, right = high - ratio * (high - low), low + ratio * (high - low)
-        falls = _share_evidence(left, z) > _share_evidence(right, z)
+        falls = _evidence_of_share(left, z) > _evidence_of_share(right, z)
         low, high = np.where(falls, low, left), np.where(falls, right, high)
     share = 0.5 * (low + high)
-    gain = _share_evidence(share, z)
+    gain = _evidence_of_share(share, z)
     useful = (q > 0.0) & (gain > 0.0)
     precision = np.where(useful, s * (1.0 - share) / share, np.inf)
     return np.where(useful, gain, 0.0), precision
 
 
-def _share_evidence(share: Vector, z: Vector) -> Vector:
+def _evidence_of_share(share: Vector, z: Vector) -> Vector:
     """Log evidence in terms of ``share = s / (b + s)`` and ``z = q / sqrt(s)``."""
     with np.errstate(divide="ignore"):
         occam = 0.5 * np.log1p(-share)
@@ -72,7 +72,7 @@ def _share_evidence(share: Vector, z: Vector) -> Vector:
     return result
 
 
-def weigh_inputs(
+def select_features(
     H: Matrix, slope: Vector, scale: Vector, penalty: Vector | float, *, rounds: int = 30
 ) -> tuple[BoolArray, Vector, Vector]:
     """Take inputs out and in, one after the other, until the rule is content with all of them.

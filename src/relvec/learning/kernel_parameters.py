@@ -19,7 +19,7 @@ from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch
 from relvec.learning.tuning import LengthScaleTuning
 
-__all__ = ["at_bounds", "learn_parameters", "spectral_peaks"]
+__all__ = ["find_parameters_at_bounds", "find_spectral_peaks", "learn_parameters"]
 
 PERIODS, FREQUENCIES = ("period", "periodicity"), ("means",)
 """What kernels call parameters that a periodogram can tell."""
@@ -56,16 +56,16 @@ def learn_parameters(search: ProcessSearch, scale: Vector, max_iter: int) -> Pro
     if given.objective == -math.inf:
         return None
     if not len(given.theta):
-        return search.climb(given, max_iter, "none")
-    thetas = [given.theta, *_by_peaks(search.kernel, search.process, tuning)]
-    starts = [given, *(_swept(search, given._replace(theta=theta)) for theta in thetas)]
-    ends = [search.climb(start, tuning.first_steps, "none") for start in starts]
-    return search.climb(max(ends, key=attrgetter("objective")), max_iter, "none")
+        return search.maximise(given, max_iter, "none")
+    thetas = [given.theta, *_start_at_peaks(search.kernel, search.process, tuning)]
+    starts = [given, *(_sweep_parameters(search, given._replace(theta=theta)) for theta in thetas)]
+    ends = [search.maximise(start, tuning.initial_steps, "none") for start in starts]
+    return search.maximise(max(ends, key=attrgetter("objective")), max_iter, "none")
 
 
-def _swept(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
+def _sweep_parameters(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
     """Take, one parameter after the other, the best of a few multiples; periods stay."""
-    fit = search.valued(fit)
+    fit = search.evaluate(fit)
     low, high = np.asarray(search.kernel.bounds).T
     for place, name in enumerate(_names(search.kernel)):
         if _is_one_of(name, PERIODS + FREQUENCIES):
@@ -74,18 +74,18 @@ def _swept(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
         for factor in search.tuning.parameter_factors:
             theta = fit.theta.copy()
             theta[place] = np.clip(theta[place] + math.log(factor), low[place], high[place])
-            trials.append(search.valued(fit._replace(theta=theta)))
+            trials.append(search.evaluate(fit._replace(theta=theta)))
         fit = max(trials, key=attrgetter("objective"))
     return fit
 
 
-def _by_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[Vector]:
+def _start_at_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[Vector]:
     """Give periods and frequencies to peaks of the periodogram, each peak once to the first."""
     names = _names(kernel)
     places = [i for i, name in enumerate(names) if _is_one_of(name, PERIODS + FREQUENCIES)]
     if not places:
         return []
-    peaks = spectral_peaks(process.X, process.targets, process.weight, tuning.n_peaks)
+    peaks = find_spectral_peaks(process.X, process.targets, process.weight, tuning.n_peaks)
     low, high = np.asarray(kernel.bounds).T
     thetas = []
     for first in range(len(peaks)):
@@ -101,7 +101,7 @@ def _by_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[
     return thetas
 
 
-def at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
+def find_parameters_at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
     """Names of the parameters that are at a bound beyond which the evidence rises."""
     if not len(fit.theta):
         return ()
@@ -109,14 +109,14 @@ def at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
     if point is None:
         return ()
     low, high = np.asarray(search.kernel.bounds).T
-    close = search.tuning.negligible
+    close = search.tuning.negligible_change
     outward = np.where(fit.theta > high - close, point.theta, 0.0)
     outward = np.where(fit.theta < low + close, -point.theta, outward)
-    risen = outward > search.tuning.idle
+    risen = outward > search.tuning.negligible_loss
     return tuple(dict.fromkeys(np.array(_names(search.kernel))[risen].tolist()))
 
 
-def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> Vector:
+def find_spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> Vector:
     """Frequencies at which a sine along one of the inputs explains most, best first.
 
     Least squares of a sine, a cosine and a constant at every frequency (Lomb and Scargle), summed
@@ -126,9 +126,9 @@ def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.learning.kernel_parameters import spectral_peaks
+    >>> from relvec.learning.kernel_parameters import find_spectral_peaks
     >>> x = np.random.default_rng(0).uniform(0, 10, size=(80, 1))
-    >>> 1.0 / spectral_peaks(x, np.sin(2 * np.pi * x / 1.7), np.ones(80), 1).round(1)
+    >>> 1.0 / find_spectral_peaks(x, np.sin(2 * np.pi * x / 1.7), np.ones(80), 1).round(1)
     array([1.66666667])
     """
     found = []
@@ -148,9 +148,11 @@ def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> 
         along = [(share[:, None] * targets).T @ wave for wave in waves]
         power = ss * along[0] ** 2 - 2.0 * cs * along[0] * along[1] + cc * along[1] ** 2
         determinant = cc * ss - cs**2
-        told = determinant > 1e-9 * cc * ss  # else the waves are the same at these inputs
-        power = np.where(told, power / np.where(told, determinant, 1.0), 0.0).sum(axis=0)
+        is_identified = determinant > 1e-9 * cc * ss  # else the waves are the same at these inputs
+        power = np.where(is_identified, power / np.where(is_identified, determinant, 1.0), 0.0).sum(
+            axis=0
+        )
         before, after = np.r_[-np.inf, power[:-1]], np.r_[power[1:], -np.inf]
-        for place in np.flatnonzero((power > before) & (power >= after) & told):
+        for place in np.flatnonzero((power > before) & (power >= after) & is_identified):
             found.append((float(power[place]), float(frequency[place])))
     return np.array([frequency for _, frequency in sorted(found, reverse=True)[:n_peaks]])

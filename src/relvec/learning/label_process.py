@@ -56,7 +56,7 @@ class LabelProcess(Process):
 
     signal_bounds = (-7.0, 2.0 * math.log(100.0))
     max_rows = 300  # one evaluation is several of a regression
-    widths = (0.5, 1.0)  # neither is always better
+    scale_factors = (0.5, 1.0)  # neither is always better
     noise, intercept_variance = 0.0, 25.0  # prior variance of the intercept of a logit
     weighs_covariance = False
 

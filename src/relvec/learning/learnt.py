@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import Linear, ScaledInputs
 
-__all__ = ["LearntLengthScales", "by_relevance", "merged", "nothing_learnt"]
+__all__ = ["LearntLengthScales", "build_unlearnt", "merge_targets", "scales_from_relevance"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class LearntLengthScales:
     """Log evidence that an input had to bring."""
     log_evidence: float = math.nan
     """Of the Gaussian process, on the rows it was shown."""
-    width: float = 1.0
+    scale_factor: float = 1.0
     """Factor of the scales of the process that gave these."""
     replaced: LearntLengthScales | None = None
     """Scales of the kernels that a linear model stands in place of: they say what is far away."""
@@ -63,7 +63,7 @@ class LearntLengthScales:
     """Parameters of a kernel at a bound beyond which the evidence rises."""
 
     @property
-    def has_inputs(self) -> bool:
+    def has_feature_scales(self) -> bool:
         """Whether inputs have scales, rather than a kernel parameters."""
         return isinstance(self.kernel, ScaledInputs)
 
@@ -84,12 +84,12 @@ class LearntLengthScales:
         return self.kind in ("isotropic", "linear", "none", "null")
 
     @property
-    def is_known(self) -> bool:
+    def is_learnt(self) -> bool:
         """Whether these are scales of kernels that were learnt."""
         return self.kind in ("ard", "isotropic")
 
     @property
-    def is_choice(self) -> bool:
+    def is_selection(self) -> bool:
         """Whether inputs were chosen; otherwise scales began as one width, and none is left out."""
         return self.group.startswith("ard")
 
@@ -100,13 +100,13 @@ class LearntLengthScales:
             return len(self.kernel.theta)
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
-    def moved(self, relevance: Vector) -> LearntLengthScales:
+    def with_relevance(self, relevance: Vector) -> LearntLengthScales:
         """Return other scales found from these; those that differ are no longer shared."""
         kept = relevance[relevance > 0.0]
         differ = len(kept) > 1 and not np.allclose(kept, kept[0], rtol=1e-9, atol=0.0)
         return replace(
             self,
-            **by_relevance(self.kernel.kernel, relevance, self.spread),
+            **scales_from_relevance(self.kernel.kernel, relevance, self.spread),
             kind="ard" if differ else self.kind,
             path=np.vstack([self.path, relevance]),
             path_objective=np.append(self.path_objective, np.nan),
@@ -115,31 +115,33 @@ class LearntLengthScales:
     def as_null(self) -> LearntLengthScales:
         """Return what is said of the inputs if the model uses none of them."""
         null, unused = self, np.zeros_like(self.spread)
-        if self.has_inputs:
-            null = nothing_learnt(self.kernel.kernel, self.spread, self.penalty)
+        if self.has_feature_scales:
+            null = build_unlearnt(self.kernel.kernel, self.spread, self.penalty)
             null = replace(null, gain=self.gain, relevance=unused, scale=unused)
         return replace(null, kind="null", group="null")
 
     def as_linear(self) -> LearntLengthScales:
         """Return what is said of the inputs if the model is linear in them."""
         relevance = np.where(self.spread > 0.0, 1.0, 0.0)
-        linear = by_relevance(Linear(), relevance, self.spread)
-        return replace(self, **linear, kind="linear", group="linear", width=1.0, replaced=self)
+        linear = scales_from_relevance(Linear(), relevance, self.spread)
+        return replace(
+            self, **linear, kind="linear", group="linear", scale_factor=1.0, replaced=self
+        )
 
 
-def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
+def scales_from_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
     """Return what relevances say of the scales of a kernel: zero for inputs that are constant."""
     scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
     kernel = ScaledInputs(kernel, scale)
     return {"kernel": kernel, "scale": scale, "relevance": relevance, "spread": spread}
 
 
-def nothing_learnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLengthScales:
+def build_unlearnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLengthScales:
     """Where inputs say nothing of the targets, all that vary are alike."""
     varies = spread > 0.0
     relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
     return LearntLengthScales(
-        **by_relevance(kernel, relevance, spread),
+        **scales_from_relevance(kernel, relevance, spread),
         gain=np.zeros(len(spread)),
         penalty=penalty,
         kind="none",
@@ -149,7 +151,9 @@ def nothing_learnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLeng
     )
 
 
-def merged(proposals: list[tuple[LearntLengthScales, ...]]) -> tuple[LearntLengthScales, ...]:
+def merge_targets(
+    proposals: list[tuple[LearntLengthScales, ...]],
+) -> tuple[LearntLengthScales, ...]:
     """Join what was learnt for several targets: an input matters as much as to any of them.
 
     Parameters
@@ -174,7 +178,7 @@ def _joined(parts: list[LearntLengthScales]) -> LearntLengthScales:
     best = max(parts, key=lambda part: part.log_evidence)
     relevance = np.max([part.relevance for part in parts], axis=0)
     return replace(
-        best.moved(relevance),
+        best.with_relevance(relevance),
         gain=np.max([part.gain for part in parts], axis=0),
         log_evidence=float(sum(part.log_evidence for part in parts)),
     )

@@ -21,7 +21,7 @@ from relvec.kernels import scale_jacobian
 from relvec.learning.learnt import LearntLengthScales
 from relvec.posterior import Posterior
 
-__all__ = ["ScaleUncertainty", "integrated_information", "measure_scales"]
+__all__ = ["ScaleUncertainty", "integrated_information", "measure_scale_uncertainty"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class ScaleUncertainty:
         return slopes - self.middle - unit @ self.response
 
 
-def measure_scales(
+def measure_scale_uncertainty(
     learnt: LearntLengthScales, X: Matrix, fits: Sequence[Any], weights: Sequence[Vector | None]
 ) -> tuple[Vector, list[ScaleUncertainty | None]]:
     """Return the standard deviations of relevances, and what they leave open of each function.
@@ -81,7 +81,7 @@ def measure_scales(
             follows[-1], information = _follow(fit.atoms, fit.posterior, X, weight, changes)
             curvature += information
     value = np.ones(1) if is_shared else relevance[kept]
-    deviation, covariance = scale_deviations(curvature, value)
+    deviation, covariance = compute_scale_deviations(curvature, value)
     # a deviation of a hundred times the scale says that nothing is known of it
     deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
     std = np.zeros(len(relevance))
@@ -141,7 +141,7 @@ def integrated_information(D: Matrix, unit: Matrix, covariance: Matrix) -> tuple
     return D.T @ D - along.T @ response, response
 
 
-def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
+def compute_scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
     """Standard deviations of scales around their values, and their covariance.
 
     The prior precision of each is the fixed point ``b = (1 - b Sigma_ii) / scale^2`` of its

@@ -21,15 +21,20 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import Warped
 from relvec.kernels.resolve import is_made_of
-from relvec.learning.kernel_parameters import at_bounds, learn_parameters
+from relvec.learning.kernel_parameters import find_parameters_at_bounds, learn_parameters
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.learnt import LearntLengthScales, by_relevance, merged, nothing_learnt
+from relvec.learning.learnt import (
+    LearntLengthScales,
+    build_unlearnt,
+    merge_targets,
+    scales_from_relevance,
+)
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
-from relvec.learning.rows import input_moments, learning_rows
+from relvec.learning.rows import compute_feature_moments, select_learning_rows
 from relvec.learning.tuning import LengthScaleTuning
 
-__all__ = ["KINDS", "LengthScaleLearner", "entry_penalty"]
+__all__ = ["KINDS", "LengthScaleLearner", "compute_feature_penalty"]
 
 KINDS = ("auto", "isotropic", "ard", "kernel")
 
@@ -80,7 +85,7 @@ class LengthScaleLearner(BaseEstimator):
 
     kind: str = "ard"
     _: KW_ONLY
-    width: float | str = "auto"
+    scale_factor: float | str = "auto"
     min_gain: float | str = "auto"
     n_refinements: int = 0
     max_rows: int | str = "auto"
@@ -93,7 +98,7 @@ class LengthScaleLearner(BaseEstimator):
         check_choice("kind", self.kind, KINDS)
         check_integer("n_refinements", self.n_refinements, minimum=0)
         check_integer("max_iter", self.max_iter, minimum=1)
-        for name in ("width", "min_gain", "max_rows"):
+        for name in ("scale_factor", "min_gain", "max_rows"):
             value = getattr(self, name)
             if isinstance(value, str):
                 check_choice(name, value, ("auto",))
@@ -138,14 +143,14 @@ class LengthScaleLearner(BaseEstimator):
         if targets.shape[1] > 1 and not are_labels and self.kind != "kernel":
             # each has a ratio of signal to noise of its own: one that is nearly free of noise
             # would speak for all
-            alone = [
+            by_target = [
                 self.learn(kernel, X, target[:, None], sample_weight, explicit)
                 for target in targets.T
             ]
-            return merged(alone)
+            return merge_targets(by_target)
         process_of = LabelProcess if are_labels else Process
         most = process_of.max_rows if isinstance(self.max_rows, str) else self.max_rows
-        rows, weight = learning_rows(
+        rows, weight = select_learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
         if self.kind != "kernel" and is_made_of(kernel, Warped):
@@ -155,7 +160,7 @@ class LengthScaleLearner(BaseEstimator):
                 'length_scales="kernel" or None.'
             )
         inputs = X[rows]
-        centre, spread = input_moments(inputs, weight)
+        centre, spread = compute_feature_moments(inputs, weight)
         if self.kind != "kernel":  # which has units of its own
             inputs = (inputs - centre) / np.where(spread > 0.0, spread, 1.0)
         columns = None if explicit is None else explicit(rows)
@@ -169,7 +174,7 @@ class LengthScaleLearner(BaseEstimator):
     def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntLengthScales:
         """Learn the free parameters of a kernel object, inputs in their own units."""
         ones = np.ones(len(spread))
-        nothing = replace(nothing_learnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
+        nothing = replace(build_unlearnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
         if process.is_empty or not spread.any():
             return nothing
         search = ProcessSearch(process, kernel, ones, self.tuning, learns_kernel=True)
@@ -179,8 +184,8 @@ class LengthScaleLearner(BaseEstimator):
                 f"a kernel can only be learnt if it is a covariance; {kernel!r} is not one on "
                 "these inputs."
             )
-        null = search.valued(fit._replace(log_signal=search.tuning.no_signal)).log_evidence
-        if fit.log_evidence - null < _needed(process, len(fit.theta)):
+        null = search.evaluate(fit._replace(log_signal=search.tuning.null_log_signal)).log_evidence
+        if fit.log_evidence - null < _compute_min_evidence(process, len(fit.theta)):
             return nothing
         return LearntLengthScales(
             kernel=kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel,
@@ -193,34 +198,36 @@ class LengthScaleLearner(BaseEstimator):
             log_evidence=fit.log_evidence,
             path=np.empty((0, len(ones))),
             path_objective=np.empty(0),
-            at_bounds=at_bounds(search, fit),
+            at_bounds=find_parameters_at_bounds(search, fit),
         )
 
     def _learn_scales(
         self, kernel: Kernel, process: Process, spread: Vector
     ) -> tuple[LearntLengthScales, ...]:
         """Learn a width for all inputs and, if they may be chosen, a scale for each."""
-        n_inputs = int(np.count_nonzero(spread))
-        if process.is_empty or not n_inputs:
-            return (nothing_learnt(kernel, spread, 0.0),)
+        n_features = int(np.count_nonzero(spread))
+        if process.is_empty or not n_features:
+            return (build_unlearnt(kernel, spread, 0.0),)
         largest = np.where(spread > 0.0, largest_scales(process.X), 0.0)
         search = ProcessSearch(process, kernel, largest, self.tuning)
-        if search.start(np.where(search.varies, 0.5 / n_inputs, 0.0)).objective == -math.inf:
+        if search.start(np.where(search.varies, 0.5 / n_features, 0.0)).objective == -math.inf:
             raise ValueError(
                 f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
                 'one on these inputs. Use "rbf", "matern52" or another that is.'
             )
-        penalty = entry_penalty(self.min_gain, n_inputs, search.tuning.expected_nulls)
-        shared = self._shared(search, n_inputs)
-        null = search.valued(shared[0]._replace(log_signal=search.tuning.no_signal)).log_evidence
+        penalty = compute_feature_penalty(self.min_gain, n_features, search.tuning.expected_nulls)
+        shared = self._fit_shared(search, n_features)
+        null = search.evaluate(
+            shared[0]._replace(log_signal=search.tuning.null_log_signal)
+        ).log_evidence
         fits = {"isotropic": shared}
-        if self.kind != "isotropic" and n_inputs > 1:
-            chosen = {"ard": [self._ard(search, penalty, shared[0])]}
+        if self.kind != "isotropic" and n_features > 1:
+            chosen = {"ard": [self._fit_ard(search, penalty, shared[0])]}
             fits = chosen if self.kind == "ard" else fits | chosen
-        proposals = self._proposals(search, fits, null, spread, penalty)
-        return tuple(proposals) or (nothing_learnt(kernel, spread, penalty),)
+        proposals = self._list_proposals(search, fits, null, spread, penalty)
+        return tuple(proposals) or (build_unlearnt(kernel, spread, penalty),)
 
-    def _proposals(
+    def _list_proposals(
         self,
         search: ProcessSearch,
         fits: dict[str, list[ProcessFit]],
@@ -229,77 +236,83 @@ class LengthScaleLearner(BaseEstimator):
         penalty: float,
     ) -> list[LearntLengthScales]:
         """Return what was found, each with the widths that come into question."""
-        widths = search.process.widths if isinstance(self.width, str) else (float(self.width),)
+        scale_factors = (
+            search.process.scale_factors
+            if isinstance(self.scale_factor, str)
+            else (float(self.scale_factor),)
+        )
         proposals: list[LearntLengthScales] = []
         number = 0
         for kind, of_kind in fits.items():
             for fit in of_kind:
                 group, number = f"{kind} {number}", number + 1
-                n_scales = 1 if kind == "isotropic" else len(fit.inputs)
-                if fit.log_evidence - null < _needed(search.process, n_scales):
+                n_scales = 1 if kind == "isotropic" else len(fit.features)
+                if fit.log_evidence - null < _compute_min_evidence(search.process, n_scales):
                     continue
-                gain, (path, objectives) = search.gains(fit), search.history(fit)
-                for width in widths:
+                gain, (path, objectives) = search.compute_gains(fit), search.get_path(fit)
+                for scale_factor in scale_factors:
                     proposals.append(
                         LearntLengthScales(
-                            **by_relevance(search.kernel, width * fit.scale, spread),
+                            **scales_from_relevance(
+                                search.kernel, scale_factor * fit.scale, spread
+                            ),
                             gain=gain,
                             penalty=penalty,
                             log_evidence=fit.log_evidence,
                             kind=kind,
                             group=group,
-                            width=width,
-                            path=width * path,
+                            scale_factor=scale_factor,
+                            path=scale_factor * path,
                             path_objective=objectives,
                         )
                     )
         return proposals
 
-    def _shared(self, search: ProcessSearch, n_inputs: int) -> list[ProcessFit]:
+    def _fit_shared(self, search: ProcessSearch, n_features: int) -> list[ProcessFit]:
         """One width for all inputs, or for those of many that matter by themselves."""
         tuning, groups = search.tuning, [search.varies]
-        if self.kind == "auto" and n_inputs > tuning.many_inputs:
-            groups += map(search.screened, tuning.screened)
-            groups = groups[1:] if n_inputs > tuning.too_many_inputs else groups
+        if self.kind == "auto" and n_features > tuning.many_features:
+            groups += map(search.find_best_single, tuning.screened_sizes)
+            groups = groups[1:] if n_features > tuning.too_many_features else groups
         fits = []
         for group in groups:
-            fits.append(search.climb(search.best_start(group), self.max_iter, "common"))
+            fits.append(search.maximise(search.find_best_start(group), self.max_iter, "common"))
         return fits
 
-    def _ard(self, search: ProcessSearch, penalty: float, isotropic: ProcessFit) -> ProcessFit:
+    def _fit_ard(self, search: ProcessSearch, penalty: float, isotropic: ProcessFit) -> ProcessFit:
         """Choose inputs from all of them and from those that matter by themselves.
 
         Climb from several widths, then take inputs out and in until nothing changes.
         """
-        tuning, n_inputs = search.tuning, int(search.varies.sum())
-        first = [search.varies] if n_inputs <= tuning.many_inputs else []
-        if n_inputs > max(tuning.many_inputs, tuning.large_start):
-            first.append(search.screened(tuning.large_start))
-        if n_inputs > tuning.small_start:
-            first.append(search.screened(tuning.small_start))
+        tuning, n_features = search.tuning, int(search.varies.sum())
+        first = [search.varies] if n_features <= tuning.many_features else []
+        if n_features > max(tuning.many_features, tuning.large_start_size):
+            first.append(search.find_best_single(tuning.large_start_size))
+        if n_features > tuning.small_start_size:
+            first.append(search.find_best_single(tuning.small_start_size))
         best, highest = isotropic, -math.inf
         for inputs in first:
             common = isotropic
             if inputs is not search.varies:
-                common = search.climb(search.best_start(inputs), self.max_iter, "common")
-            fit = search.climb(search.best_start(inputs), tuning.first_steps)
-            other = search.climb(common, tuning.first_steps)
-            fit = search.climb(fit if fit.objective >= other.objective else other, self.max_iter)
-            for _ in range(tuning.rounds):
-                before = fit.inputs
-                fit = search.prune(fit, penalty)
+                common = search.maximise(search.find_best_start(inputs), self.max_iter, "common")
+            fit = search.maximise(search.find_best_start(inputs), tuning.initial_steps)
+            other = search.maximise(common, tuning.initial_steps)
+            fit = search.maximise(fit if fit.objective >= other.objective else other, self.max_iter)
+            for _ in range(tuning.max_selection_rounds):
+                before = fit.features
+                fit = search.remove_weak_features(fit, penalty)
                 allowed = search.varies.copy()
-                allowed[np.setdiff1d(before, fit.inputs)] = False  # they had their chance
-                fit = search.enter(fit, penalty, allowed)
-                if np.array_equal(before, fit.inputs):
+                allowed[np.setdiff1d(before, fit.features)] = False  # they had their chance
+                fit = search.add_features(fit, penalty, allowed)
+                if np.array_equal(before, fit.features):
                     break
-            worth = fit.objective - penalty * len(fit.inputs)
-            if worth > highest:
-                best, highest = fit, worth
-        return search.climb(best, self.max_iter)
+            penalised = fit.objective - penalty * len(fit.features)
+            if penalised > highest:
+                best, highest = fit, penalised
+        return search.maximise(best, self.max_iter)
 
 
-def _needed(process: Process, n_parameters: int) -> float:
+def _compute_min_evidence(process: Process, n_parameters: int) -> float:
     """Log evidence that a kernel must bring, by the number of its parameters and the signal's.
 
     What a parameter of a process that explains noise gains, chosen from some, is more than half a
@@ -308,13 +321,15 @@ def _needed(process: Process, n_parameters: int) -> float:
     return max(1.0, 0.5 * math.log(process.n_contrasts)) * (1.0 + n_parameters)
 
 
-def entry_penalty(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:
+def compute_feature_penalty(
+    min_gain: float | str, n_features: int, expected_nulls: float = 1.5
+) -> float:
     """Log evidence that an input must bring.
 
     What an input that does not matter gains is half the square of a normal deviate, if that is
-    positive. The penalty is the quantile of which `expected_nulls` of `n_inputs` are beyond.
+    positive. The penalty is the quantile of which `expected_nulls` of `n_features` are beyond.
     """
     if not isinstance(min_gain, str):
         return float(min_gain)
-    share = min(expected_nulls / n_inputs, 0.5)
+    share = min(expected_nulls / n_features, 0.5)
     return 0.5 * float(ndtri(1.0 - share)) ** 2

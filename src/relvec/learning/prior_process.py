@@ -22,7 +22,7 @@ from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block
 from relvec.learning.learnt import LearntLengthScales
 from relvec.learning.process import Process
-from relvec.learning.rows import learning_rows
+from relvec.learning.rows import select_learning_rows
 
 __all__ = ["PriorProcess", "PriorProcessTuning", "fit_prior_process"]
 
@@ -92,7 +92,9 @@ def fit_prior_process(
     """
     if X.dtype == object:
         return None
-    rows, _ = learning_rows(X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False)
+    rows, _ = select_learning_rows(
+        X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False
+    )
     # each row counts once: copies of a row would ask for no noise and a short length-scale
     profile = _Profile(X[rows], target[rows], np.ones(len(rows)))
     if profile.is_empty:
@@ -100,7 +102,7 @@ def fit_prior_process(
     if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
         return PriorProcess(kernel, profile.evaluate(kernel)[1])
     inner, spread = learnt.kernel.kernel, learnt.spread
-    varies, own = spread > 0.0, learnt.relevance / learnt.width
+    varies, own = spread > 0.0, learnt.relevance / learnt.scale_factor
 
     def floored(log_floor: float) -> ScaledInputs:
         relevance = np.where(varies, np.maximum(own, 10.0**log_floor), 0.0)

@@ -75,7 +75,7 @@ class Process:
     """Of log g: beyond these there is no signal, or no noise."""
     max_rows = 500
     """Rows that are learnt from by default: the cost grows with their third power."""
-    widths: tuple[float, ...] = (0.5,)
+    scale_factors: tuple[float, ...] = (0.5,)
     """Factors of the scales that are proposed to a sparse model, which needs few wider kernels."""
     noise, intercept_variance = 1.0, 0.0
     """What is added to the diagonal of the covariance, and to all of it."""

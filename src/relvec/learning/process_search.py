@@ -18,8 +18,8 @@ import numpy as np
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.learning.ascent import ascend
 from relvec.learning.process import Process, ProcessPoint
-from relvec.learning.rows import nearest_squared
-from relvec.learning.screening import single_scores
+from relvec.learning.rows import median_nearest_squared_distance
+from relvec.learning.screening import score_single_features
 from relvec.learning.tuning import LengthScaleTuning
 
 __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
@@ -39,7 +39,7 @@ class ProcessFit(NamedTuple):
     """Log evidence less what unequal scales cost."""
 
     @property
-    def inputs(self) -> IndexArray:
+    def features(self) -> IndexArray:
         """The inputs that are in the model."""
         return np.flatnonzero(self.scale)
 
@@ -81,50 +81,55 @@ class ProcessSearch:
 
     # ------------------------------------------------------------------ starts
 
-    def valued(self, fit: ProcessFit) -> ProcessFit:
+    def evaluate(self, fit: ProcessFit) -> ProcessFit:
         """Return the same parameters with their evidence; minus infinity where it fails."""
-        return self._valued(fit, self.process)
+        return self._evaluate_with(fit, self.process)
 
-    def _valued(self, fit: ProcessFit, process: Process) -> ProcessFit:
+    def _evaluate_with(self, fit: ProcessFit, process: Process) -> ProcessFit:
         point = process.evaluate(self.kernel, *fit[:4], slopes=False)
         value = -math.inf if point is None else point.log_evidence
-        return fit._replace(log_evidence=value, objective=value - self._penalty(fit)[0])
+        return fit._replace(
+            log_evidence=value, objective=value - self._compute_scale_penalty(fit)[0]
+        )
 
     def start(self, scale: Vector) -> ProcessFit:
         """Return a place to start from."""
-        return self.valued(self._at_common(scale))
+        return self.evaluate(self._build_fit(scale))
 
-    def _at_common(self, scale: Vector) -> ProcessFit:
+    def _build_fit(self, scale: Vector) -> ProcessFit:
         scale = np.minimum(scale, self.largest)
-        return ProcessFit(scale, self.tuning.start_signal, 0.0, self.theta)
+        return ProcessFit(scale, self.tuning.initial_log_signal, 0.0, self.theta)
 
-    def best_start(self, inputs: BoolArray) -> ProcessFit:
+    def find_best_start(self, features: BoolArray) -> ProcessFit:
         """Return the best of a few length-scales, all inputs alike.
 
         Shorter ones than usual, of which the shortest still reach from a typical row to its nearest
         neighbour, come into question where ranks of the targets ask for them as well: a single
         outlier, which a short length-scale explains best, has one rank only.
         """
-        usual = [width / inputs.sum() for width in self.tuning.starts]
-        squared, largest = nearest_squared(self.process.X[:, inputs]), self.largest.max()
+        usual = [width / features.sum() for width in self.tuning.initial_scales]
+        squared, largest = (
+            median_nearest_squared_distance(self.process.X[:, features]),
+            self.largest.max(),
+        )
         largest = min(largest, 1.0 / squared) if squared > 0.0 else largest
         shorter: list[float] = []
-        while (scale := self.tuning.start_factor * [*usual, *shorter][-1]) <= largest:
+        while (scale := self.tuning.initial_scale_ratio * [*usual, *shorter][-1]) <= largest:
             shorter.append(scale)
-        fits = [self._at_common(np.where(inputs, scale, 0.0)) for scale in [*usual, *shorter]]
+        fits = [self._build_fit(np.where(features, scale, 0.0)) for scale in [*usual, *shorter]]
         ranked = self.process.ranked()
         if shorter and ranked is not self.process:
-            objectives = [self._valued(fit, ranked).objective for fit in fits]
+            objectives = [self._evaluate_with(fit, ranked).objective for fit in fits]
             if int(np.argmax(objectives)) < len(usual):
                 fits = fits[: len(usual)]
-        return max(map(self.valued, fits), key=attrgetter("objective"))
+        return max(map(self.evaluate, fits), key=attrgetter("objective"))
 
     @cached_property
     def scores(self) -> Vector:
         """What single inputs are worth."""
-        return single_scores(self.process, self.varies)
+        return score_single_features(self.process, self.varies)
 
-    def screened(self, most: int) -> BoolArray:
+    def find_best_single(self, most: int) -> BoolArray:
         """Return the inputs that matter most by themselves, of those that vary."""
         chosen = np.zeros(len(self.scores), dtype=bool)
         chosen[np.argsort(-self.scores, kind="stable")[:most]] = True
@@ -132,7 +137,7 @@ class ProcessSearch:
 
     # ------------------------------------------------------------------ climbs
 
-    def climb(self, fit: ProcessFit, max_iter: int, move: str = "each") -> ProcessFit:
+    def maximise(self, fit: ProcessFit, max_iter: int, move: str = "each") -> ProcessFit:
         """Climb the evidence, the inputs in the model held.
 
         Parameters
@@ -151,12 +156,12 @@ class ProcessSearch:
             point = self.process.evaluate(self.kernel, *trial[:4])
             if point is None:
                 return None
-            penalty, by_log_scale = self._penalty(trial)
+            penalty, by_log_scale = self._compute_scale_penalty(trial)
             return point.log_evidence - penalty, moves.slopes(trial, point, by_log_scale)
 
         unit = 1.0
         while unit:
-            tolerance = self.tuning.tolerance / max(abs(fit.objective), unit)
+            tolerance = self.tuning.ascent_tol / max(abs(fit.objective), unit)
             end = ascend(
                 objective, moves.begin, moves.bounds, max_iter, unit=unit, tolerance=tolerance
             )
@@ -166,51 +171,51 @@ class ProcessSearch:
                     self.values.append(value)
             if end.value > fit.objective:
                 found = moves.fit_at(end.vector)
-                evidence = self._penalty(found)[0] + end.value
+                evidence = self._compute_scale_penalty(found)[0] + end.value
                 return found._replace(objective=end.value, log_evidence=evidence)
             # The first step is as long as the slope is steep, and led to no covariance: one of
             # length one instead.
             unit = end.steepness if end.steepness > unit else 0.0
         return fit
 
-    def _penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
+    def _compute_scale_penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
         """What unequal scales cost, and the derivative in their logarithms."""
-        inputs = fit.inputs
-        if not len(inputs):
+        features = fit.features
+        if not len(features):
             return 0.0, np.empty(0)
-        log_scale = np.log(fit.scale[inputs])
+        log_scale = np.log(fit.scale[features])
         apart = log_scale - log_scale.mean()
-        tie = self.tuning.tie
+        tie = self.tuning.log_scale_precision
         return 0.5 * tie * float(apart @ apart), tie * apart
 
     # ------------------------------------------------------------------ inputs in and out
 
-    def without(self, fit: ProcessFit, out: IndexArray | int) -> ProcessFit:
+    def remove_features(self, fit: ProcessFit, out: IndexArray | int) -> ProcessFit:
         """Return the model without some inputs, all else held."""
         scale = fit.scale.copy()
         scale[out] = 0.0
-        return self.valued(fit._replace(scale=scale))
+        return self.evaluate(fit._replace(scale=scale))
 
-    def losses(self, fit: ProcessFit, inputs: IndexArray) -> Vector:
+    def compute_losses(self, fit: ProcessFit, features: IndexArray) -> Vector:
         """Objective lost with each of some inputs, all else held."""
-        result = np.empty(len(inputs))
-        for place, k in enumerate(inputs):
-            result[place] = fit.objective - self.without(fit, k).objective
+        result = np.empty(len(features))
+        for place, k in enumerate(features):
+            result[place] = fit.objective - self.remove_features(fit, k).objective
         return result
 
-    def prune(self, fit: ProcessFit, penalty: float) -> ProcessFit:
+    def remove_weak_features(self, fit: ProcessFit, penalty: float) -> ProcessFit:
         """Take out inputs that bring less than their penalty, the weakest first.
 
         The last one always stays. Where no input is cheap with all else held, the cheapest one is
         tried without it, the others adapting.
         """
         tuning = self.tuning
-        while len(fit.inputs) > 1:
-            inputs = fit.inputs[np.argsort(fit.scale[fit.inputs])[: tuning.n_weakest]]
-            losses = self.losses(fit, inputs)
-            idle = inputs[losses < min(tuning.idle, penalty)]
-            if 0 < len(idle) < len(fit.inputs):
-                fewer = self.without(fit, idle)
+        while len(fit.features) > 1:
+            features = fit.features[np.argsort(fit.scale[fit.features])[: tuning.n_removal_trials]]
+            losses = self.compute_losses(fit, features)
+            idle = features[losses < min(tuning.negligible_loss, penalty)]
+            if 0 < len(idle) < len(fit.features):
+                fewer = self.remove_features(fit, idle)
                 if fewer.objective > fit.objective - penalty * len(idle):
                     fit = fewer
                     continue
@@ -218,44 +223,46 @@ class ProcessSearch:
             n_cheap = int(np.count_nonzero(losses < penalty))
             # half of what is cheap goes at once, and if that was too much the cheapest alone
             for n_out in sorted({max(1, n_cheap // 2), 1}, reverse=True):
-                trial = self.without(fit, inputs[order[:n_out]])
-                trial = self.climb(trial, tuning.settling_steps)
-                if fit.objective - trial.objective <= penalty * n_out + tuning.negligible:
+                trial = self.remove_features(fit, features[order[:n_out]])
+                trial = self.maximise(trial, tuning.removal_steps)
+                if fit.objective - trial.objective <= penalty * n_out + tuning.negligible_change:
                     fit = trial
                     break
             else:
                 return fit
         return fit
 
-    def entries(self, fit: ProcessFit, allowed: BoolArray) -> list[tuple[int, ProcessFit]]:
+    def find_entry_candidates(
+        self, fit: ProcessFit, allowed: BoolArray
+    ) -> list[tuple[int, ProcessFit]]:
         """Return the inputs outside that promise most, each with the best model that has it."""
         point = self.process.evaluate(self.kernel, *fit[:4], everywhere=True)
         if point is None:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)
-        order = np.argsort(-slope, kind="stable")[: self.tuning.n_candidates]
-        typical = float(np.median(fit.scale[fit.inputs])) if len(fit.inputs) else 0.5
+        order = np.argsort(-slope, kind="stable")[: self.tuning.n_entry_trials]
+        typical = float(np.median(fit.scale[fit.features])) if len(fit.features) else 0.5
         # inputs that explain nothing leave no signal that another could be part of
-        signals = (fit.log_signal, self.tuning.start_signal)[: 1 + (fit.log_signal < 0.0)]
+        signals = (fit.log_signal, self.tuning.initial_log_signal)[: 1 + (fit.log_signal < 0.0)]
         found = []
         for k in order[slope[order] > 0.0]:
             trials = []
-            for share, signal in itertools.product(self.tuning.entry_shares, signals):
+            for share, signal in itertools.product(self.tuning.entry_scale_factors, signals):
                 scale = fit.scale.copy()
                 scale[k] = min(share * typical, self.largest[k])
-                trials.append(self.valued(fit._replace(scale=scale, log_signal=signal)))
+                trials.append(self.evaluate(fit._replace(scale=scale, log_signal=signal)))
             found.append((int(k), max(trials, key=attrgetter("objective"))))
         return sorted(found, key=lambda entry: -entry[1].objective)
 
-    def enter(self, fit: ProcessFit, penalty: float, allowed: BoolArray) -> ProcessFit:
+    def add_features(self, fit: ProcessFit, penalty: float, allowed: BoolArray) -> ProcessFit:
         """Take in inputs as long as one of those that promise most brings more than its penalty."""
         tuning = self.tuning
         while True:
-            for _, trial in self.entries(fit, allowed):
-                if trial.objective - fit.objective < tuning.promise * penalty:
+            for _, trial in self.find_entry_candidates(fit, allowed):
+                if trial.objective - fit.objective < tuning.min_entry_fraction * penalty:
                     continue
-                grown = self.climb(trial, tuning.trying_steps)
-                if grown.objective - fit.objective > penalty + tuning.negligible:
+                grown = self.maximise(trial, tuning.entry_steps)
+                if grown.objective - fit.objective > penalty + tuning.negligible_change:
                     fit = grown
                     break
             else:
@@ -263,23 +270,23 @@ class ProcessSearch:
 
     # ------------------------------------------------------------------ what was found
 
-    def gains(self, fit: ProcessFit) -> Vector:
+    def compute_gains(self, fit: ProcessFit) -> Vector:
         """What every input brings, or would bring: zero for those that promise nothing.
 
         Not known where many inputs share a width: each would have to be tried without.
         """
-        if len(fit.inputs) > self.tuning.many_inputs:
+        if len(fit.features) > self.tuning.many_features:
             return np.full(len(fit.scale), np.nan)
         gain = np.zeros(len(fit.scale))
-        gain[fit.inputs] = self.losses(fit, fit.inputs)
-        for k, trial in self.entries(fit, self.varies):
+        gain[fit.features] = self.compute_losses(fit, fit.features)
+        for k, trial in self.find_entry_candidates(fit, self.varies):
             gain[k] = max(0.0, trial.objective - fit.objective)
         return gain
 
-    def history(self, fit: ProcessFit) -> tuple[Matrix, Vector]:
+    def get_path(self, fit: ProcessFit) -> tuple[Matrix, Vector]:
         """Scales and objectives on the way to a fit; of thousands of inputs only some steps."""
         n_steps = len(self.path) + 1
-        n_shown = min(n_steps, max(2, self.tuning.path_values // len(fit.scale)))
+        n_shown = min(n_steps, max(2, self.tuning.max_path_values // len(fit.scale)))
         shown = np.unique(np.linspace(0, n_steps - 1, n_shown).astype(np.intp))
         steps, objectives = [*self.path, fit.scale], [*self.values, fit.objective]
         return np.array(steps)[shown], np.array(objectives)[shown]
@@ -293,8 +300,8 @@ class _Coordinates:
     """
 
     def __init__(self, search: ProcessSearch, fit: ProcessFit, move: str) -> None:
-        self.fit, self.inputs, self.each = fit, fit.inputs, move == "each"
-        scale, largest = fit.scale[self.inputs], search.largest[self.inputs]
+        self.fit, self.features, self.each = fit, fit.features, move == "each"
+        scale, largest = fit.scale[self.features], search.largest[self.features]
         smallest = math.log(search.tuning.smallest_scale)
         begin = low = high = np.empty(0)
         if self.each:
@@ -315,14 +322,14 @@ class _Coordinates:
         """Parameters of the process at some coordinates."""
         scale = np.zeros_like(self.fit.scale)
         moved = np.exp(vector[: self.n_scales])
-        scale[self.inputs] = moved if self.each else self.fit.scale[self.inputs] * moved.prod()
+        scale[self.features] = moved if self.each else self.fit.scale[self.features] * moved.prod()
         end = self.n_scales + self.n_ratios
         ratios = [*vector[self.n_scales : end].tolist(), 0.0]
         return ProcessFit(scale, ratios[0], ratios[1], vector[end:])
 
     def slopes(self, trial: ProcessFit, point: ProcessPoint, by_log_scale: Vector) -> Vector:
         """Derivative of the objective in the coordinates; `by_log_scale` is of the penalty."""
-        by_scale = (trial.scale * point.scale)[self.inputs]
+        by_scale = (trial.scale * point.scale)[self.features]
         # one factor of all scales leaves their differences, and with them the penalty
         by_scale = by_scale - by_log_scale if self.each else np.full(self.n_scales, by_scale.sum())
         ratios = [point.log_signal, point.log_explicit][: self.n_ratios]

@@ -10,10 +10,15 @@ from sklearn.utils import check_random_state
 from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 
-__all__ = ["choose_rows", "input_moments", "learning_rows", "nearest_squared"]
+__all__ = [
+    "choose_rows",
+    "compute_feature_moments",
+    "median_nearest_squared_distance",
+    "select_learning_rows",
+]
 
 
-def learning_rows(
+def select_learning_rows(
     X: Matrix,
     targets: Matrix,
     sample_weight: Vector | None,
@@ -60,7 +65,7 @@ def choose_rows(
     return np.sort(np.concatenate(chosen))
 
 
-def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
+def compute_feature_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
     """Mean and standard deviation of every input; zero where it is constant but for rounding."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0.0, largest, 1.0)
@@ -77,14 +82,14 @@ def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
     return centre * unit, spread
 
 
-def nearest_squared(X: Matrix) -> float:
+def median_nearest_squared_distance(X: Matrix) -> float:
     """Median squared distance of a row to the nearest one that differs; 0.0 if none does.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.learning.rows import nearest_squared
-    >>> nearest_squared(np.array([[0.0], [0.0], [2.0], [5.0]]))
+    >>> from relvec.learning.rows import median_nearest_squared_distance
+    >>> median_nearest_squared_distance(np.array([[0.0], [0.0], [2.0], [5.0]]))
     4.0
     """
     rows = np.unique(X, axis=0)

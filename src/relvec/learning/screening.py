@@ -7,10 +7,12 @@ import numpy as np
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.learning.process import Process
 
-__all__ = ["single_scores"]
+__all__ = ["score_single_features"]
 
 
-def single_scores(process: Process, varies: BoolArray, *, block_values: int = 1 << 18) -> Vector:
+def score_single_features(
+    process: Process, varies: BoolArray, *, block_values: int = 1 << 18
+) -> Vector:
     """Score every input by how well a kernel of it alone goes with the targets.
 
     The measure is how much of the targets a kernel of a single input picks up, ``t' K t``, in

@@ -110,8 +110,8 @@ class SparseEvidence:
         shrunk, volume = None, covariance
         if prior.is_penalised:
             shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
-            charged = covariance * (prior.penalty * point.lam)
-            volume = covariance + 2.0 * charged @ covariance
+            weighted = covariance * (prior.penalty * point.lam)
+            volume = covariance + 2.0 * weighted @ covariance
         slopes = prior.slopes(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
             covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
@@ -124,7 +124,7 @@ class SparseEvidence:
         by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(-0.5 * point.cost, -0.5 * by_theta, by_scale)
 
-    def climb(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
+    def maximise(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
         """Climb the objective in precisions and scales together.
 
         Parameters
@@ -143,23 +143,23 @@ class SparseEvidence:
         rise : float
             What was gained, never negative.
         """
-        inputs, size, moved = np.flatnonzero(scale), len(theta), scale.copy()
+        features, size, moved = np.flatnonzero(scale), len(theta), scale.copy()
 
         def objective(vector: Vector) -> tuple[float, Vector] | None:
-            moved[inputs] = scale[inputs] * np.exp(vector[size:])
+            moved[features] = scale[features] * np.exp(vector[size:])
             point = self.evaluate(vector[:size], moved)
             if point is None:
                 return None
-            return point.objective, np.concatenate([point.theta, (moved * point.scale)[inputs]])
+            return point.objective, np.concatenate([point.theta, (moved * point.scale)[features]])
 
-        start = np.concatenate([theta, np.zeros(len(inputs))])
+        start = np.concatenate([theta, np.zeros(len(features))])
         farthest = math.log(1e8)  # beyond, an input is a constant, or tells all rows apart
         bounds = np.full((2, len(start)), [[-farthest], [farthest]])
         bounds[:, :size] = [[THETA_MIN], [THETA_MAX]]
         end = ascend(objective, start, bounds, max_iter)
         if not end.value > end.first:
             return theta, scale, 0.0
-        moved[inputs] = scale[inputs] * np.exp(end.vector[size:])
+        moved[features] = scale[features] * np.exp(end.vector[size:])
         return end.vector[:size], moved, end.value - end.first
 
     def information(self, theta: Vector, scale: Vector) -> Matrix | None:
@@ -177,8 +177,8 @@ class SparseEvidence:
         return model.precision * integrated_information(D, model.unit, model.covariance)[0]
 
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
-        inputs = scaled_inputs(self.kernel, scale, self.X)
-        raw = kernel_block(self.kernel, inputs, scaled_inputs(self.kernel, scale, self.centers))
+        features = scaled_inputs(self.kernel, scale, self.X)
+        raw = kernel_block(self.kernel, features, scaled_inputs(self.kernel, scale, self.centers))
         atoms = np.hstack([raw, self.others])
         centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))

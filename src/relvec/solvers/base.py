@@ -14,7 +14,7 @@ from relvec.moments.base import Moments
 from relvec.priors import BoundFlat, BoundPrior
 
 
-def checked_penalties(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
+def check_penalties(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
     """Return what each atom must gain, if that and the bound prior fit the atoms; or raise."""
     if not isinstance(prior, BoundPrior):
         raise TypeError(f"prior must be bound: prior.bind(n_samples); got {prior!r}.")
@@ -68,7 +68,7 @@ class Problem:
             check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
         if self.max_active is not None:
             check_integer("max_active", self.max_active, minimum=0)
-        penalties = checked_penalties(self.min_gain, self.prior, self.moments.n_atoms)
+        penalties = check_penalties(self.min_gain, self.prior, self.moments.n_atoms)
         object.__setattr__(self, "min_gain", penalties)
 
     @property
@@ -115,21 +115,21 @@ class Relay:
     >>> from relvec.solvers.base import Progress, Relay
     >>> relay = Relay(lambda progress: progress.n_iter > 10)
     >>> relay.n_iter += 8  # steps of an earlier run
-    >>> relay(Progress("second", 3, -12.5, 4)), relay.told_to_stop
+    >>> relay(Progress("second", 3, -12.5, 4)), relay.is_stop_requested
     (True, True)
     """
 
     def __init__(self, monitor: Monitor | None) -> None:
         self.monitor = monitor
         self.n_iter = 0
-        self.told_to_stop = False
+        self.is_stop_requested = False
 
     def __call__(self, progress: Progress) -> bool:
         """Tell the monitor, if there is one."""
         if self.monitor is not None:
             progress = progress._replace(n_iter=self.n_iter + progress.n_iter)
-            self.told_to_stop = self.monitor(progress)
-        return self.told_to_stop
+            self.is_stop_requested = self.monitor(progress)
+        return self.is_stop_requested
 
 
 class Certificate(NamedTuple):

@@ -15,7 +15,7 @@ from relvec.priors import BoundFlat
 from relvec.published import FixedPointSolver, RandomOrderSolver, TextbookSolver
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.newton import evaluate, maximise
-from relvec.solvers.gaussian.state import objective_of
+from relvec.solvers.gaussian.state import build_objective
 from relvec.testing import check_solver
 from tests.helpers_dense import DenseMoments
 from tests.helpers_priors import (
@@ -229,7 +229,7 @@ def sinc_problem(n=50, seed=0, **options):
 
 def value(problem, active, theta):
     """Objective from the statement of the model; the pseudo-observation of the noise included."""
-    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance)
+    n, target_ss, prior, noise = build_objective(problem, problem.noise_variance)
     gram, lam = problem.moments.gram(active), np.exp(theta)
     b = problem.moments.correlation[active]
     R = target_ss - b @ np.linalg.solve(gram + np.diag(lam), b)

@@ -16,7 +16,7 @@ from relvec.moments import LazyMoments
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import SequentialSolver
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
-from relvec.solvers.gaussian.starts import ridge
+from relvec.solvers.gaussian.initialisation import fit_ridge
 from relvec.solvers.gaussian.state import NOISE_FLOOR
 from tests.helpers_dense import (
     DenseMoments,
@@ -215,7 +215,7 @@ def test_never_below_the_ridge() -> None:
         problem = lazy_problem(np.exp(-gamma * (x[:, None] - x) ** 2), t)
         for effort in ("fast", "balanced"):
             solution = SequentialSolver(effort).solve(problem)
-            assert solution.objective >= ridge(problem).objective
+            assert solution.objective >= fit_ridge(problem).objective
 
 
 # ------------------------------------------------------------------ invariance

@@ -18,15 +18,15 @@ from relvec.priors import (
     SmoothnessPrior,
 )
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.entries import promising_units
-from relvec.solvers.latent.walk import Walk
+from relvec.solvers.latent.entries import find_candidate_units
+from relvec.solvers.latent.monotone import MonotoneSearch
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import HalfCauchy, gamma_prior, with_prior
 
 PRICES = [
     {},
     {"smoothness": 1.0},
-    {"smoothness": 1.0, "is_prior": False},
+    {"smoothness": 1.0, "is_penalty_prior": False},
     {"min_gain": 2.0},
 ]
 
@@ -234,8 +234,8 @@ def test_derivative_in_the_variance_of_an_absent_atom(penalties, form):
     problem = problem_of(Phi, t, min_gain=0.0, **data, **penalties)
     active, log_precision = np.array([3, 20, 41]), np.array([-1.0, 0.5, 1.5])
     state = problem.evaluate(active, log_precision, Phi[:, active])
-    walk = Walk(problem, 1e-3, None, (active, log_precision))
-    atoms, entry, gain = promising_units(walk, exact=True)
+    walk = MonotoneSearch(problem, 1e-3, None, (active, log_precision))
+    atoms, entry, gain = find_candidate_units(walk, exact=True)
     assert len(atoms)
     tiny = 1e-6
     for atom in (0, 10, 30, 49):

@@ -19,12 +19,17 @@ from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule
 from relvec.solvers.gaussian.state import State
 from relvec.solvers.latent.exact import ascend_exactly
+from relvec.solvers.latent.monotone import MonotoneSearch
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
-from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import with_prior
 
-PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
+PRICES = [
+    {},
+    {"smoothness": 1.0},
+    {"smoothness": 1.0, "is_penalty_prior": False},
+    {"min_gain": 2.0},
+]
 
 
 def problem_of(Phi, t, signs, weight=None, has_intercept=True, **terms):
@@ -73,7 +78,7 @@ def test_a_model_of_the_wrong_sign_has_no_evidence():
     signs[active[2]] *= -1.0
     problem = problem_of(Phi, t, signs)
     assert problem.evaluate(active, log_precision, Phi[:, active]).objective == -np.inf
-    allowed = problem.without_wrong(
+    allowed = problem.remove_wrong_signs(
         problem.evaluate(active, log_precision, Phi[:, active]), Phi[:, active]
     )
     assert np.isfinite(allowed.objective)
@@ -406,8 +411,8 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         X = rng.normal(size=(60, 8)) + 2.0 * rng.normal(size=(60, 1))
         t = (rng.random(60) < expit(X @ rng.normal(size=8))).astype(float)
         problem = problem_of(X, t, np.ones(8))
-        start = problem.without_wrong(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
-        walk = Walk(problem, 1e-3, None, (start.active, start.log_precision))
+        start = problem.remove_wrong_signs(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
+        walk = MonotoneSearch(problem, 1e-3, None, (start.active, start.log_precision))
         start = walk.state
         converged, certificate = ascend_exactly(walk, 500)
         assert converged

@@ -18,8 +18,8 @@ from relvec._typing import IndexArray, Vector
 from relvec.moments.gram import subset_moments
 from relvec.solvers.base import Certificate, Monitor, Problem, Progress
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Maximum, maximise
-from relvec.solvers.gaussian.screening import Screen, pick, screen
-from relvec.solvers.gaussian.state import State, objective_of, value_of
+from relvec.solvers.gaussian.screening import Screening, screen, select_batch
+from relvec.solvers.gaussian.state import State, build_objective, compute_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
@@ -41,7 +41,7 @@ class Schedule(NamedTuple):
     """Whether fetching Gram rows is worth saving (many atoms)."""
 
 
-class Entrants(NamedTuple):
+class EntryCandidates(NamedTuple):
     """Atoms that may enter the model, and what each would bring."""
 
     atoms: IndexArray
@@ -49,7 +49,7 @@ class Entrants(NamedTuple):
     net: Vector
     """Gain less penalty."""
     lam: Vector
-    seen: Screen
+    screening: Screening
 
 
 def ascend(
@@ -65,38 +65,38 @@ def ascend(
 
     `noise_variance` holds the noise for this ascent; None profiles it out.
     """
-    climb = _Climb(problem, schedule, noise_variance, stage, monitor, start.active, start.theta)
+    ascent = _Ascent(problem, schedule, noise_variance, stage, monitor, start.active, start.theta)
     while True:
         # Atoms are still to come at first: a few Newton steps will do.
-        is_brief = bool(len(climb.active)) and climb.polishing == 0 and not climb.is_settling
-        if climb.move(is_brief=is_brief):
-            return climb.state(None, is_full=False)
-        found = climb.look()
+        is_brief = bool(len(ascent.active)) and ascent.polish_stage == 0 and not ascent.is_settling
+        if ascent.take_newton_steps(is_brief=is_brief):
+            return ascent.state(None, is_full=False)
+        found = ascent.screen_atoms()
         wants = bool((found.net > 0.0).any())
-        room = climb.cap - len(climb.active)
-        if wants and room > 0 and climb.n_rounds < schedule.max_rounds:
-            climb.enter(found, room)
+        n_free = ascent.cap - len(ascent.active)
+        if wants and n_free > 0 and ascent.n_rounds < schedule.max_rounds:
+            ascent.add_batch(found, n_free)
         elif is_brief:
-            climb.is_settling = True
-        elif room < 0:
-            climb.cut()
-        elif climb.is_settled(room):
-            return climb.state(found, is_full=wants and room == 0)
+            ascent.is_settling = True
+        elif n_free < 0:
+            ascent.cut_to_cap()
+        elif ascent.is_finished(n_free):
+            return ascent.state(found, is_full=wants and n_free == 0)
 
 
-def settle(problem: Problem, state: State) -> State:
+def maximise_precisions(problem: Problem, state: State) -> State:
     """Maximise over the precisions of the atoms of a state; none may enter."""
     moments, noise = problem.moments, problem.noise_variance
     gram, correlation = moments.gram(state.active), moments.correlation[state.active]
-    objective = objective_of(problem, noise).subset(state.active)
+    objective = build_objective(problem, noise).subset(state.active)
     maximum = maximise(gram, correlation, state.theta, objective, max_iter=50, tol=1e-3)
     active, point = state.active[maximum.kept], maximum.point
-    value = value_of(problem, active, point.quadratic, point.log_det, point.prior, noise)
-    return State(active, point.theta, value, objective.noise_at(point))
+    value = compute_objective(problem, active, point.quadratic, point.log_det, point.prior, noise)
+    return State(active, point.theta, value, objective.noise_variance_at(point))
 
 
 @dataclass(eq=False)
-class _Climb:
+class _Ascent:
     """The moving parts of one ascent."""
 
     problem: Problem
@@ -107,7 +107,7 @@ class _Climb:
     active: IndexArray
     theta: Vector
     maximum: Maximum = field(init=False)
-    polishing: int = 0
+    polish_stage: int = 0
     was_cut: bool = False
     is_settling: bool = False
     n_rounds: int = 0
@@ -116,26 +116,29 @@ class _Climb:
     def __post_init__(self) -> None:
         problem, self.tuning = self.problem, self.schedule.tuning
         self.moments, self.cap = problem.moments, problem.active_cap
-        self.objective = objective_of(problem, self.noise_variance)
+        self.objective = build_objective(problem, self.noise_variance)
         self.penalty = np.maximum(problem.min_gain, self.schedule.threshold)
-        self.is_charged = bool((problem.min_gain > self.tuning.charged).any())
+        self.has_entry_penalties = bool((problem.min_gain > self.tuning.negligible_penalty).any())
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
-        self.waiting = np.zeros(self.moments.n_atoms, dtype=bool)
+        self.is_waiting = np.zeros(self.moments.n_atoms, dtype=bool)
         self.merge_copies()
 
-    def move(self, *, is_brief: bool) -> bool:
+    def take_newton_steps(self, *, is_brief: bool) -> bool:
         """Take Newton steps, without the atoms they remove; say if a monitor stops."""
-        active, is_charged = self.active, self.is_charged and self.polishing == 2
+        active, use_entry_penalties = (
+            self.active,
+            self.has_entry_penalties and self.polish_stage == 2,
+        )
         maximum = maximise(
             self.moments.gram(active),
             self.moments.correlation[active],
             self.theta,
             self.objective.subset(active),
-            max_iter=(self.schedule.newton_steps, 3, 100)[self.polishing],
+            max_iter=(self.schedule.newton_steps, 3, 100)[self.polish_stage],
             tol=self.schedule.gradient_tol,
             # only at the end have atoms to be worth their penalties
-            charge=self.problem.min_gain[active] if is_charged else None,
-            brief=is_brief,
+            entry_penalty=self.problem.min_gain[active] if use_entry_penalties else None,
+            is_brief=is_brief,
             tuning=self.tuning,
         )
         self.n_rounds += 1
@@ -145,23 +148,27 @@ class _Climb:
             self.active = self.active[maximum.kept]
         point, noise = maximum.point, self.noise_variance
         self.trace.append(
-            value_of(self.problem, self.active, point.quadratic, point.log_det, point.prior, noise)
+            compute_objective(
+                self.problem, self.active, point.quadratic, point.log_det, point.prior, noise
+            )
         )
         progress = Progress(self.stage, self.n_rounds, self.trace[-1], len(self.active))
         return self.monitor is not None and self.monitor(progress)
 
-    def look(self) -> Entrants:
+    def screen_atoms(self) -> EntryCandidates:
         """Screen every atom."""
-        seen = screen(self.problem, self.active, self.maximum.point)
-        admissible = self.moments.usable & (seen.known.s > self.moments.resolution) & ~self.waiting
+        screening = screen(self.problem, self.active, self.maximum.point)
+        admissible = (
+            self.moments.usable & (screening.known.s > self.moments.resolution) & ~self.is_waiting
+        )
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
         gain, lam = self.objective.prior.subset(index).best(
-            seen.known.subset(index), self.objective.n_effective, self.noise_variance
+            screening.known.subset(index), self.objective.n_effective, self.noise_variance
         )
-        return Entrants(index, gain, gain - self.penalty[index], lam, seen)
+        return EntryCandidates(index, gain, gain - self.penalty[index], lam, screening)
 
-    def enter(self, found: Entrants, room: int) -> None:
+    def add_batch(self, found: EntryCandidates, n_free: int) -> None:
         """Take in a batch of atoms."""
         self.is_settling = False
         gain, net = found.gain, found.net
@@ -169,16 +176,18 @@ class _Climb:
         best = float(gain[entering].max())
         share = self.schedule.pool_share * best
         order = np.flatnonzero(entering & (gain >= share))
-        self.polishing = 1 if best < 0.05 and self.schedule.polish else 0
-        working_set = self.tuning.working_set
+        self.polish_stage = 1 if best < 0.05 and self.schedule.polish else 0
+        working_set = self.tuning.working_set_size
         if (
             self.schedule.working_sets
             and len(order) <= working_set // 4
             and len(self.active) + working_set < self.moments.n_atoms // 2
         ):
-            self._climb_in_working_set(found)
+            self._ascend_in_working_set(found)
             return
-        size = int(min(max(self.schedule.batch_min, len(self.active)), room, self.tuning.max_batch))
+        size = int(
+            min(max(self.schedule.batch_min, len(self.active)), n_free, self.tuning.max_batch)
+        )
         if len(order) > 2 * size:
             order = order[np.argpartition(-net[order], 2 * size - 1)[: 2 * size]]
         order = order[np.argsort(-net[order], kind="stable")]
@@ -188,21 +197,23 @@ class _Climb:
         else:
             penalty = np.maximum(self.penalty[pool], share)
             point = self.maximum.point
-            new, theta = pick(self.problem, self.active, point, found.seen, pool, penalty, size)
-        tired = self.removals[new] >= self.tuning.reentries
-        self.waiting[new[tired]] = True
-        self.moments.fetch(new[~tired])
-        self.active = np.concatenate([self.active, new[~tired]])
-        self.theta = np.concatenate([self.theta, theta[~tired]])
-
-    def _climb_in_working_set(self, found: Entrants) -> None:
-        """Go on among the active and the most promising atoms until nothing moves there."""
-        seen, chosen, size = found.seen, found.atoms, self.tuning.working_set
-        if len(chosen) > size:
-            promise = self.objective.prior.entry_ratio(
-                seen.known.subset(chosen), self.objective.noise_at(self.maximum.point)
+            new, theta = select_batch(
+                self.problem, self.active, point, found.screening, pool, penalty, size
             )
-            chosen = chosen[np.argpartition(-promise, size - 1)[:size]]
+        must_wait = self.removals[new] >= self.tuning.max_removals
+        self.is_waiting[new[must_wait]] = True
+        self.moments.fetch(new[~must_wait])
+        self.active = np.concatenate([self.active, new[~must_wait]])
+        self.theta = np.concatenate([self.theta, theta[~must_wait]])
+
+    def _ascend_in_working_set(self, found: EntryCandidates) -> None:
+        """Go on among the active and the most promising atoms until nothing moves there."""
+        screening, chosen, size = found.screening, found.atoms, self.tuning.working_set_size
+        if len(chosen) > size:
+            entry_ratio = self.objective.prior.entry_ratio(
+                screening.known.subset(chosen), self.objective.noise_variance_at(self.maximum.point)
+            )
+            chosen = chosen[np.argpartition(-entry_ratio, size - 1)[:size]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
         order = np.argsort(self.active)
         inside = ascend(
@@ -223,7 +234,7 @@ class _Climb:
         self.trace.extend(inside.trace)
         self.moments.fetch(self.active)
 
-    def cut(self) -> None:
+    def cut_to_cap(self) -> None:
         """Leave only the most useful atoms of a start above the cap.
 
         The one move that lowers the objective: it leaves a model whose noise is not
@@ -235,21 +246,21 @@ class _Climb:
         self.was_cut = True
         self.trace.clear()
 
-    def is_settled(self, room: int) -> bool:
+    def is_finished(self, n_free: int) -> bool:
         """Whether to stop now that no atom enters; otherwise polish, then look again."""
         is_late = self.n_rounds >= 2 * self.schedule.max_rounds
         if is_late or not self.schedule.polish or not len(self.active):
             return True
-        if self.polishing < 2:
-            self.polishing = 2
+        if self.polish_stage < 2:
+            self.polish_stage = 2
             return False
         # A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
         # that are alike follows a ridge of tiny curvature, which takes many steps.
-        is_rising = bool((np.diff(self.trace[-2:]) > self.tuning.rising).all())
+        is_rising = bool((np.diff(self.trace[-2:]) > self.tuning.min_rise).all())
         if self.objective.prior.has_density and not self.maximum.converged and is_rising:
             return False
-        if self.waiting.any() and room > 0:
-            self.waiting[:] = False
+        if self.is_waiting.any() and n_free > 0:
+            self.is_waiting[:] = False
             self.removals[:] = 0
             return False
         return not self.merge_copies()
@@ -275,7 +286,7 @@ class _Climb:
         self.active, self.theta = active[kept], -np.log(variance[kept])
         return True
 
-    def state(self, found: Entrants | None, *, is_full: bool) -> State:
+    def state(self, found: EntryCandidates | None, *, is_full: bool) -> State:
         """Return the end state; nothing was `found` if a monitor ended the ascent."""
         reached_max_active = found is not None and (self.was_cut or is_full)
         order = np.argsort(self.active)
@@ -289,7 +300,7 @@ class _Climb:
             active=self.active[order],
             theta=self.theta[order],
             objective=self.trace[-1],
-            noise_variance=self.objective.noise_at(maximum.point),
+            noise_variance=self.objective.noise_variance_at(maximum.point),
             n_rounds=self.n_rounds,
             converged=is_over and polish and not reached_max_active and maximum.converged,
             reached_max_active=reached_max_active,

@@ -12,13 +12,13 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, build_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
-__all__ = ["subset_starts"]
+__all__ = ["find_subset_states"]
 
 
-def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[State]:
+def find_subset_states(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[State]:
     """Return models to ascend from: the best subsets of any size, best first.
 
     Spec: least squares of a subset ``S`` of unit-norm atoms leaves ``R = t't - b' G_SS^-1 b``, and
@@ -29,23 +29,25 @@ def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[Stat
     moments = problem.moments
     usable = np.flatnonzero(moments.usable & np.isfinite(problem.min_gain))
     gram, correlation = moments.gram(usable), moments.correlation[usable]
-    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance).subset(usable)
+    n, target_ss, prior, noise = build_objective(problem, problem.noise_variance).subset(usable)
     penalty = problem.min_gain[usable] + prior.penalty + 0.5 * np.log(max(n, 1.0))
 
     def fit(residual: Vector) -> Vector:
         return -0.5 * (n * np.log(residual) if noise is None else residual / noise)
 
-    beam = max(tuning.subsets, min(tuning.beam, tuning.beam_work // max(len(usable), 1)))
+    beam = max(
+        tuning.n_subsets, min(tuning.beam_width, tuning.max_beam_evaluations // max(len(usable), 1))
+    )
     level: IndexArray = np.empty((1, 0), dtype=np.intp)
     found: list[tuple[float, float, IndexArray]] = []
     least = _least_residual(gram, correlation, target_ss, n)
     highest, limit = fit(np.array([target_ss, least])).tolist()
-    for size in range(1, 1 + min(tuning.subset_size, len(usable), problem.active_cap)):
+    for size in range(1, 1 + min(tuning.max_subset_size, len(usable), problem.active_cap)):
         if limit - size * penalty.min() < highest:  # no subset leaves less than all columns do
             break
-        atoms, residual = _enlarged(level, gram, correlation, target_ss, moments.resolution[usable])
+        atoms, residual = _enlarge(level, gram, correlation, target_ss, moments.resolution[usable])
         score = fit(residual) - penalty[atoms].sum(axis=1)
-        best = np.argsort(-score, kind="stable")[: tuning.subset_size * beam]
+        best = np.argsort(-score, kind="stable")[: tuning.max_subset_size * beam]
         # a subset is reached from as many others as it has atoms
         _, first = np.unique(atoms[best], axis=0, return_index=True)
         best = best[np.sort(first)][:beam]
@@ -53,7 +55,7 @@ def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[Stat
         found += zip(score[best], residual[best], level, strict=True)
     found.sort(key=lambda subset: -subset[0])
     starts = []
-    for _, left, atoms in found[: tuning.subsets]:
+    for _, left, atoms in found[: tuning.n_subsets]:
         # the prior variances that would give the weights of least squares
         weights = _least_squares(gram[np.ix_(atoms, atoms)], correlation[atoms])
         variance = left / n if noise is None else noise
@@ -76,7 +78,7 @@ def _least_residual(gram: Matrix, correlation: Vector, target_ss: float, n: floa
     return max(target_ss - float(_least_squares(gram, correlation) @ correlation), floor)
 
 
-def _enlarged(
+def _enlarge(
     subsets: IndexArray, gram: Matrix, correlation: Vector, target_ss: float, resolution: Vector
 ) -> tuple[IndexArray, Vector]:
     """Return every subset with every further atom, and the sum of squares it leaves."""

@@ -23,12 +23,12 @@ from relvec._linalg import (
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.evidence import (
-    downdate_shrinkage,
+    compute_leave_one_out,
+    downdate_penalised_shrinkage,
     factorise,
     gradient_and_hessian,
     penalised_shrinkage,
     removal_loss,
-    without_each,
 )
 from relvec.priors import BoundPrior
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
@@ -52,7 +52,7 @@ class Objective(NamedTuple):
         n_effective, target_ss, prior, noise = self
         return Objective(n_effective, target_ss, prior.subset(atoms), noise)
 
-    def noise_at(self, point: Point) -> float:
+    def noise_variance_at(self, point: Point) -> float:
         """Return the noise variance: held, or the best at a point."""
         noise = self.noise_variance
         return point.quadratic / self.n_effective if noise is None else noise
@@ -111,7 +111,7 @@ class Point:
     def removal_losses(self) -> Vector:
         """How much ``J`` falls when each atom is taken out, all other precisions held."""
         lam, quadratic, variance = self.lam, self.quadratic, self.covariance.diagonal()
-        known = without_each(lam, variance, self.mean, quadratic, self.shrunk)
+        known = compute_leave_one_out(lam, variance, self.mean, quadratic, self.shrunk)
         n, _, _, noise = self.objective
         return removal_loss(known, lam, quadratic, n, noise, self.density)
 
@@ -153,7 +153,7 @@ def evaluate(
     return point
 
 
-def evaluate_raised(
+def evaluate_robustly(
     gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
 ) -> Point:
     """Evaluate the objective; where it is not defined, small precisions are raised until it is.
@@ -171,7 +171,7 @@ def evaluate_raised(
 
 
 def _find_survivors(
-    point: Point, charge: Vector | None, bulk: int
+    point: Point, entry_penalty: Vector | None, bulk: int
 ) -> tuple[BoolArray | None, bool]:
     """Find the atoms that stay when others go, exactly, one after the other; None if all stay.
 
@@ -185,13 +185,13 @@ def _find_survivors(
     covariance, mean, shrunk = point.covariance, point.mean, point.shrunk
     alive, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
-        known = without_each(lam, variance, mean, quadratic, shrunk)
+        known = compute_leave_one_out(lam, variance, mean, quadratic, shrunk)
         goes = prior.is_hopeless(known, n, noise)
-        if charge is None and not goes.any():
+        if entry_penalty is None and not goes.any():
             break
         loss = removal_loss(known, lam, quadratic, n, noise, point.density)
-        if charge is not None:
-            loss = loss - charge
+        if entry_penalty is not None:
+            loss = loss - entry_penalty
             goes |= loss < 0.0
         if alive is not None:
             goes &= alive
@@ -211,7 +211,7 @@ def _find_survivors(
         root = math.sqrt(covariance[worst, worst])
         a = covariance[:, worst] / root
         if shrunk is not None:
-            downdate_shrinkage(prior.penalty, shrunk, covariance, lam, a)
+            downdate_penalised_shrinkage(prior.penalty, shrunk, covariance, lam, a)
         mean -= a * (mean[worst] / root)
         mean[worst] = 0.0
         covariance -= a[:, None] * a
@@ -272,7 +272,7 @@ def _newton_step(
     steepest = float(np.abs(gradient).max(initial=0.0))
     if steepest < tol or is_last:
         return None, steepest, steepest < tol
-    step, length = _direction(gradient, hessian, tuning.max_step), 1.0
+    step, length = _direction(gradient, hessian, tuning.max_newton_step), 1.0
     precision = n / quadratic if noise is None else 1.0 / noise
     data = precision * (target_ss + len(mean) * float(mean @ mean))
     rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(covariance.trace()))
@@ -282,9 +282,12 @@ def _newton_step(
     for _ in range(tuning.max_backtracks):
         trial_theta = np.minimum(np.maximum(theta + length * step, THETA_MIN), THETA_MAX)
         trial = evaluate(point.gram, point.correlation, trial_theta, point.objective)
-        if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + rounding:
+        if (
+            trial is not None
+            and trial.cost <= cost + tuning.armijo_fraction * length * slope + rounding
+        ):
             return trial, steepest, False
-        length *= tuning.backtrack
+        length *= tuning.backtrack_factor
     return None, steepest, False
 
 
@@ -296,8 +299,8 @@ def maximise(
     *,
     max_iter: int,
     tol: float,
-    charge: Vector | None = None,
-    brief: bool = False,
+    entry_penalty: Vector | None = None,
+    is_brief: bool = False,
     tuning: SearchTuning = DEFAULT,
 ) -> Maximum:
     """Maximise over the precisions of an active set, dropping atoms that should go.
@@ -320,25 +323,25 @@ def maximise(
     tuning : SearchTuning
         Lengths of steps.
     """
-    point, kept = evaluate_raised(gram, correlation, theta, objective), np.arange(len(theta))
-    n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
+    point, kept = evaluate_robustly(gram, correlation, theta, objective), np.arange(len(theta))
+    n_iter, bulk = 0, tuning.bulk_removal_size if entry_penalty is None else len(theta)
     while True:
-        alive, many = _find_survivors(point, charge, bulk)
+        alive, many = _find_survivors(point, entry_penalty, bulk)
         if alive is not None:
             left = np.flatnonzero(alive)
             gram, correlation = point.gram[left[:, None], left], point.correlation[left]
             objective = point.objective.subset(left)
-            smaller = evaluate_raised(gram, correlation, point.theta[left], objective)
+            smaller = evaluate_robustly(gram, correlation, point.theta[left], objective)
             if many and smaller.cost > point.cost:
                 bulk = len(kept)  # too many: one by one from now on
                 continue
             point, kept = smaller, kept[alive]
-            charge = None if charge is None else charge[alive]
+            entry_penalty = None if entry_penalty is None else entry_penalty[alive]
             if many:
                 continue
         after, steepest, converged = _newton_step(point, tol, tuning, is_last=n_iter >= max_iter)
         if after is None:
             return Maximum(kept, point, n_iter, converged, steepest)
         point, n_iter = after, n_iter + 1
-        if brief and n_iter >= max_iter:
+        if is_brief and n_iter >= max_iter:
             return Maximum(kept, point, n_iter, False, np.inf)

@@ -24,10 +24,10 @@ from relvec._typing import Vector
 from relvec.evidence import NOISE_FLOOR
 from relvec.solvers.gaussian.shrinkage import BLOCK, entry_threshold
 
-__all__ = ["Inert", "NoiseProfile", "iterate_noise", "profile_noise", "profile_objective"]
+__all__ = ["NoiseOnly", "NoiseProfile", "iterate_noise", "profile_noise", "profile_objective"]
 
 
-class Inert(NamedTuple):
+class NoiseOnly(NamedTuple):
     """What is known of the noise besides the coefficients that may be kept.
 
     Directions outside the span of the atoms, atoms that may not enter, and a Gamma prior on the
@@ -82,8 +82,8 @@ class Group:
             return 0.0, 0.0
         gap = self.squares[first:] - 2.0 * self.c * s
         inverse = float((1.0 / gap).sum())
-        bend = 2.0 * self.c * float((1.0 / gap**2).sum())
-        return self.c * s * s * inverse, self.c * s * (2.0 * inverse + s * bend)
+        slope_change = 2.0 * self.c * float((1.0 / gap**2).sum())
+        return self.c * s * s * inverse, self.c * s * (2.0 * inverse + s * slope_change)
 
     def crossing_bounds(
         self, low: float, high: float, first: int, last: int
@@ -115,11 +115,11 @@ class Curve:
     rounding = 1e-13
     """Relative to the number of coefficients times the noise, ``h`` is zero below this."""
 
-    def __init__(self, groups: Sequence[Group], inert: Inert) -> None:
-        self.groups, self.inert = groups, inert
+    def __init__(self, groups: Sequence[Group], noise_only: NoiseOnly) -> None:
+        self.groups, self.noise_only = groups, noise_only
         self.size = sum(len(group.squares) for group in groups)
-        self.count = self.size + inert.n
-        self.total = sum(float(group.sums[-1]) for group in groups) + inert.ss
+        self.count = self.size + noise_only.n
+        self.total = sum(float(group.sums[-1]) for group in groups) + noise_only.ss
 
     def n_kept(self, s: float) -> int:
         """Number of coefficients kept at the noise variance `s`."""
@@ -127,7 +127,7 @@ class Curve:
 
     def objective(self, s: float) -> float:
         """``J`` without the constant ``-N/2 log(2 pi)``."""
-        count, ss, active, n_kept = self.inert.n, self.inert.ss, 0.0, 0
+        count, ss, active, n_kept = self.noise_only.n, self.noise_only.ss, 0.0, 0
         for group in self.groups:
             first = group.first_kept(s)
             kept = group.squares[first:]
@@ -142,7 +142,7 @@ class Curve:
 
     def _falling(self, firsts: Sequence[int], s: float) -> tuple[float, float]:
         """Terms of ``h`` of those left out for certain, the first ones and the inert; and slope."""
-        ss, count = self.inert.ss, self.inert.n + sum(firsts)
+        ss, count = self.noise_only.ss, self.noise_only.n + sum(firsts)
         for group, first in zip(self.groups, firsts, strict=True):
             ss += float(group.sums[first])
         return 0.5 * (ss - count * s), -0.5 * count
@@ -151,8 +151,8 @@ class Curve:
         """``h`` and its derivative, with these coefficients left out."""
         value, slope = self._falling(firsts, s)
         for group, first in zip(self.groups, firsts, strict=True):
-            kept, bend = group.kept_slope(first, s)
-            value, slope = value + kept, slope + bend
+            kept, slope_change = group.kept_slope(first, s)
+            value, slope = value + kept, slope + slope_change
         return value, slope
 
     def _bounds(
@@ -181,12 +181,14 @@ class Curve:
             found.append(low)
         cells = [(low, end)]
         while cells:
-            root, halves = self._look_into(*cells.pop())
+            root, halves = self._search_interval(*cells.pop())
             found += root
             cells += halves
         return sorted(found)
 
-    def _look_into(self, low: float, high: float) -> tuple[list[float], list[tuple[float, float]]]:
+    def _search_interval(
+        self, low: float, high: float
+    ) -> tuple[list[float], list[tuple[float, float]]]:
         """Return the maximum in an interval, or the halves to look into; neither if it has none."""
         firsts = [group.first_kept(low) for group in self.groups]
         lasts = [int(np.searchsorted(group.breakpoints, high, "left")) for group in self.groups]
@@ -246,7 +248,7 @@ def profile_objective(noise_variance: float, squares: Vector, c: float) -> float
         Log evidence, less `c` for every degree of freedom: comparable with
         ``Solution.objective``.
     """
-    curve = Curve([Group(np.sort(np.ravel(squares)), c)], Inert())
+    curve = Curve([Group(np.sort(np.ravel(squares)), c)], NoiseOnly())
     return curve.objective(noise_variance) - 0.5 * np.size(squares) * math.log(2.0 * math.pi)
 
 
@@ -288,17 +290,17 @@ def profile_noise(
     >>> profile_noise(z, c=np.log(1000) / 2).noise_variance  # the truth is 0.25
     0.225
     """
-    _refuse_collapse(c, noise_rate)
+    _check_noise_identifiable(c, noise_rate)
     flat = np.reshape(z, -1)
     if flat.size > exact_limit:
         sample = flat[:: -(-flat.size // (exact_limit >> 2))]
         start = profile_noise(sample, c).noise_variance
         return iterate_noise(flat, c, start, noise_shape=noise_shape, noise_rate=noise_rate)
-    curve = Curve([Group(np.sort(flat * flat), c)], Inert(2.0 * noise_shape, 2.0 * noise_rate))
-    return ranked(curve, curve.maxima(), flat.size)
+    curve = Curve([Group(np.sort(flat * flat), c)], NoiseOnly(2.0 * noise_shape, 2.0 * noise_rate))
+    return rank_maxima(curve, curve.maxima(), flat.size)
 
 
-def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
+def rank_maxima(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
     """Evaluate the maxima and put the best first; without any, the data are zero."""
     constant = 0.5 * n_samples * math.log(2.0 * math.pi)
     pairs = sorted(((curve.objective(s) - constant, s) for s in maxima), reverse=True)
@@ -307,7 +309,7 @@ def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
     return NoiseProfile(pairs[0][1], pairs[0][0], tuple((s, value) for value, s in pairs))
 
 
-def _refuse_collapse(c: float, noise_rate: float) -> None:
+def _check_noise_identifiable(c: float, noise_rate: float) -> None:
     """Refuse thresholds below which coefficients of pure noise are explained away.
 
     At ``T = 1`` the profile never rises, and up to about ``1 + 2 * 0.35`` its maximum tends to zero
@@ -346,11 +348,11 @@ def iterate_noise(
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision.
     """
-    _refuse_collapse(c, noise_rate)
+    _check_noise_identifiable(c, noise_rate)
     s = check_positive("start", start)
     flat = np.reshape(z, -1)
-    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
-    curve, lowest = _split(flat, c, inert, s), 0.25 * s
+    noise_only = NoiseOnly(2.0 * noise_shape, 2.0 * noise_rate)
+    curve, lowest = _split_coefficients(flat, c, noise_only, s), 0.25 * s
     for _ in range(500):
         left_out = curve.count - curve.n_kept(s)
         # The slope vanishes where s equals this; with nothing left out it only rises.
@@ -359,18 +361,18 @@ def iterate_noise(
             after = s + 2.0 * s * curve.slope(s) / left_out
         after = max(after, NOISE_FLOOR * curve.total / curve.count)
         if after < lowest:
-            curve, lowest = _split(flat, c, inert, after), 0.25 * after
+            curve, lowest = _split_coefficients(flat, c, noise_only, after), 0.25 * after
         done = abs(after - s) <= 1e-10 * s
         s = after
         if done or not s > 0.0:
             break
-    return ranked(curve, [s] if s > 0.0 else [], flat.size)
+    return rank_maxima(curve, [s] if s > 0.0 else [], flat.size)
 
 
-def _split(flat: Vector, c: float, inert: Inert, s: float) -> Curve:
+def _split_coefficients(flat: Vector, c: float, noise_only: NoiseOnly, s: float) -> Curve:
     """Sort what may be kept for noise variances down to a quarter of `s`; count the rest."""
     cut = 0.25 * s * entry_threshold(c)
-    count, ss = inert
+    count, ss = noise_only
     candidates = []
     for start in range(0, flat.size, BLOCK):
         square = flat[start : start + BLOCK] ** 2
@@ -379,4 +381,4 @@ def _split(flat: Vector, c: float, inert: Inert, s: float) -> Curve:
         square[high] = 0.0
         count += square.size - candidates[-1].size
         ss += float(square.sum())
-    return Curve([Group(np.sort(np.concatenate(candidates)), c)], Inert(count, ss))
+    return Curve([Group(np.sort(np.concatenate(candidates)), c)], NoiseOnly(count, ss))

@@ -23,12 +23,12 @@ from relvec.solvers.base import (
     Solution,
     WarmStart,
 )
-from relvec.solvers.gaussian.noise_profile import Curve, Group, Inert
-from relvec.solvers.gaussian.reference import trivial
+from relvec.solvers.gaussian.noise_profile import Curve, Group, NoiseOnly
+from relvec.solvers.gaussian.reference import solve_trivial
 from relvec.solvers.gaussian.shrinkage import entry_threshold
 
 
-def find_obstacle(problem: Problem) -> str | None:
+def find_unmet_condition(problem: Problem) -> str | None:
     """What keeps a problem from having a closed form, or None."""
     if not problem.moments.is_orthonormal:
         return (
@@ -102,19 +102,19 @@ class OrthonormalSolver(BaseEstimator):
         monitor : callable, optional
             Told once, at the end.
         """
-        obstacle = find_obstacle(problem)
+        obstacle = find_unmet_condition(problem)
         if obstacle is not None:
             raise ValueError(obstacle)
-        answer = trivial(problem)
+        answer = solve_trivial(problem)
         if answer is not None:
             return answer
-        solution = _Answer(problem).solution()
+        solution = _ClosedForm(problem).solution()
         if monitor is not None:
             monitor(Progress("closed form", 1, solution.objective, len(solution.active)))
         return solution
 
 
-class _End(NamedTuple):
+class _NoiseMaximum(NamedTuple):
     """A local maximum in the noise."""
 
     noise: float
@@ -123,7 +123,7 @@ class _End(NamedTuple):
     reached_max_active: bool
 
 
-class _Answer:
+class _ClosedForm:
     """One problem, its atoms ranked by the size of their coefficients."""
 
     def __init__(self, problem: Problem) -> None:
@@ -151,24 +151,28 @@ class _Answer:
                 Group(squares[first:][kind[first:] == number], c, self.entry_penalty)
                 for number, c in enumerate(kinds.tolist())
             ],
-            Inert(
+            NoiseOnly(
                 outside + first + 2.0 * noise.shape,
                 max(outside_ss, 0.0) + float(squares[:first].sum()) + 2.0 * noise.rate,
             ),
         )
 
-    def _end(self, noise: float) -> _End:
+    def _evaluate_noise(self, noise: float) -> _NoiseMaximum:
         n_active = self.curve.n_kept(noise)
         constant = 0.5 * self.problem.moments.n_effective * math.log(2.0 * math.pi)
         reached_max_active = n_active == self.curve.size and self.excluded > noise
-        return _End(noise, self.curve.objective(noise) - constant, n_active, reached_max_active)
+        return _NoiseMaximum(
+            noise, self.curve.objective(noise) - constant, n_active, reached_max_active
+        )
 
     def solution(self) -> Solution:
         """Return the best maximum in the noise, one that the cap does not touch if possible."""
         held = self.problem.noise_variance
-        ends = [self._end(s) for s in (self.curve.maxima() if held is None else [held])]
-        ends.sort(key=lambda end: (not end.reached_max_active, end.objective), reverse=True)
-        best = ends[0]
+        maxima_ = [
+            self._evaluate_noise(s) for s in (self.curve.maxima() if held is None else [held])
+        ]
+        maxima_.sort(key=lambda end: (not end.reached_max_active, end.objective), reverse=True)
+        best = maxima_[0]
         active = np.sort(self.atoms[len(self.atoms) - best.n_active :])
         squares = self.problem.moments.correlation[active] ** 2
         lam = 1.0 / (squares / best.noise - 2.0 * self.penalty[active] - 1.0)
@@ -185,7 +189,7 @@ class _Answer:
             trace=(best.objective,),
             candidates=tuple(
                 Candidate(f"noise variance {end.noise:.3g}", end.objective, end.n_active)
-                for end in ends
+                for end in maxima_
             ),
         )
 

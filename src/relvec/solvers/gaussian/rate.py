@@ -16,7 +16,7 @@ from relvec._typing import Vector
 from relvec.priors.base import Prior, RateHyperprior
 from relvec.priors.laplace import LaplacePrior
 from relvec.solvers.base import Monitor, Problem, Relay, Solution, Solver, WarmStart
-from relvec.solvers.gaussian.reference import condition, statistics
+from relvec.solvers.gaussian.reference import compute_statistics, condition
 
 VARIANCES = np.exp(np.arange(math.log(1e-9), math.log(1e14), 0.5))
 """Where densities of ``gamma`` are integrated, by the trapezoidal rule in its logarithm: they are
@@ -24,14 +24,14 @@ analytic and vanish at both ends, so that this spacing has errors below 1e-8."""
 LOG_RATES = np.linspace(math.log(1e-10), math.log(1e4), 129)
 """Rates looked at first; the best one is refined."""
 
-TOLERATED = 1.15
+MAX_ERROR_RATIO = 1.15
 """Root mean squared error of left-out rows, relative to that under the flat prior, above which a
 Laplace prior is refused. The flat prior looks better there than it is, because the choice of atoms
 is not counted: by up to 1.13 on columns of 100 rows where the Laplace prior predicts new rows
 better. Kernels, which a Laplace prior does not suit, have 1.1 to 1.5."""
 
 
-def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
+def find_best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
     """Return the rate that has most evidence in atoms taken one by one.
 
     Parameters
@@ -73,10 +73,10 @@ def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
     return math.exp(best)
 
 
-def expected_variances(s: Vector, quality: Vector, rate: float) -> Vector:
+def compute_expected_variances(s: Vector, quality: Vector, rate: float) -> Vector:
     """Posterior expectation of the prior variance of each atom, all others held.
 
-    The same integrals as in `best_rate`.
+    The same integrals as in `find_best_rate`.
     """
     spread = s[:, None] * VARIANCES
     log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
@@ -161,7 +161,7 @@ class RateLearner:
         solution = flat
         log_rate, low, high, settled = -math.inf, -math.inf, math.inf, False
         for _ in range(self.max_solves):
-            wanted = None if relay.told_to_stop else self._wanted(held, solution)
+            wanted = None if relay.is_stop_requested else self._find_best_log_rate(held, solution)
             if wanted is None:
                 return replace(solution, n_iter=relay.n_iter + solution.n_iter)
             settled = abs(wanted - log_rate) < self.tol or high - low < self.tol
@@ -176,8 +176,10 @@ class RateLearner:
                 monitor=relay,
             )
         n_iter, converged = relay.n_iter + solution.n_iter, solution.converged and settled
-        solution = self._relaxed(held, solution)
-        if _left_out(problem, solution) > TOLERATED**2 * _left_out(problem, flat):
+        solution = self._with_expected_variances(held, solution)
+        if _cross_validated_error(problem, solution) > MAX_ERROR_RATIO**2 * _cross_validated_error(
+            problem, flat
+        ):
             return replace(flat, n_iter=n_iter)
         return replace(solution, n_iter=n_iter, converged=converged)
 
@@ -187,35 +189,35 @@ class RateLearner:
         is_free = problem.noise_variance is None
         if not is_free or np.count_nonzero(moments.usable) <= 2.0 * moments.n_effective:
             flat = self.solver.solve(problem, warm_start=warm_start, monitor=relay)
-            if not (is_free and flat.reached_max_active) or relay.told_to_stop:
+            if not (is_free and flat.reached_max_active) or relay.is_stop_requested:
                 return flat
             relay.n_iter += flat.n_iter
         penalty = np.maximum(problem.min_gain, math.log(moments.n_atoms))
         return self.solver.solve(replace(problem, min_gain=penalty), monitor=relay)
 
-    def _relaxed(self, problem: Problem, solution: Solution) -> Solution:
+    def _with_expected_variances(self, problem: Problem, solution: Solution) -> Solution:
         """Put the expected variances of the atoms in the place of the most probable ones."""
         if not len(solution.active):
             return solution
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = statistics(problem, fit).subset(solution.active)
+        known = compute_statistics(problem, fit).subset(solution.active)
         quality = known.q**2 / solution.noise_variance
-        expected = expected_variances(known.s, quality, solution.laplace_rate)
+        expected = compute_expected_variances(known.s, quality, solution.laplace_rate)
         return replace(solution, log_lam=-np.log(expected))
 
-    def _wanted(self, problem: Problem, solution: Solution) -> float | None:
+    def _find_best_log_rate(self, problem: Problem, solution: Solution) -> float | None:
         """Log of the best rate given the model; None where there is nothing to learn from."""
         moments = problem.moments
         if not (solution.noise_variance > 0.0 and moments.usable.any()):
             return None
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = statistics(problem, fit)
+        known = compute_statistics(problem, fit)
         quality = known.q[moments.usable] ** 2 / solution.noise_variance
         assert problem.prior.learnt is not None
-        return math.log(best_rate(known.s[moments.usable], quality, problem.prior.learnt))
+        return math.log(find_best_rate(known.s[moments.usable], quality, problem.prior.learnt))
 
 
-def _left_out(problem: Problem, solution: Solution) -> float:
+def _cross_validated_error(problem: Problem, solution: Solution) -> float:
     """Mean squared error of left-out rows, by generalised cross-validation."""
     fit = condition(problem, solution.active, np.exp(solution.log_lam))
     n = problem.moments.n_effective

@@ -18,7 +18,7 @@ from relvec.evidence import NOISE_FLOOR, factorise, removal_loss
 from relvec.priors import Statistics
 from relvec.solvers.base import Certificate, Problem, Solution
 from relvec.solvers.gaussian.screening import screen
-from relvec.solvers.gaussian.state import value_of
+from relvec.solvers.gaussian.state import compute_objective
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
 """Beyond these an atom is unpenalised, or absent, to working precision."""
@@ -97,7 +97,7 @@ def best_noise(problem: Problem, fit: Fit) -> float:
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
 
-def assess(problem: Problem, fit: Fit, noise: float) -> State:
+def evaluate(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
     prior = problem.prior.subset(fit.active)
     added = 0.0
@@ -106,7 +106,7 @@ def assess(problem: Problem, fit: Fit, noise: float) -> State:
     if prior.is_penalised:
         added -= float((prior.penalty * fit.gamma).sum())
     quadratic = fit.quadratic + 2.0 * prior.noise.rate
-    value = value_of(problem, fit.active, quadratic, fit.log_det, added, noise)
+    value = compute_objective(problem, fit.active, quadratic, fit.log_det, added, noise)
     return State(fit, noise, value)
 
 
@@ -119,7 +119,7 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     return np.where(outward, 0.0, slope)
 
 
-def statistics(problem: Problem, fit: Fit) -> Statistics:
+def compute_statistics(problem: Problem, fit: Fit) -> Statistics:
     """Compute the statistics of all atoms, in the model or not."""
     active, penalty = fit.active, problem.prior.penalty
     s, q, w, _ = screen(problem, active, fit).known
@@ -136,7 +136,7 @@ def statistics(problem: Problem, fit: Fit) -> Statistics:
     return Statistics(np.maximum(s, 1e-300), q, w, quadratic)
 
 
-def worth(
+def compute_contributions(
     problem: Problem, fit: Fit, known: Statistics, noise_variance: float | None = None
 ) -> Vector:
     """Compute what each active atom brings to the objective, the noise free to follow.
@@ -157,7 +157,7 @@ def worth(
     return value - problem.min_gain[active]
 
 
-def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
+def compute_best_gains(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
     """Most that each atom can bring, the others fixed, and the ``lam`` at which it does.
 
     Minus infinity where the best ``lam`` is infinite or the atom is unusable.
@@ -171,16 +171,16 @@ def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
 
-def entry(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
+def compute_entry_gains(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
     """Return the potential of the atoms outside the model; minus infinity for the others."""
-    known = statistics(problem, fit)
-    gain, lam = potential(problem, known)
+    known = compute_statistics(problem, fit)
+    gain, lam = compute_best_gains(problem, known)
     gain[known.s <= problem.moments.resolution] = -np.inf
     gain[fit.active] = -np.inf
     return gain, lam
 
 
-def trivial(problem: Problem) -> Solution | None:
+def solve_trivial(problem: Problem) -> Solution | None:
     """Answer problems without atoms or without anything to explain; None for all others.
 
     A constant target with a free noise has noise variance zero and unbounded evidence.
@@ -199,7 +199,7 @@ def trivial(problem: Problem) -> Solution | None:
     objective = 0.0
     if moments.n_effective > 0:
         noise = best_noise(problem, empty)
-        objective = assess(problem, empty, noise).objective if noise > 0 else np.inf
+        objective = evaluate(problem, empty, noise).objective if noise > 0 else np.inf
     return Solution(
         active=empty.active,
         log_lam=empty.lam,
@@ -212,15 +212,15 @@ def trivial(problem: Problem) -> Solution | None:
     )
 
 
-def conclude(
+def build_solution(
     problem: Problem, fit: Fit, trace: Sequence[float], *, converged: bool, reached_max_active: bool
 ) -> Solution:
     """Put the noise at its best and certify the end state.
 
     A model cut at its cap is not a maximum, so it does not count as converged.
     """
-    state = assess(problem, fit, best_noise(problem, fit))
-    gain, _ = entry(problem, fit)
+    state = evaluate(problem, fit, best_noise(problem, fit))
+    gain, _ = compute_entry_gains(problem, fit)
     order = np.argsort(fit.active)
     return Solution(
         active=fit.active[order],

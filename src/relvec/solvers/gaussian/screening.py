@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import entry_penalty
+from relvec.evidence import compute_entry_penalty
 from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Point
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from relvec.solvers.gaussian.reference import Fit
 
 
-class Screen(NamedTuple):
+class Screening(NamedTuple):
     """What the current model says of every atom."""
 
     known: Statistics
@@ -26,7 +26,7 @@ class Screen(NamedTuple):
     """``L^-1 G[active, :]``."""
 
 
-def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
+def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screening:
     """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
     moments = problem.moments
     solved = solve_lower_rows(point.factor, moments.rows(active), overwrite=True)
@@ -35,15 +35,15 @@ def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
     w = None
     if problem.prior.is_penalised:
         back = solve_upper_rows(point.factor, solved)
-        w = entry_penalty(problem.prior.penalty, active, s, point.lam, back)
-    return Screen(Statistics(s, q, w, point.quadratic), solved)
+        w = compute_entry_penalty(problem.prior.penalty, active, s, point.lam, back)
+    return Screening(Statistics(s, q, w, point.quadratic), solved)
 
 
-def pick(
+def select_batch(
     problem: Problem,
     active: IndexArray,
     point: Point,
-    seen: Screen,
+    screening: Screening,
     pool: IndexArray,
     penalty: Vector,
     size: int,
@@ -53,7 +53,7 @@ def pick(
     prior = problem.prior.subset(pool)
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
-    solved, cross2 = seen.solved[:, pool], None
+    solved, cross2 = screening.solved[:, pool], None
     cross = problem.moments.gram(pool) - solved.T @ solved
     if prior.is_penalised:
         # w of pairs: that of an atom on its diagonal
@@ -61,7 +61,7 @@ def pick(
         back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
         cross2 = 0.5 * np.add.outer(c[pool], c[pool]) * cross
         cross2 = cross2 - back.T @ ((point.lam * c[active])[:, None] * back)
-    q = seen.known.q[pool]
+    q = screening.known.q[pool]
     free = np.ones(len(pool), dtype=bool)
     chosen: list[int] = []
     thetas: list[float] = []

@@ -17,7 +17,7 @@ from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.moments.base import Moments
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, build_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
@@ -33,15 +33,15 @@ class Shifts(NamedTuple):
 
 
 @np.errstate(all="ignore")
-def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Shifts:
+def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Shifts:
     """Value every shift of one atom, and of two atoms that are alike.
 
     Where rounding decides, with hardly any noise or between copies, none are returned, or
     `LinAlgError` is raised.
     """
-    objective = objective_of(problem, problem.noise_variance)
+    objective = build_objective(problem, problem.noise_variance)
     moments, min_gain = problem.moments, problem.min_gain
-    sets = _candidates(moments, state.active, tuning)
+    sets = _list_shifts(moments, state.active, tuning)
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
     if not len(sets):
         return Shifts(sets, theta, np.empty(0))
@@ -53,7 +53,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
         correlation[here][None],
         state.theta[None],
         objective.subset(state.active[None]),
-        tuning.stiffening,
+        tuning.curvature_damping,
     )
     if not np.isfinite(present[0]):
         return Shifts(sets[:0], theta[:0], np.empty(0))
@@ -62,17 +62,17 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
     best = np.full(len(sets), np.inf)
     trial = theta
     inverse = np.linalg.inv(curvature)
-    for _ in range(tuning.chord_steps + 1):
+    for _ in range(tuning.shift_steps + 1):
         cost, gradient, _ = _evaluate(
-            gram, correlation[local], trial, objectives, tuning.stiffening
+            gram, correlation[local], trial, objectives, tuning.curvature_damping
         )
         better = cost < best
         best = np.where(better, cost, best)
         theta = np.where(better[:, None], trial, theta)
         step = np.clip(
             np.where(better[:, None], gradient, 0.0) @ inverse,
-            -tuning.max_change,
-            tuning.max_change,
+            -tuning.max_shift_change,
+            tuning.max_shift_change,
         )
         trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
     value = state.objective - 0.5 * (best - present[0])
@@ -81,7 +81,7 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
     return Shifts(sets[order], theta[order], value[order])
 
 
-def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
+def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
     """Active sets with one atom, or two that are alike, replaced by neighbours."""
     size = len(active)
     alike = np.abs(moments.rows(active))
@@ -92,12 +92,12 @@ def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> I
     alike[:, active] = -1.0
     near: list[IndexArray] = []
     sets = []
-    for i, row in enumerate(_largest(alike, tuning.neighbours)):
+    for i, row in enumerate(_largest(alike, tuning.n_neighbours)):
         near.append(row[alike[i, row] >= 0.0])
         for new in near[i]:
             sets.append(active.copy())
             sets[-1][i] = new
-    for i, j in pairs_with(_largest(among, min(tuning.shift_partners, size - 1))):
+    for i, j in find_unique_pairs(_largest(among, min(tuning.n_shift_partners, size - 1))):
         for first in near[i]:
             for second in near[j]:
                 if first != second:
@@ -106,7 +106,7 @@ def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> I
     return np.array(sets, dtype=np.intp).reshape(-1, size)
 
 
-def pairs_with(partners: IndexArray) -> IndexArray:
+def find_unique_pairs(partners: IndexArray) -> IndexArray:
     """Pairs of every number ``i`` with those in the row ``i`` of `partners`, each pair once."""
     size, own = len(partners), np.arange(len(partners))[:, None]
     # as one number each: rows take ten times as long to compare

@@ -62,15 +62,17 @@ EMPTY = State(np.empty(0, dtype=np.intp), np.empty(0))
 
 def empty_state(problem: Problem, noise_variance: float | None) -> State:
     """Return the model without atoms, evaluated."""
-    n, target_ss, _, _ = objective_of(problem, noise_variance)
+    n, target_ss, _, _ = build_objective(problem, noise_variance)
     noise = target_ss / max(n, 1.0) if noise_variance is None else noise_variance
-    value = value_of(problem, EMPTY.active, target_ss, 0.0, 0.0, noise) if noise > 0.0 else 0.0
+    value = (
+        compute_objective(problem, EMPTY.active, target_ss, 0.0, 0.0, noise) if noise > 0.0 else 0.0
+    )
     return State(
         EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
     )
 
 
-def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
+def build_objective(problem: Problem, noise_variance: float | None) -> Objective:
     """Collect the constants of the objective, the noise prior and the noise floor included."""
     noise = problem.prior.noise
     return Objective(
@@ -81,14 +83,14 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
     )
 
 
-def point_of(problem: Problem, state: State) -> Point | None:
+def evaluate_state(problem: Problem, state: State) -> Point | None:
     """Evaluate the objective of a state; None where that is numerically not defined."""
     moments, active = problem.moments, state.active
-    objective = objective_of(problem, problem.noise_variance).subset(active)
+    objective = build_objective(problem, problem.noise_variance).subset(active)
     return evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
 
 
-def value_of(
+def compute_objective(
     problem: Problem,
     active: IndexArray,
     quadratic: float,
@@ -98,7 +100,7 @@ def value_of(
 ) -> float:
     """What is maximised: log evidence, what the prior adds, less the penalties of the atoms.
 
-    The density of the noise is folded into ``N`` and ``R``, as in `objective_of`.
+    The density of the noise is folded into ``N`` and ``R``, as in `build_objective`.
     """
     shape = problem.prior.noise.shape
     n_effective = problem.moments.n_effective + 2.0 * shape

@@ -18,85 +18,85 @@ class SearchTuning:
     Examples
     --------
     >>> from relvec.solvers import SearchTuning, SequentialSolver
-    >>> SequentialSolver(tuning=SearchTuning(max_atoms=40)).tuning.max_atoms
+    >>> SequentialSolver(tuning=SearchTuning(max_moved_atoms=40)).tuning.max_moved_atoms
     40
     """
 
-    max_step: float = 4.0
+    max_newton_step: float = 4.0
     """Largest change of a log precision in one step of Newton's method: a factor of fifty."""
-    armijo: float = 1e-4
+    armijo_fraction: float = 1e-4
     """Share of the rise that its slope promises which a step must bring; the usual value."""
-    backtrack: float = 0.3
+    backtrack_factor: float = 0.3
     """Factor by which a step that does not is shortened."""
     max_backtracks: int = 25
     """How often: down to 1e-13 of the step."""
-    bulk_removal: int = 12
+    bulk_removal_size: int = 12
     """With more removable atoms than this, the clearest half goes at once."""
-    charged: float = 0.02
+    negligible_penalty: float = 0.02
     """Penalties above this are taken seriously: atoms worth less are removed at the end."""
     max_batch: int = 400
     """Atoms that come in at once at most: their Gram rows fit in the cache."""
     copy_tolerance: float = 1e-12
     """Unit atoms whose inner product misses one by less are copies of each other."""
-    working_set: int = 256
+    working_set_size: int = 256
     """When few atoms still want to enter, the climb goes on among the active and this many of the
     most promising atoms, whose Gram block is known, before all atoms are looked at again."""
-    rising: float = 1e-9
+    min_rise: float = 1e-9
     """Rise of the objective, in nats, worth another round of polishing."""
-    reentries: int = 3
+    max_removals: int = 3
     """An atom removed this often has to wait until nothing else moves."""
-    ridge_atoms: int = 400
+    max_ridge_atoms: int = 400
     """Atoms used for the ridge estimate and for a dense start: one factorisation stays cheap."""
-    prune_lam: float = 1e2
+    max_dense_lam: float = 1e2
     """A dense start drops an atom once its precision says that it explains about a hundredth of
     its own direction; an ascent takes it back if that was too early."""
-    sweeps: int = 30
+    dense_sweeps: int = 30
     """MacKay updates of a dense start: enough to sort the atoms, not to converge."""
-    neighbours: int = 2
+    n_neighbours: int = 2
     """Places an atom may move to: the inactive atoms most like it."""
-    shift_partners: int = 2
+    n_shift_partners: int = 2
     """Active atoms that may move along with it: those most like it."""
-    chord_steps: int = 2
+    shift_steps: int = 2
     """Steps taken with the curvature of the present model, good enough to rank the shifts."""
-    max_change: float = 2.0
+    max_shift_change: float = 2.0
     """Largest change of a log precision in one of them."""
-    stiffening: float = 0.05
+    curvature_damping: float = 0.05
     """Share of its diagonal added to the curvature, which may not be positive along flat ridges."""
-    hopeless: float = -3.0
+    min_swap_value: float = -3.0
     """Swaps and merges that would lower the objective by more, the other precisions held, are not
     tried: what the others make up for by adapting is rarely as much."""
-    swaps: int = 8
+    max_swaps: int = 8
     """Swaps and merges tried from one state before it counts as the end."""
-    shifts: int = 3
-    """Shifts tried from one state, if at first sight they lose less than `shift_slack`."""
-    shift_slack: float = 1.0
+    max_shifts: int = 3
+    """Shifts tried from one state, if at first sight they lose less than `max_shift_loss`."""
+    max_shift_loss: float = 1.0
     """In nats: what adapting all precisions may make up for."""
-    partners: int = 2
+    n_merge_partners: int = 2
     """Every atom may be merged with this many of the active atoms most like it."""
-    worthwhile: float = 1e-4
+    min_improvement: float = 1e-4
     """An end state has to be better by this much, in nats, to replace another."""
-    max_atoms: int = 25
+    max_moved_atoms: int = 25
     """Beyond this many active atoms their moves are too many to try."""
-    few_atoms: int = 12
+    few_active: int = 12
     """Up to this many, moves find more than further starts and recombinations do."""
     max_moves: int = 100
     """Moves made from one end state at most; never met in practice."""
-    small: int = 600
+    small_dictionary: int = 600
     """Up to this many atoms the whole Gram is at hand and every start is affordable."""
-    costly_rows: float = 1e7
+    large_dictionary: float = 1e7
     """From this many entries of the dictionary on, Gram rows are worth saving."""
-    raised: tuple[float, ...] = (3.0, 10.0)
+    noise_factors: tuple[float, ...] = (3.0, 10.0)
     """Factors by which the noise is raised while the parts of a union divide the work."""
-    same: float = 1e-4
+    same_objective_tol: float = 1e-4
     """End states whose objectives differ by less, with equally many atoms, are the same one."""
 
-    beam: int = 30
+    beam_width: int = 30
     """Subsets of each size that a beam search among penalised columns keeps."""
-    beam_work: int = 6000
+    max_beam_evaluations: int = 6000
     """Fewer if with every further column they would be more than this: some milliseconds."""
-    subset_size: int = 8
+    max_subset_size: int = 8
     """Most columns of a subset: with more, forward selection and its recombinations find them."""
-    subsets: int = 6
+    n_subsets: int = 6
     """Subsets to ascend from, the best of any size."""
 
 

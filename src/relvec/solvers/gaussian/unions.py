@@ -16,27 +16,27 @@ from relvec._linalg import solve_cholesky
 from relvec.moments.base import Part
 from relvec.moments.parts import RestrictedMoments
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.state import State, point_of
+from relvec.solvers.gaussian.state import State, evaluate_state
 
 
-def alone(problem: Problem, part: Part) -> Problem:
+def restrict_to_part(problem: Problem, part: Part) -> Problem:
     """Return the problem with the atoms of one part only."""
     return replace(problem, moments=RestrictedMoments(problem.moments, part))
 
 
-def is_in(part: Part, state: State) -> np.ndarray:
+def is_in_part(part: Part, state: State) -> np.ndarray:
     """Tell which active atoms belong to a part."""
     return (state.active >= part.atoms.start) & (state.active < part.atoms.stop)
 
 
-def residual_problem(problem: Problem, part: Part, state: State) -> Problem | None:
+def build_residual_problem(problem: Problem, part: Part, state: State) -> Problem | None:
     """Return the problem of explaining by one part what the others leave of the target.
 
     None where the others explain nothing, or all of it to rounding.
     """
     moments = problem.moments
-    others = ~is_in(part, state)
-    point = point_of(problem, state)
+    others = ~is_in_part(part, state)
+    point = evaluate_state(problem, state)
     if point is None or not others.any():
         return None
     mean = solve_cholesky(point.factor, moments.correlation[state.active])[others]
@@ -49,9 +49,9 @@ def residual_problem(problem: Problem, part: Part, state: State) -> Problem | No
     return replace(problem, moments=rest) if rest.target_ss > 0.0 else None
 
 
-def replaced(state: State, part: Part, fresh: State) -> State:
+def replace_part(state: State, part: Part, fresh: State) -> State:
     """Put the atoms of `fresh` in the place of those a state has of a part."""
-    kept = ~is_in(part, state)
+    kept = ~is_in_part(part, state)
     active = np.concatenate([state.active[kept], fresh.active])
     order = np.argsort(active)
     return State(active[order], np.concatenate([state.theta[kept], fresh.theta])[order])

@@ -19,16 +19,16 @@ import numpy as np
 from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.priors import BoundFlat, BoundSmoothness
 from relvec.solvers.base import Monitor, Progress
-from relvec.solvers.latent.precisions import climb_precisions
+from relvec.solvers.latent.monotone import SearchStopped
+from relvec.solvers.latent.precisions import maximise_precisions
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.search import BlockSearch
 from relvec.solvers.latent.tuning import LatentTuning
-from relvec.solvers.latent.walk import Stopped
 
-__all__ = ["Eliminator", "has_penalties", "remove_singly", "start_backwards"]
+__all__ = ["BackwardElimination", "find_backward_start", "has_penalties", "remove_one_by_one"]
 
 
-class Eliminator:
+class BackwardElimination:
     """Removes atoms of models of one problem; the monitor is called after every step."""
 
     def __init__(self, problem: LatentProblem, monitor: Monitor | None = None) -> None:
@@ -40,53 +40,58 @@ class Eliminator:
 
         Atoms and precisions are those of `start`, which may be of a problem with other penalties.
         """
-        state = best = self._climb(self._restrict(start, np.ones(len(start.active), dtype=bool)))
+        state = best = self._maximise_precisions(
+            self._restrict(start, np.ones(len(start.active), dtype=bool))
+        )
         # without penalties a smaller model has less evidence: below that none can be the best
         while len(state.active) and state.objective + self._penalties(state) > best.objective:
-            state = self._climb(self._without_least(state))
+            state = self._maximise_precisions(self._remove_weakest(state))
             if state.objective > best.objective:
                 best = state
         nothing = self._restrict(state, np.zeros(len(state.active), dtype=bool))
         return max(best, nothing, key=_objective)
 
-    def one_less(self, state: LatentState) -> LatentState | None:
+    def find_better_without_one(self, state: LatentState) -> LatentState | None:
         """Return a better model with one unit less, its precisions maximised; None if none is."""
         tuning = self.tuning
-        trials = [self._drop(state, [place]) for place in self._order(state)[: tuning.certified]]
+        trials = [
+            self._drop(state, [place])
+            for place in self._order_by_loss(state)[: tuning.n_final_trials]
+        ]
         for trial in sorted(trials, key=_objective, reverse=True):
-            if trial.objective < state.objective - tuning.recoverable:
+            if trial.objective < state.objective - tuning.max_recoverable_loss:
                 break
-            trial = self._climb(trial)
-            if trial.objective > state.objective + tuning.certain:
+            trial = self._maximise_precisions(trial)
+            if trial.objective > state.objective + tuning.min_improvement:
                 return trial
         return None
 
     # ------------------------------------------------------------------ steps
 
-    def _without_least(self, state: LatentState) -> LatentState:
+    def _remove_weakest(self, state: LatentState) -> LatentState:
         """Drop the unit with which least is lost, or several if there are many."""
-        order = self._order(state)
-        several = len(order) // self.tuning.bulk
+        order = self._order_by_loss(state)
+        several = len(order) // self.tuning.bulk_divisor
         if several > 1:
             return self._drop(state, order[:several])
-        trials = [self._drop(state, [place]) for place in order[: self.tuning.eliminated]]
+        trials = [self._drop(state, [place]) for place in order[: self.tuning.n_removal_trials]]
         return max(trials, key=_objective)
 
-    def _without_faint(self, state: LatentState) -> LatentState:
+    def _remove_negligible(self, state: LatentState) -> LatentState:
         """Leave out the units whose precisions have become so large that nothing is lost."""
-        degrees = state.mode.hessian.degrees_of_atoms.reshape(self.problem.tied, -1).sum(axis=0)
-        faint = np.flatnonzero(degrees < self.tuning.faint).tolist()
+        degrees = state.mode.hessian.degrees_of_freedom.reshape(self.problem.n_tied, -1).sum(axis=0)
+        faint = np.flatnonzero(degrees < self.tuning.negligible_dof).tolist()
         trial = self._drop(state, faint) if faint else state
-        return trial if trial.objective > state.objective - self.tuning.certain else state
+        return trial if trial.objective > state.objective - self.tuning.min_improvement else state
 
     def _penalties(self, state: LatentState) -> float:
         """What a model pays in penalties."""
         problem = self.problem
-        degrees = problem.charged(state.mode).degrees_of_atoms
-        entries = float(problem.min_gain[state.active % self.n_atoms].sum()) / problem.tied
+        degrees = problem.get_penalty_hessian(state.mode).degrees_of_freedom
+        entries = float(problem.min_gain[state.active % self.n_atoms].sum()) / problem.n_tied
         return float((problem.penalty_of(state.active) * degrees).sum()) + entries
 
-    def _order(self, state: LatentState) -> list[int]:
+    def _order_by_loss(self, state: LatentState) -> list[int]:
         """Units by what is lost with them, least first."""
         loss = self.problem.removal_loss(state)
         atoms = state.active[: len(loss)] % self.n_atoms
@@ -94,7 +99,7 @@ class Eliminator:
         return order
 
     def _drop(self, state: LatentState, places: list[int]) -> LatentState:
-        n_units = len(state.active) // self.problem.tied
+        n_units = len(state.active) // self.problem.n_tied
         return self._restrict(state, ~np.isin(np.arange(len(state.active)) % n_units, places))
 
     def _restrict(self, state: LatentState, kept: BoolArray) -> LatentState:
@@ -103,26 +108,26 @@ class Eliminator:
         columns = problem.dictionary.columns(active % self.n_atoms)
         least, most = problem.bounds(columns)
         value = np.clip(state.log_precision[kept], least, most)
-        trial = problem.evaluate(active, value, columns, state.start_for(active))
-        return trial if problem.signs is None else problem.without_wrong(trial, columns)
+        trial = problem.evaluate(active, value, columns, state.get_initial_weights(active))
+        return trial if problem.signs is None else problem.remove_wrong_signs(trial, columns)
 
-    def _climb(self, state: LatentState) -> LatentState:
+    def _maximise_precisions(self, state: LatentState) -> LatentState:
         """Maximise over the precisions; the model that is returned is never worse."""
         problem, tuning, active = self.problem, self.tuning, state.active
         if len(active):
             columns = problem.dictionary.columns(active % self.n_atoms)
-            there, weights = climb_precisions(
-                problem, state, columns, max_iter=tuning.climb_steps, ftol=tuning.climb_tol
+            there, weights = maximise_precisions(
+                problem, state, columns, max_iter=tuning.precision_steps, ftol=tuning.precision_tol
             )
             trial = problem.evaluate(active, there, columns, weights)
             if problem.signs is not None:
-                trial = problem.without_wrong(trial, columns)
-            state = self._without_faint(max(trial, state, key=_objective))
+                trial = problem.remove_wrong_signs(trial, columns)
+            state = self._remove_negligible(max(trial, state, key=_objective))
         self.n_steps += 1
         if self.monitor is not None and self.monitor(
             Progress("backward", self.n_steps, state.objective, len(state.active))
         ):
-            raise Stopped
+            raise SearchStopped
         return state
 
 
@@ -130,7 +135,7 @@ def _objective(state: LatentState) -> float:
     return state.objective
 
 
-def start_backwards(
+def find_backward_start(
     problem: LatentProblem, tol: float, max_iter: int, monitor: Monitor | None
 ) -> tuple[tuple[IndexArray, Vector], bool]:
     """Return atoms and log precisions to begin with, and whether the monitor said stop.
@@ -144,24 +149,24 @@ def start_backwards(
     flat = BlockSearch(unpenalised, 10.0 * tol, max_iter, monitor, None)
     flat.run()
     ends, state, is_stopped = [flat.state], flat.state, flat.is_stopped
-    with suppress(Stopped):
+    with suppress(SearchStopped):
         if not is_stopped:
             is_stopped = True
             ends = [
-                _searched(problem, start, tol, max_iter, monitor) for start in (None, flat.state)
+                _run_search(problem, start, tol, max_iter, monitor) for start in (None, flat.state)
             ]
-            ends.append(Eliminator(problem, monitor).prune(flat.state))
+            ends.append(BackwardElimination(problem, monitor).prune(flat.state))
             for stage in _stages(problem):
-                state = Eliminator(stage, monitor).prune(state)
-                state = _searched(stage, state, tol, max_iter, monitor)
+                state = BackwardElimination(stage, monitor).prune(state)
+                state = _run_search(stage, state, tol, max_iter, monitor)
             if state is not flat.state:
-                ends.append(Eliminator(problem, monitor).prune(state))
+                ends.append(BackwardElimination(problem, monitor).prune(state))
             is_stopped = False
     best = max(ends, key=_objective)
     return (best.active, best.log_precision), is_stopped
 
 
-def _searched(
+def _run_search(
     problem: LatentProblem,
     start: LatentState | None,
     tol: float,
@@ -173,34 +178,36 @@ def _searched(
     search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
     search.run()
     if search.is_stopped:
-        raise Stopped
+        raise SearchStopped
     return search.state
 
 
-def remove_singly(search: BlockSearch) -> bool:
+def remove_one_by_one(search: BlockSearch) -> bool:
     """Go on until no model with one unit less is better, its precisions maximised.
 
     Returns False if that was cut short.
     """
-    eliminator = Eliminator(search.problem, search.monitor)
+    eliminator = BackwardElimination(search.problem, search.monitor)
     try:
         for _ in range(search.max_iter):
             before = search.state
-            while (better := eliminator.one_less(search.state)) is not None:
-                if not search.accept(better.active, better.log_precision, better.mode.weights):
+            while (better := eliminator.find_better_without_one(search.state)) is not None:
+                if not search.move_if_better(
+                    better.active, better.log_precision, better.mode.weights
+                ):
                     break
             if search.state is before:
                 return True
             if not search.run():
                 return False
-    except Stopped:
+    except SearchStopped:
         search.is_stopped = True
     return False
 
 
 def has_penalties(problem: LatentProblem) -> bool:
     """Tell whether degrees of freedom, or atoms that may enter at all, are penalised."""
-    return bool(_largest_penalty(problem) > LatentTuning().penalised)
+    return bool(_largest_penalty(problem) > LatentTuning().negligible_penalty)
 
 
 def _largest_penalty(problem: LatentProblem) -> float:

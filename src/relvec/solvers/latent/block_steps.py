@@ -18,15 +18,15 @@ from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
-from relvec.solvers.gaussian.state import State, point_of, value_of
+from relvec.solvers.gaussian.state import State, compute_objective, evaluate_state
 from relvec.solvers.latent.entries import best_common_precision
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 
-__all__ = ["Proposal", "look", "propose"]
+__all__ = ["BlockCandidates", "find_block_model", "screen_blocks"]
 
 
-class Proposal(NamedTuple):
+class BlockCandidates(NamedTuple):
     """What gains at fixed curvature: the model of a block, or atoms to enter it, best first."""
 
     atoms: IndexArray
@@ -37,7 +37,7 @@ class Proposal(NamedTuple):
     """Of the model, or of the best atom: log evidence net of penalties; zero if nothing gains."""
 
 
-def propose(
+def find_block_model(
     latent: LatentProblem,
     state: LatentState,
     block: int,
@@ -45,7 +45,7 @@ def propose(
     working: IndexArray,
     atoms: Matrix,
     schedule: Schedule,
-) -> Proposal:
+) -> BlockCandidates:
     """Ascend the evidence of the regression of a block to weights of the signs required.
 
     Only the `working` atoms, ascending and the active ones among them, may be in the model;
@@ -69,25 +69,31 @@ def propose(
     gain = end.objective - _value(problem, start)
     least, _ = latent.bounds(atoms[:, end.active])
     log_precision = np.maximum(end.theta + norms[end.active], least)
-    return Proposal(working[end.active] + first, log_precision, gain)
+    return BlockCandidates(working[end.active] + first, log_precision, gain)
 
 
 def _value(problem: Problem, state: State) -> float:
     """Objective of a regression at some precisions."""
-    point = point_of(problem, state)
+    point = evaluate_state(problem, state)
     if point is None:
         return -np.inf
-    return value_of(problem, state.active, point.quadratic, point.log_det, point.prior, 1.0)
+    return compute_objective(
+        problem, state.active, point.quadratic, point.log_det, point.prior, 1.0
+    )
 
 
-def look(problem: LatentProblem, state: LatentState, threshold: float, most: int) -> list[Proposal]:
+def screen_blocks(
+    problem: LatentProblem, state: LatentState, threshold: float, most: int
+) -> list[BlockCandidates]:
     """Screen every atom of every block; a slope of the wrong sign promises nothing.
 
     A gain of less than `threshold` does not count, and of the rest the `most` promising are
     listed.
     """
     n_atoms, prior, found = problem.dictionary.shape[1], problem.regression_prior, []
-    charged = problem.charged_entry(state) if problem.counts_at_reference else None
+    entry_penalty = (
+        problem.compute_entry_penalty(state) if problem.is_penalty_at_reference else None
+    )
     responses = problem.likelihood.responses(state.mode.latent)
     for k, (curvature, response) in enumerate(responses):
         mine = state.active // n_atoms == k
@@ -99,7 +105,7 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
         objective = Objective(moments.n_effective, moments.target_ss, prior.subset(active), 1.0)
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
         if point is None:  # beyond rounding: nothing can be said of other atoms
-            found.append(Proposal(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
+            found.append(BlockCandidates(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
             continue
         seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).known
         admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
@@ -108,8 +114,8 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
             admissible &= ~has_wrong_sign(problem.signs, seen.q)
         index = np.flatnonzero(admissible)
         known, norm = seen.subset(index), moments.column_norm[index]
-        if charged is not None:
-            bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
+        if entry_penalty is not None:
+            bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in entry_penalty)
             square = np.square(known.q)[:, None]
             gain, log_unit = best_common_precision(known.s[:, None], square, bound)
         else:
@@ -120,5 +126,5 @@ def look(problem: LatentProblem, state: LatentState, threshold: float, most: int
         order = order[net[order] > 0.0]
         log_precision = log_unit[order] + 2.0 * np.log(norm[order])
         best = max(0.0, float(net.max(initial=0.0)))
-        found.append(Proposal(index[order] + k * n_atoms, log_precision, best))
+        found.append(BlockCandidates(index[order] + k * n_atoms, log_precision, best))
     return found

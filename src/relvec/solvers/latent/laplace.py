@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Monitor
-from relvec.solvers.latent.backward import has_penalties, remove_singly, start_backwards
+from relvec.solvers.latent.backward import find_backward_start, has_penalties, remove_one_by_one
 from relvec.solvers.latent.exact import ascend_exactly
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.search import BlockSearch
@@ -78,11 +78,11 @@ class LaplaceSolver(BaseEstimator):
         is_stopped, is_pruned = False, warm_start is None and has_penalties(problem)
         if is_pruned:
             # under a penalty single atoms are hard to find; the free model has them
-            warm_start, is_stopped = start_backwards(problem, tol, max_iter, monitor)
+            warm_start, is_stopped = find_backward_start(problem, tol, max_iter, monitor)
         search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
         converged = not is_stopped and search.run()
         if converged and is_pruned:
-            converged = remove_singly(search)
+            converged = remove_one_by_one(search)
         if exact and not (is_stopped or search.is_stopped):
             # one atom at a time: more rounds than working sets
             converged, certificate = ascend_exactly(search, 4 * max_iter)

@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 from relvec._typing import Matrix, Vector
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 
-__all__ = ["climb_precisions"]
+__all__ = ["maximise_precisions"]
 
 
-def climb_precisions(
+def maximise_precisions(
     problem: LatentProblem,
     state: LatentState,
     columns: Matrix,
@@ -28,15 +28,15 @@ def climb_precisions(
         it is allowed at all, has yet to be judged.
     """
     active, weights = state.active, state.mode.weights
-    n_units = len(active) // problem.tied
+    n_units = len(active) // problem.n_tied
 
     def cost(log_precision: Vector) -> tuple[float, Vector]:
         nonlocal weights
         # as if all models were allowed: an infinite cost says nothing of where to turn
-        each = np.tile(log_precision, problem.tied)
-        trial = problem.evaluate(active, each, columns, weights, judge=False)
+        each = np.tile(log_precision, problem.n_tied)
+        trial = problem.evaluate(active, each, columns, weights, is_checked=False)
         weights = trial.mode.weights
-        slope = problem.gradient(trial, exact=True).reshape(problem.tied, -1).sum(axis=0)
+        slope = problem.gradient(trial, exact=True).reshape(problem.n_tied, -1).sum(axis=0)
         return -trial.objective, -slope
 
     least, most = (bound[:n_units] for bound in problem.bounds(columns))
@@ -48,4 +48,4 @@ def climb_precisions(
         bounds=list(zip(least, most, strict=True)),
         options={"maxiter": max_iter, "gtol": 1e-6, "ftol": ftol},
     )
-    return np.tile(found.x, problem.tied), weights
+    return np.tile(found.x, problem.n_tied), weights

@@ -19,7 +19,7 @@ from relvec.laplace.hessian import Hessian, Penalty
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
-from relvec.solvers.base import Certificate, Monitor, checked_penalties
+from relvec.solvers.base import Certificate, Monitor, check_penalties
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
@@ -35,7 +35,7 @@ class LatentState:
     mode: Mode
     objective: float
 
-    def start_for(self, active: IndexArray) -> Vector:
+    def get_initial_weights(self, active: IndexArray) -> Vector:
         """Weights of this state for another active set; zero for atoms it does not have."""
         mine = len(self.active)
         start = np.zeros(len(active) + len(self.mode.weights) - mine)
@@ -97,7 +97,7 @@ class LatentProblem:
     """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
     atoms or each, or a Gamma density of the precisions, for `LaplaceFixedPointSolver` only. Other
     densities are refused. One of the noise variance adds nothing: there is none to estimate."""
-    is_prior: bool = True
+    is_penalty_prior: bool = True
     """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
     makes the penalty a prior, or at the curvature of the model itself."""
     largest_latent: float | None = None
@@ -114,9 +114,9 @@ class LatentProblem:
 
     n_blocks: int = field(init=False)
     """Number of latent functions that atoms may enter."""
-    counts_at_reference: bool = field(init=False)
+    is_penalty_at_reference: bool = field(init=False)
     """Whether there is a penalty on degrees of freedom, and it is a prior."""
-    tied: int = field(init=False)
+    n_tied: int = field(init=False)
     """Number of weights that share a precision: a unit, which enters and leaves as one."""
     regression_prior: BoundSmoothness = field(init=False)
     """The penalty alone, as regressions at fixed curvature know it."""
@@ -136,7 +136,7 @@ class LatentProblem:
                 f"the dictionary has {n_rows} rows, the likelihood {len(self.likelihood.target)} "
                 "targets; both need the same number."
             )
-        penalties = checked_penalties(self.min_gain, self.prior, n_atoms)
+        penalties = check_penalties(self.min_gain, self.prior, n_atoms)
         if self.prior.learnt or (self.prior.has_density and self.prior.is_removable):
             raise ValueError(
                 f"a {type(self.prior).__name__}, a prior with a density of its own, is for "
@@ -150,8 +150,8 @@ class LatentProblem:
             "min_gain": penalties,
             "signs": None if self.signs is None else check_signs(self.signs, n_atoms, n_blocks),
             "n_blocks": n_blocks,
-            "counts_at_reference": self.prior.is_penalised and self.is_prior,
-            "tied": n_blocks if self.shared else 1,
+            "is_penalty_at_reference": self.prior.is_penalised and self.is_penalty_prior,
+            "n_tied": n_blocks if self.shared else 1,
             "regression_prior": BoundSmoothness(self.prior.penalty),
         }
         for name, known in completed.items():
@@ -159,14 +159,14 @@ class LatentProblem:
 
     # ------------------------------------------------------------------ units
 
-    def expanded(self, units: IndexArray) -> IndexArray:
+    def expand_units(self, units: IndexArray) -> IndexArray:
         """Return the weights of some units, block by block."""
-        starts = np.arange(self.tied)[:, None] * self.dictionary.shape[1]
+        starts = np.arange(self.n_tied)[:, None] * self.dictionary.shape[1]
         return (starts + units).ravel()
 
-    def by_unit(self, values: np.ndarray) -> np.ndarray:
+    def arrange_by_unit(self, values: np.ndarray) -> np.ndarray:
         """Arrange values of shape (n_atoms, n_blocks) by unit, its weights in the second axis."""
-        return values if self.tied > 1 else values.T.reshape(-1, 1)
+        return values if self.n_tied > 1 else values.T.reshape(-1, 1)
 
     # ------------------------------------------------------------------ the objective
 
@@ -177,12 +177,12 @@ class LatentProblem:
         columns: Matrix,
         start: Vector | None = None,
         *,
-        judge: bool = True,
+        is_checked: bool = True,
     ) -> LatentState:
         """Find the mode and the objective of a model whose active atoms are given.
 
         The objective of a model with a weight of the wrong sign, or whose evidence is not to be
-        believed (see `Mode.is_credible`), is minus infinity, unless `judge` is False.
+        believed (see `Mode.is_credible`), is minus infinity, unless `is_checked` is False.
         """
         sizes = None
         if self.n_blocks > 1:
@@ -197,61 +197,67 @@ class LatentProblem:
             sizes=sizes,
         )
         penalties = float(self.min_gain[active % self.dictionary.shape[1]].sum())
-        objective = mode.log_evidence - penalties / self.tied
+        objective = mode.log_evidence - penalties / self.n_tied
         if self.prior.is_penalised:
-            degrees = self.charged(mode).degrees_of_atoms
+            degrees = self.get_penalty_hessian(mode).degrees_of_freedom
             objective -= float((self.penalty_of(active) * degrees).sum())
         if self.prior.has_density:
-            objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
-        if judge and self.signs is not None and self.is_wrong(active, mode).any():
+            objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.n_tied
+        if is_checked and self.signs is not None and self.find_wrong_signs(active, mode).any():
             objective = -np.inf
-        if judge and self.n_blocks > 1 and not mode.is_credible(self.likelihood):
+        if is_checked and self.n_blocks > 1 and not mode.is_credible(self.likelihood):
             objective = -np.inf
         return LatentState(active, log_precision, mode, objective)
 
-    def without_wrong(self, state: LatentState, columns: Matrix) -> LatentState:
+    def remove_wrong_signs(self, state: LatentState, columns: Matrix) -> LatentState:
         """Leave out atoms whose weights have the wrong sign, until none has.
 
         The others keep their precisions. This ends: the model without atoms is allowed.
         """
-        while (wrong := self.is_wrong(state.active, state.mode)).any():
+        while (wrong := self.find_wrong_signs(state.active, state.mode)).any():
             columns, active = columns[:, ~wrong], state.active[~wrong]
             state = self.evaluate(
-                active, state.log_precision[~wrong], columns, state.start_for(active)
+                active, state.log_precision[~wrong], columns, state.get_initial_weights(active)
             )
         return state
 
-    def is_wrong(self, active: IndexArray, mode: Mode) -> BoolArray:
+    def find_wrong_signs(self, active: IndexArray, mode: Mode) -> BoolArray:
         """Tell which active atoms have a weight of the wrong sign."""
         if self.signs is None:
             return np.zeros(len(active), dtype=bool)
         return has_wrong_sign(self.signs[active], mode.weights[: len(active)])
 
-    def charged(self, mode: Mode) -> Hessian:
+    def get_penalty_hessian(self, mode: Mode) -> Hessian:
         """Return the curvature at which degrees of freedom are counted."""
-        if not self.counts_at_reference:
+        if not self.is_penalty_at_reference:
             return mode.hessian
-        return mode.design.hessian(mode.design.reference(self.likelihood), mode.hessian.precision)
+        return mode.design.hessian(
+            mode.design.compute_reference_curvature(self.likelihood), mode.hessian.precision
+        )
 
-    def entry(self, state: LatentState) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
+    def compute_entry_statistics(
+        self, state: LatentState
+    ) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
         """Return of every atom in every block whether it may enter, its ``s``, and its penalty.
 
-        The last are ``t`` and ``r``, as of `charged_entry`, or None.
+        The last are ``t`` and ``r``, as of `compute_entry_penalty`, or None.
         """
         penalty = None
-        if self.prior.is_penalised and not self.counts_at_reference:
+        if self.prior.is_penalised and not self.is_penalty_at_reference:
             penalty = self.prior.penalty, self.penalty_of(state.active)
-        raw, s, r = state.mode.hessian.entry(self.dictionary, penalty)
+        raw, s, r = state.mode.hessian.compute_entry_statistics(self.dictionary, penalty)
         admissible: BoolArray = s > 1e-9 * raw  # less is rounding: the model explains the atom
         s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
-        if self.counts_at_reference:
-            return admissible, s, self.charged_entry(state)
+        if self.is_penalty_at_reference:
+            return admissible, s, self.compute_entry_penalty(state)
         return admissible, s, None if r is None else (s, r)
 
-    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
+    def compute_entry_penalty(self, state: LatentState) -> tuple[Matrix, Matrix]:
         """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
         penalty = self.prior.penalty, self.penalty_of(state.active)
-        _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
+        _, s, r = self.get_penalty_hessian(state.mode).compute_entry_statistics(
+            self.dictionary, penalty
+        )
         assert r is not None
         return np.maximum(s, 0.0), r
 
@@ -266,22 +272,22 @@ class LatentProblem:
         """Derivative of the objective in the log precision of every weight."""
         mode = state.mode
         c = self.penalty_of(state.active) if self.prior.is_penalised else 0.0
-        own = 0.0 if self.counts_at_reference else c
+        own = 0.0 if self.is_penalty_at_reference else c
         result = mode.gradient(self.likelihood, own, exact=exact)
-        if self.counts_at_reference:
-            result = result + self.charged(mode).degrees_slope(c)
+        if self.is_penalty_at_reference:
+            result = result + self.get_penalty_hessian(mode).degrees_of_freedom_slope(c)
         if self.prior.has_density:
-            result = result + self.prior.slopes(state.log_precision, 1.0)[0] / self.tied
+            result = result + self.prior.slopes(state.log_precision, 1.0)[0] / self.n_tied
         return result
 
     def removal_loss(self, state: LatentState) -> Vector:
         """Twice the evidence lost at fixed curvature with each unit, penalties left out."""
-        mode, k = state.mode, len(state.active) // self.tied
-        if self.tied == 1:
+        mode, k = state.mode, len(state.active) // self.n_tied
+        if self.n_tied == 1:
             variance = mode.hessian.covariance.diagonal()[:k]
             loss: Vector = mode.weights[:k] ** 2 / variance
             return loss + np.log(mode.hessian.precision[:k] * variance)
-        pairs = np.arange(k)[:, None] + k * np.arange(self.tied)
+        pairs = np.arange(k)[:, None] + k * np.arange(self.n_tied)
         blocks = mode.hessian.covariance[pairs[:, :, None], pairs[:, None, :]]
         weights = mode.weights[pairs]
         fit = np.einsum("ij,ij->i", weights, np.linalg.solve(blocks, weights[:, :, None])[:, :, 0])

@@ -17,8 +17,8 @@ from relvec._linalg import inverse_diagonal_from_cholesky, solve_lower
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective, mackay_update
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate_raised
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate_robustly
+from relvec.solvers.gaussian.state import State, build_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
@@ -32,13 +32,13 @@ class Ridge(NamedTuple):
     """Its log evidence: no sparse optimum worth having lies below it."""
 
 
-def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
+def fit_ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     """Find the best shared precision on evenly spread atoms, the noise profiled out."""
     moments = problem.moments
     usable = np.flatnonzero(moments.usable)
-    if len(usable) > tuning.ridge_atoms:
-        usable = usable[np.linspace(0, len(usable) - 1, tuning.ridge_atoms).astype(np.intp)]
-    n, target_ss, _, _ = objective_of(problem, None)
+    if len(usable) > tuning.max_ridge_atoms:
+        usable = usable[np.linspace(0, len(usable) - 1, tuning.max_ridge_atoms).astype(np.intp)]
+    n, target_ss, _, _ = build_objective(problem, None)
     prior = problem.prior.subset(usable)
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
     eigenvalues = np.maximum(eigenvalues, 0.0)
@@ -64,7 +64,7 @@ def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
-def dense_start(
+def build_dense_state(
     problem: Problem,
     atoms: IndexArray,
     log_lam: Vector | float,
@@ -72,13 +72,13 @@ def dense_start(
 ) -> State:
     """Begin with every atom; MacKay's update sorts them for a few sweeps."""
     moments = problem.moments
-    objective = objective_of(problem, problem.noise_variance)
+    objective = build_objective(problem, problem.noise_variance)
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
-    for _ in range(tuning.sweeps):
+    for _ in range(tuning.dense_sweeps):
         present = objective.subset(active)
-        update = _sorted_out(evaluate_raised(gram, correlation, theta, present), present)
-        kept = update < np.log(tuning.prune_lam)
+        update = _update_by_mackay(evaluate_robustly(gram, correlation, theta, present), present)
+        kept = update < np.log(tuning.max_dense_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
         change = float(np.abs(update - theta)[kept].max())
@@ -92,7 +92,7 @@ def dense_start(
     return State(active, theta)
 
 
-def _sorted_out(point: Point, objective: Objective) -> Vector:
+def _update_by_mackay(point: Point, objective: Objective) -> Vector:
     """One of MacKay's updates of ``log lam``."""
     prior = objective.prior
     shrunk = None
@@ -104,7 +104,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
     gamma = np.minimum(np.maximum(1.0 - point.lam * variance, 1e-15), 1.0)
-    noise = objective.noise_at(point)
+    noise = objective.noise_variance_at(point)
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point(point.theta, noise)
     with np.errstate(divide="ignore"):
@@ -112,7 +112,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
         return np.log(update)
 
 
-def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
+def mix_with_ridge(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
     """Log precisions of the ridge's atoms when a share of its variance is mixed into a state."""
     variance = np.zeros(n_atoms)
     variance[state.active] = (1.0 - share) * np.exp(-state.theta)
@@ -120,7 +120,7 @@ def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
     return -np.log(variance[start.atoms])
 
 
-def recombine(
+def average_states(
     states: Sequence[State], n_atoms: int, shares: Sequence[float] | None = None
 ) -> State:
     """Average end states in the space of prior variances: ``K`` is the mean of their ``K``s.

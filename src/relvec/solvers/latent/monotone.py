@@ -9,14 +9,14 @@ from relvec.solvers.base import Monitor, Progress
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.tuning import LatentTuning
 
-__all__ = ["Stopped", "Walk"]
+__all__ = ["MonotoneSearch", "SearchStopped"]
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """A monitor has seen enough."""
 
 
-class Walk:
+class MonotoneSearch:
     """A state, the way to it, and the columns of the atoms that moves are made with.
 
     A rise of the objective by `tol` nats counts. The monitor is called after every step and may
@@ -31,48 +31,48 @@ class Walk:
         warm_start: tuple[IndexArray, Vector] | None = None,
     ) -> None:
         self.problem, self.tol, self.monitor, self.tuning = problem, tol, monitor, LatentTuning()
-        self.stage, self.least_rise = "laplace", self.tuning.least_rise
+        self.stage, self.least_rise = "laplace", self.tuning.min_rise
         self.n_atoms = max(problem.dictionary.shape[1], 1)
         nothing = np.empty(0, dtype=np.intp)
         active, log_precision = (nothing, np.empty(0)) if warm_start is None else warm_start
         columns = problem.dictionary.columns(active % self.n_atoms)
         self.state: LatentState = problem.evaluate(active, log_precision, columns)
         if problem.signs is not None:
-            self.state = problem.without_wrong(self.state, columns)
+            self.state = problem.remove_wrong_signs(self.state, columns)
         if not np.isfinite(self.state.objective):  # nothing to climb from
             self.state = problem.evaluate(nothing, log_precision[:0], columns[:, :0])
-        self.hold(active)
+        self.load_columns(active)
         self.trace = [self.state.objective]
-        self._needed: dict[int, tuple[float, float]] = {}
+        self._failed_removals: dict[int, tuple[float, float]] = {}
 
     # ------------------------------------------------------------------ columns
 
-    def hold(self, atoms: IndexArray) -> None:
+    def load_columns(self, atoms: IndexArray) -> None:
         """Work with some atoms, numbered by block, and those that are active."""
         atoms = np.union1d(atoms, self.state.active)
         starts = np.arange(self.problem.n_blocks) * self.n_atoms
         parts = np.split(atoms, np.searchsorted(atoms, starts[1:]))
         self.working = list(map(np.subtract, parts, starts))
-        self.held = np.unique(atoms % self.n_atoms)
-        self.atoms: Matrix = self.problem.dictionary.columns(self.held)
+        self.loaded = np.unique(atoms % self.n_atoms)
+        self.atoms: Matrix = self.problem.dictionary.columns(self.loaded)
 
     def columns(self, active: IndexArray) -> Matrix:
         """Columns of atoms that are held, whatever their block."""
-        if self.problem.n_blocks == 1 and len(active) == len(self.held):
+        if self.problem.n_blocks == 1 and len(active) == len(self.loaded):
             return self.atoms
-        return self.atoms[:, np.searchsorted(self.held, active % self.n_atoms)]
+        return self.atoms[:, np.searchsorted(self.loaded, active % self.n_atoms)]
 
     # ------------------------------------------------------------------ moves
 
-    def accept(
+    def move_if_better(
         self, active: IndexArray, log_precision: Vector, start: Vector | None = None
     ) -> bool:
         """Move to a model, less the atoms of the wrong sign, if its objective is higher."""
-        start = self.state.start_for(active) if start is None else start
+        start = self.state.get_initial_weights(active) if start is None else start
         columns = self.columns(active)
         trial = self.problem.evaluate(active, log_precision, columns, start)
         if self.problem.signs is not None:
-            trial = self.problem.without_wrong(trial, columns)
+            trial = self.problem.remove_wrong_signs(trial, columns)
         if not trial.objective > self.state.objective + self.least_rise:
             return False
         self.state = trial
@@ -80,7 +80,7 @@ class Walk:
         if self.monitor is not None and self.monitor(
             Progress(self.stage, len(self.trace) - 1, trial.objective, len(trial.active))
         ):
-            raise Stopped
+            raise SearchStopped
         return True
 
     def step_towards(self, active: IndexArray, log_precision: Vector) -> bool:
@@ -89,7 +89,7 @@ class Walk:
         Part of the way is on the straight line of prior variances.
         """
         here = self.state
-        for share in self.tuning.shares:
+        for share in self.tuning.step_fractions:
             trial, value = active, log_precision
             if share < 1.0:
                 trial = np.union1d(here.active, active)
@@ -98,18 +98,18 @@ class Walk:
                 variance[places] = (1.0 - share) * np.exp(-here.log_precision)
                 variance[np.searchsorted(trial, active)] += share * np.exp(-log_precision)
                 value = -np.log(variance)
-            if self.accept(trial, value):
+            if self.move_if_better(trial, value):
                 return True
         return False
 
-    def enter(self, units: IndexArray, log_precision: Vector) -> tuple[IndexArray, Vector]:
+    def insert_units(self, units: IndexArray, log_precision: Vector) -> tuple[IndexArray, Vector]:
         """Return the model with some units, none of which it has, put in."""
-        active = np.concatenate([self.state.active, self.problem.expanded(units)])
+        active = np.concatenate([self.state.active, self.problem.expand_units(units)])
         order = np.argsort(active)
-        values = np.tile(log_precision, self.problem.tied)
+        values = np.tile(log_precision, self.problem.n_tied)
         return active[order], np.concatenate([self.state.log_precision, values])[order]
 
-    def remove_one(
+    def remove_weakest(
         self, most: int = 2, hopeless: float = np.inf, *, remember: bool = False
     ) -> bool:
         """Drop the unit whose loss is least, or the next, if the objective rises by that.
@@ -120,32 +120,32 @@ class Walk:
         if not len(state.active):
             return False
         loss = problem.removal_loss(state)
-        hopeless += 2.0 * problem.tied * float(np.max(problem.prior.penalty))
+        hopeless += 2.0 * problem.n_tied * float(np.max(problem.prior.penalty))
         units = np.arange(len(state.active)) % len(loss)
         for place in np.argsort(loss)[:most]:
             if loss[place] > hopeless:
                 return False
-            if remember and self._is_needed(int(state.active[place]), float(loss[place])):
+            if remember and self._was_needed(int(state.active[place]), float(loss[place])):
                 continue
             rest = units != place
-            if self.accept(state.active[rest], state.log_precision[rest]):
+            if self.move_if_better(state.active[rest], state.log_precision[rest]):
                 return True
-            self._needed[int(state.active[place])] = state.objective, float(loss[place])
+            self._failed_removals[int(state.active[place])] = state.objective, float(loss[place])
         return False
 
-    def _is_needed(self, unit: int, loss: float) -> bool:
+    def _was_needed(self, unit: int, loss: float) -> bool:
         """Whether the model was worse without a unit, and little has changed since."""
-        objective, lost = self._needed.get(unit, (-np.inf, np.inf))
-        has_risen = self.state.objective >= objective + self.tuning.patience
-        return not (has_risen or loss <= lost - self.tuning.less_lost)
+        objective, lost = self._failed_removals.get(unit, (-np.inf, np.inf))
+        has_risen = self.state.objective >= objective + self.tuning.min_retry_rise
+        return not (has_risen or loss <= lost - self.tuning.min_retry_loss_drop)
 
-    def settle_precisions(self, tol: float) -> None:
+    def update_precisions(self, tol: float) -> None:
         """Take steps of which regressions of single blocks know nothing.
 
         MacKay's fixed point with all blocks and penalties in it, then removals that pay.
         """
-        problem, tied = self.problem, self.problem.tied
-        for _ in range(self.tuning.rounds):
+        problem, tied = self.problem, self.problem.n_tied
+        for _ in range(self.tuning.max_regression_steps):
             before, active, mode = self.state.objective, self.state.active, self.state.mode
             if not len(active):
                 return
@@ -157,16 +157,16 @@ class Walk:
             value = np.tile(np.log(ratio), tied)
             moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
             # atoms in all latent functions are few: each removal is worth another trial
-            removed = self.remove_one(
-                hopeless=self.tuning.hopeless, remember=problem.n_blocks > tied
+            removed = self.remove_weakest(
+                hopeless=self.tuning.max_removal_loss, remember=problem.n_blocks > tied
             )
             if not removed and (not moved or self.state.objective - before < tol):
                 return
 
-    def steepest(self, *, exact: bool) -> float:
+    def find_largest_derivative(self, *, exact: bool) -> float:
         """Largest derivative in the log precision of a unit that is not at a bound."""
         gradient = self.problem.gradient(self.state, exact=exact)
-        gradient = gradient.reshape(self.problem.tied, -1).sum(axis=0)
+        gradient = gradient.reshape(self.problem.n_tied, -1).sum(axis=0)
         least, most = self.problem.bounds(self.columns(self.state.active))
         value = self.state.log_precision
         inner = (value > least + 1e-6) & (not exact or value < most - 1e-6)
