@@ -254,9 +254,9 @@ def test_inputs_out_of_range_are_refused(factor):
     ("options", "error", "message"),
     [
         ({"kind": "arc"}, ValueError, "kind"),
-        ({"width": "wide"}, ValueError, "width"),
-        ({"width": 0.0}, ValueError, "width"),
-        ({"width": -1.0}, ValueError, "width"),
+        ({"scale_factor": "wide"}, ValueError, "scale_factor"),
+        ({"scale_factor": 0.0}, ValueError, "scale_factor"),
+        ({"scale_factor": -1.0}, ValueError, "scale_factor"),
         ({"min_gain": "none"}, ValueError, "min_gain"),
         ({"min_gain": -1.0}, ValueError, "min_gain"),
         ({"n_refinements": -1}, ValueError, "n_refinements"),

@@ -45,7 +45,7 @@ def test_the_evidence_is_that_of_dense_algebra():
 
 def test_what_is_no_covariance_has_no_evidence_but_where_noise_hides_that():
     X, y = problem(30, 2)
-    value, variance = _Profile(X, y, np.ones(30)).at(lambda X, Z: -RBF(1.0)(X, Z))
+    value, variance = _Profile(X, y, np.ones(30)).evaluate(lambda X, Z: -RBF(1.0)(X, Z))
     assert np.isfinite(value)
     assert variance >= 0.0
 

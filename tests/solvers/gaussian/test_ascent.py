@@ -213,7 +213,7 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     )
     active = active[maximum.kept]
     assert len(active) >= 2
-    seen = screen(problem, active, maximum.point).known
+    seen = screen(problem, active, maximum.point).statistics
     unit = (Phi - Phi.mean(axis=0)) / moments.column_norm
     K = np.eye(30) + (unit[:, active] * np.exp(-maximum.point.theta)) @ unit[:, active].T
     back = np.linalg.solve(K, unit)

@@ -1,10 +1,15 @@
-"""One ascent of the evidence: add atoms in batches, let Newton's method drop others.
+"""One ascent of the evidence to a local optimum: batches of additions, joint Newton steps.
 
-Each round takes a few Newton steps on the active set, screens every atom from one
-triangular solve, picks a batch by exact greedy selection inside a pool of the best
-candidates, and fetches the Gram rows of the whole batch in one matrix product. All moves
-are exact, so the objective never falls, and the end is certified: zero gradient on the
-active set and no admissible atom that would gain.
+The algorithm extends that of Tipping and Faul (2003), which changes one atom at a time. Each round
+
+1. takes a few Newton steps in the log precisions of the active set and removes atoms whose best
+   precision is infinite (see `newton`);
+2. screens all atoms: one triangular solve gives ``s`` and ``q`` of each (see `screening`);
+3. adds a batch of atoms, chosen by exact greedy selection from a pool of the best candidates;
+4. computes the Gram rows of the whole batch in one matrix product.
+
+All moves are exact, so the objective never falls. The last state satisfies the optimality
+conditions: zero gradient on the active set, and no admissible atom would raise the objective.
 """
 
 from __future__ import annotations
@@ -24,31 +29,36 @@ from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Schedule(NamedTuple):
-    """How eagerly an ascent adds atoms and when it stops."""
+    """Options of one ascent: how fast it adds atoms and when it stops."""
 
     threshold: float = 1e-3
-    """Least gain of an atom worth adding in this ascent (its penalty is the other bound)."""
+    """Minimum gain, in nats, of an atom that is added; its penalty is the other lower bound."""
     pool_share: float = 0.1
-    """Only atoms that gain at least this share of the best one join a batch."""
+    """A batch contains only atoms whose gain is at least this fraction of the largest gain."""
     batch_min: int = 1
+    """Size of the first batches; later ones have up to as many atoms as are active."""
     newton_steps: int = 1
+    """Newton steps per round while atoms are being added."""
     polish: bool = True
-    """Converge and certify; otherwise stop as soon as no atom is worth adding."""
+    """Whether to iterate to convergence; otherwise stop as soon as no atom can be added."""
     max_rounds: int = 500
     gradient_tol: float = 1e-4
+    """Largest absolute derivative in a log precision that counts as zero."""
     tuning: SearchTuning = DEFAULT
     working_sets: bool = False
-    """Whether fetching Gram rows is worth saving (many atoms)."""
+    """Whether to restrict rounds to working sets, which saves Gram rows if there are many atoms."""
 
 
 class EntryCandidates(NamedTuple):
-    """Atoms that may enter the model, and what each would bring."""
+    """Inactive atoms that may enter the model."""
 
     atoms: IndexArray
     gain: Vector
+    """Gain in the objective at the best precision of each atom, all other precisions held."""
     net: Vector
     """Gain less penalty."""
     lam: Vector
+    """Best scaled precision of each atom."""
     screening: Screening
 
 
@@ -61,31 +71,31 @@ def ascend(
     stage: str = "",
     monitor: Monitor | None = None,
 ) -> State:
-    """Climb from `start` until no move of the schedule raises the objective.
+    """Maximise the objective from `start` until no move of the schedule raises it.
 
     `noise_variance` holds the noise for this ascent; None profiles it out.
     """
     ascent = _Ascent(problem, schedule, noise_variance, stage, monitor, start.active, start.theta)
     while True:
-        # Atoms are still to come at first: a few Newton steps will do.
+        # While atoms are still being added, a few Newton steps without convergence suffice.
         is_brief = bool(len(ascent.active)) and ascent.polish_stage == 0 and not ascent.is_settling
         if ascent.take_newton_steps(is_brief=is_brief):
             return ascent.state(None, is_full=False)
         found = ascent.screen_atoms()
-        wants = bool((found.net > 0.0).any())
+        has_candidate = bool((found.net > 0.0).any())
         n_free = ascent.cap - len(ascent.active)
-        if wants and n_free > 0 and ascent.n_rounds < schedule.max_rounds:
+        if has_candidate and n_free > 0 and ascent.n_rounds < schedule.max_rounds:
             ascent.add_batch(found, n_free)
         elif is_brief:
             ascent.is_settling = True
         elif n_free < 0:
             ascent.cut_to_cap()
         elif ascent.is_finished(n_free):
-            return ascent.state(found, is_full=wants and n_free == 0)
+            return ascent.state(found, is_full=has_candidate and n_free == 0)
 
 
 def maximise_precisions(problem: Problem, state: State) -> State:
-    """Maximise over the precisions of the atoms of a state; none may enter."""
+    """Maximise the objective over the precisions of the active atoms; no atom is added."""
     moments, noise = problem.moments, problem.noise_variance
     gram, correlation = moments.gram(state.active), moments.correlation[state.active]
     objective = build_objective(problem, noise).subset(state.active)
@@ -97,7 +107,7 @@ def maximise_precisions(problem: Problem, state: State) -> State:
 
 @dataclass(eq=False)
 class _Ascent:
-    """The moving parts of one ascent."""
+    """State of one ascent and the moves that change it."""
 
     problem: Problem
     schedule: Schedule
@@ -108,8 +118,11 @@ class _Ascent:
     theta: Vector
     maximum: Maximum = field(init=False)
     polish_stage: int = 0
+    """0 while atoms are added, 1 with more Newton steps when gains become small, 2 at the end."""
     was_cut: bool = False
+    """Whether atoms were removed to respect the cap."""
     is_settling: bool = False
+    """Whether Newton steps run to convergence because no atom could be added."""
     n_rounds: int = 0
     trace: list[float] = field(default_factory=list)
 
@@ -124,7 +137,7 @@ class _Ascent:
         self.merge_copies()
 
     def take_newton_steps(self, *, is_brief: bool) -> bool:
-        """Take Newton steps, without the atoms they remove; say if a monitor stops."""
+        """Take Newton steps and drop the atoms they remove; return whether the monitor stops."""
         active, use_entry_penalties = (
             self.active,
             self.has_entry_penalties and self.polish_stage == 2,
@@ -136,7 +149,7 @@ class _Ascent:
             self.objective.subset(active),
             max_iter=(self.schedule.newton_steps, 3, 100)[self.polish_stage],
             tol=self.schedule.gradient_tol,
-            # only at the end have atoms to be worth their penalties
+            # Only at the end must each atom gain more than its penalty: earlier, others follow.
             entry_penalty=self.problem.min_gain[active] if use_entry_penalties else None,
             is_brief=is_brief,
             tuning=self.tuning,
@@ -156,20 +169,25 @@ class _Ascent:
         return self.monitor is not None and self.monitor(progress)
 
     def screen_atoms(self) -> EntryCandidates:
-        """Screen every atom."""
+        """Compute the gain of every inactive atom that may enter.
+
+        An atom whose ``s`` is at the rounding level is a linear combination of active ones.
+        """
         screening = screen(self.problem, self.active, self.maximum.point)
         admissible = (
-            self.moments.usable & (screening.known.s > self.moments.resolution) & ~self.is_waiting
+            self.moments.usable
+            & (screening.statistics.s > self.moments.resolution)
+            & ~self.is_waiting
         )
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
         gain, lam = self.objective.prior.subset(index).best(
-            screening.known.subset(index), self.objective.n_effective, self.noise_variance
+            screening.statistics.subset(index), self.objective.n_effective, self.noise_variance
         )
         return EntryCandidates(index, gain, gain - self.penalty[index], lam, screening)
 
     def add_batch(self, found: EntryCandidates, n_free: int) -> None:
-        """Take in a batch of atoms."""
+        """Add a batch of atoms, at most `n_free`."""
         self.is_settling = False
         gain, net = found.gain, found.net
         entering = net > 0.0
@@ -207,11 +225,16 @@ class _Ascent:
         self.theta = np.concatenate([self.theta, theta[~must_wait]])
 
     def _ascend_in_working_set(self, found: EntryCandidates) -> None:
-        """Go on among the active and the most promising atoms until nothing moves there."""
+        """Continue among the active atoms and the best candidates until convergence there.
+
+        Candidates are ranked by their entry ratio; without prior terms this is ``q^2 / (s
+        sigma^2)``, which exceeds one if and only if the atom would gain (Tipping and Faul, 2003).
+        """
         screening, chosen, size = found.screening, found.atoms, self.tuning.working_set_size
         if len(chosen) > size:
             entry_ratio = self.objective.prior.entry_ratio(
-                screening.known.subset(chosen), self.objective.noise_variance_at(self.maximum.point)
+                screening.statistics.subset(chosen),
+                self.objective.noise_variance_at(self.maximum.point),
             )
             chosen = chosen[np.argpartition(-entry_ratio, size - 1)[:size]]
         atoms = np.sort(np.concatenate([self.active, chosen]))
@@ -235,10 +258,10 @@ class _Ascent:
         self.moments.fetch(self.active)
 
     def cut_to_cap(self) -> None:
-        """Leave only the most useful atoms of a start above the cap.
+        """Keep only the atoms of largest removal loss if the initial state exceeds the cap.
 
-        The one move that lowers the objective: it leaves a model whose noise is not
-        identified, and the trace begins anew.
+        This is the only move that lowers the objective: above the cap the noise variance is not
+        identifiable. The trace starts again.
         """
         loss = self.maximum.point.removal_losses()
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
@@ -247,15 +270,15 @@ class _Ascent:
         self.trace.clear()
 
     def is_finished(self, n_free: int) -> bool:
-        """Whether to stop now that no atom enters; otherwise polish, then look again."""
+        """Return whether to stop when no atom enters; otherwise prepare another round."""
         is_late = self.n_rounds >= 2 * self.schedule.max_rounds
         if is_late or not self.schedule.polish or not len(self.active):
             return True
         if self.polish_stage < 2:
             self.polish_stage = 2
             return False
-        # A Laplace prior only sees the sum of prior variances. Exchanging variance between atoms
-        # that are alike follows a ridge of tiny curvature, which takes many steps.
+        # The density of a Laplace prior depends on the sum of the prior variances only. Exchanging
+        # variance between similar atoms follows a ridge of tiny curvature, which takes many steps.
         is_rising = bool((np.diff(self.trace[-2:]) > self.tuning.min_rise).all())
         if self.objective.prior.has_density and not self.maximum.converged and is_rising:
             return False
@@ -266,9 +289,10 @@ class _Ascent:
         return not self.merge_copies()
 
     def merge_copies(self) -> bool:
-        """Keep one of each set of parallel atoms; say if there are any.
+        """Keep one of each set of parallel atoms; return whether there were any.
 
-        Prior variances of parallel atoms add up, so one atom with their sum is the same model.
+        ``K = I + sum_i phi_i phi_i' / lam_i``: one of several parallel atoms with the sum of their
+        prior variances ``1 / lam_i`` gives the same ``K``, hence the same model.
         """
         active = self.active
         if len(active) < 2:
@@ -287,7 +311,7 @@ class _Ascent:
         return True
 
     def state(self, found: EntryCandidates | None, *, is_full: bool) -> State:
-        """Return the end state; nothing was `found` if a monitor ended the ascent."""
+        """Return the last state; `found` is None if a monitor ended the ascent."""
         reached_max_active = found is not None and (self.was_cut or is_full)
         order = np.argsort(self.active)
         maximum, polish = self.maximum, self.schedule.polish

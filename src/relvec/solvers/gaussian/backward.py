@@ -1,6 +1,6 @@
-"""Backward elimination under penalties, from the solution without them.
+"""Backward elimination under penalties, starting from the solution without penalties.
 
-See `relvec.solvers.latent.backward`, which does the same for other likelihoods.
+`relvec.solvers.latent.backward` does the same for other likelihoods and explains why.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ __all__ = ["eliminate_backward", "remove_penalties"]
 
 
 def remove_penalties(problem: Problem, tolerance: float) -> Problem:
-    """Return the problem under the flat prior, where atoms enter if they gain at all."""
+    """Return the problem under the flat prior, in which atoms need a gain of `tolerance` only."""
     free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tolerance))
     return replace(problem, prior=BoundFlat(problem.prior.noise), min_gain=free)
 
 
 def eliminate_backward(problem: Problem, start: State, tuning: SearchTuning = DEFAULT) -> State:
-    """Remove the atoms of a model, down to none; return the best model on the way.
+    """Remove the atoms of a model until none is left; return the best model on this path.
 
-    They go one by one, or several at once where there are many. Precisions are maximised anew
-    after every removal.
+    Atoms are removed one by one, or several at once if there are many. Precisions are maximised
+    again after every removal.
     """
     state = best = maximise_precisions(problem, start)
     while len(state.active):
         point = evaluate_state(problem, state)
-        # without penalties a smaller model has less evidence: below that none can be the best
+        # Without penalties a smaller model has less evidence. So the objective of this model plus
+        # all its penalties bounds that of every smaller model.
         if point is None or state.objective + _penalties(problem, state, point) < best.objective:
             break
         order = np.argsort(_losses(problem, state, point), kind="stable")
@@ -49,12 +50,12 @@ def eliminate_backward(problem: Problem, start: State, tuning: SearchTuning = DE
 
 
 def _penalties(problem: Problem, state: State, point: Point) -> float:
-    """What a model pays: penalties of entries and degrees of freedom, and the prior's density."""
+    """Sum of all penalties of a model: per atom, per degree of freedom, and log prior density."""
     return float(problem.min_gain[state.active].sum()) - point.prior
 
 
 def _losses(problem: Problem, state: State, point: Point) -> Vector:
-    """What is lost with each atom, all precisions held, less the penalty of its entry."""
+    """Objective lost with each atom, other precisions held, less the penalty of the atom."""
     active, covariance = state.active, point.covariance
     n, _, prior, noise = build_objective(problem, problem.noise_variance).subset(active)
     mean = covariance @ problem.moments.correlation[active]

@@ -1,9 +1,8 @@
-"""Where an ascent may begin.
+"""Initialisations of ascents.
 
-The evidence has many local maxima, and where one starts matters more than how one steps.
-From the empty model with a free noise level the noise explains the data before a second
-atom can help; so the starts here hold the noise below a ridge estimate, or begin with
-every atom in.
+The evidence has many local maxima, and the initialisation matters more than the steps. From the
+empty model with a free noise variance, the noise explains the data before a second atom can help.
+So ascents start with the noise held below a ridge estimate, or with all atoms in the model.
 """
 
 from __future__ import annotations
@@ -23,17 +22,22 @@ from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Ridge(NamedTuple):
-    """The model with one precision shared by all (a sample of the) atoms."""
+    """Ridge regression: one precision for all atoms, or for a sample of them."""
 
     atoms: IndexArray
     log_lam: float
     noise_variance: float
     objective: float
-    """Its log evidence: no sparse optimum worth having lies below it."""
+    """Its log evidence; a sparse optimum below it was reached from a poor initialisation."""
 
 
 def fit_ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
-    """Find the best shared precision on evenly spread atoms, the noise profiled out."""
+    """Find the common precision of highest evidence on a grid, the noise profiled out.
+
+    In the eigenbasis of the Gram matrix, with eigenvalues ``g`` and squared components ``p`` of
+    ``Phi't``, ``R = t't - sum p / (g + lam)`` and ``log|K| = sum log(g + lam) - n_atoms log lam``. Of
+    too many atoms, evenly spaced ones are used.
+    """
     moments = problem.moments
     usable = np.flatnonzero(moments.usable)
     if len(usable) > tuning.max_ridge_atoms:
@@ -70,7 +74,10 @@ def build_dense_state(
     log_lam: Vector | float,
     tuning: SearchTuning = DEFAULT,
 ) -> State:
-    """Begin with every atom; MacKay's update sorts them for a few sweeps."""
+    """Return the state after a few sweeps of MacKay's fixed point from all of some atoms.
+
+    Atoms whose precision exceeds `max_dense_lam` are removed.
+    """
     moments = problem.moments
     objective = build_objective(problem, problem.noise_variance)
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
@@ -93,7 +100,7 @@ def build_dense_state(
 
 
 def _update_by_mackay(point: Point, objective: Objective) -> Vector:
-    """One of MacKay's updates of ``log lam``."""
+    """Update ``log lam`` of all active atoms once by MacKay's fixed point."""
     prior = objective.prior
     shrunk = None
     if prior.is_penalised:
@@ -113,7 +120,7 @@ def _update_by_mackay(point: Point, objective: Objective) -> Vector:
 
 
 def mix_with_ridge(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
-    """Log precisions of the ridge's atoms when a share of its variance is mixed into a state."""
+    """Average the prior variances of a state and of the ridge regression; return log precisions."""
     variance = np.zeros(n_atoms)
     variance[state.active] = (1.0 - share) * np.exp(-state.theta)
     variance[start.atoms] += share * np.exp(-start.log_lam)
@@ -123,10 +130,11 @@ def mix_with_ridge(state: State, start: Ridge, share: float, n_atoms: int) -> Ve
 def average_states(
     states: Sequence[State], n_atoms: int, shares: Sequence[float] | None = None
 ) -> State:
-    """Average end states in the space of prior variances: ``K`` is the mean of their ``K``s.
+    """Average local optima in their prior variances ``1 / lam``.
 
-    The average contains every atom any of them found, at a strength that says how often;
-    an ascent from it usually ends above all its parents.
+    ``K`` is linear in the prior variances, so ``K`` of the result is the mean of their ``K``. The
+    average contains every atom of any of them, with a larger variance the more of them have it. An
+    ascent from it usually ends above all of them.
     """
     if shares is None:
         shares = [1.0 / len(states)] * len(states)

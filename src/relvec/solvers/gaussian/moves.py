@@ -1,9 +1,9 @@
-"""Moves that no single step can make: swap one atom for another, merge two into one.
+"""Moves between local optima: swap one atom for another, merge two atoms into one.
 
-At a maximum of the evidence no atom can enter, leave or change its precision with profit,
-yet two neighbours may stand where one atom between them would do better: taking either out
-costs more than the other can make up for. Here every such move is valued exactly, the
-other precisions held, and the most promising ones are tried.
+At a local maximum of the evidence no addition, removal or change of a precision raises the
+objective. Still, one atom may do better than two neighbouring ones: removing either of the two
+loses more than the other one can compensate. Here the objective after every such move is computed
+exactly with the other precisions held, and the best moves are tried.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from relvec.solvers.gaussian.state import State, build_objective, evaluate_state
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 Visited = set[tuple[int, ...]]
-"""Active sets that were looked at already."""
+"""Active sets that were examined already."""
 
 
 def improve_by_moves(
@@ -32,20 +32,20 @@ def improve_by_moves(
     visited: Visited,
     tuning: SearchTuning = DEFAULT,
 ) -> State:
-    """Shift, swap and merge atoms of an end state for as long as that leads higher.
+    """Shift, swap and merge atoms of a local optimum as long as the objective rises.
 
     Parameters
     ----------
     problem : Problem
-        What is maximised.
+        The problem that is solved.
     state : State
-        An end state.
+        A local optimum.
     climb : callable
-        Ascends from a start to an end state.
+        Takes an initial state to a local optimum.
     visited : set
-        Active sets seen by earlier calls: nothing is done twice. Grows.
+        Active sets examined by earlier calls, which are skipped. Extended in place.
     tuning : SearchTuning
-        How much to try.
+        Limits on the moves that are tried.
     """
     for _ in range(tuning.max_moves):
         key = tuple(state.active)
@@ -67,7 +67,7 @@ def improve_by_moves(
 def _best_shift(
     problem: Problem, state: State, visited: Visited, tuning: SearchTuning
 ) -> State | None:
-    """Return the first better model among the most promising shifts."""
+    """Return the first better model among the best shifts; None if there is none."""
     if len(state.active) > tuning.max_moved_atoms:
         return None
     try:
@@ -96,7 +96,7 @@ def _best_swap(
     visited: Visited,
     tuning: SearchTuning,
 ) -> State | None:
-    """Return the first better model among the most promising swaps and merges."""
+    """Return the first better model among the best swaps and merges; None if there is none."""
     n_tried = 0
     for start in find_swaps(problem, state, tuning):
         key = tuple(start.active)
@@ -113,9 +113,10 @@ def _best_swap(
 
 
 def find_swaps(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> list[State]:
-    """List models after swaps and merges worth trying, the most valuable first.
+    """List the models after promising swaps and merges, those of highest objective first.
 
-    Some atoms leave, one comes in; the objective is that with all other precisions held.
+    A swap removes one atom, a merge two similar atoms; another atom enters with its best precision.
+    The objective of each model is exact with all other precisions held.
     """
     active, point = state.active, evaluate_state(problem, state)
     if point is None or not len(active):
@@ -144,9 +145,12 @@ def find_swaps(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -
 def _evaluate_without(
     problem: Problem, active: IndexArray, point: Point, sets: list[IndexArray]
 ) -> tuple[Matrix, Matrix, Vector]:
-    """Best gain of every atom without each set of active ones, its ``lam``, and the set's loss.
+    """Compute the gain of every inactive atom in the model without each set of active atoms.
 
-    Spec: with ``S`` the covariance, ``B`` the set, ``T = S_BB^-1``, ``y = T S_B G``::
+    Returns the best gain of every atom, its best ``lam``, and the objective lost with each set.
+
+    With ``S`` the posterior covariance, ``B`` the set, ``T = S_BB^-1`` and ``y = T S_B G``, the
+    statistics of the other atoms follow by block elimination of ``B`` (a downdate of ``S``)::
 
         s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
         log|K'| = log|K| + log|S_BB| + sum log lam_B
@@ -185,8 +189,8 @@ def _evaluate_without(
                 - 2.0 * np.einsum("ij,ij->j", weighted[out], y)
                 + np.einsum("ij,ik,kj->j", y, rest, y)
             )
-            # the penalty on degrees of freedom the set takes with it: those it has, and those it
-            # takes from the others
+            # Penalty on degrees of freedom that disappears with the set: its own degrees of
+            # freedom, less those that the remaining atoms gain.
             half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
             loss[number] -= np.trace(inverse @ (half * block - rest))
     known = Statistics(s, q, w if prior.is_penalised else None, quadratic)

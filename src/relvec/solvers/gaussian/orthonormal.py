@@ -1,7 +1,8 @@
-"""The closed form: sparse Bayesian learning under an orthonormal dictionary.
+"""Closed-form solution for orthonormal dictionaries.
 
-Given the noise, atoms do not know of each other (`shrinkage`); the noise is then a problem in one
-variable (`noise_profile`). No search: the answer is the global maximum.
+Given the noise variance, the objective is a sum over atoms, and each precision has a closed form
+(see `shrinkage`). What remains is a function of the noise variance alone, whose maxima are all
+found (see `noise_profile`). The result is the global maximum.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from relvec.solvers.gaussian.shrinkage import entry_threshold
 
 
 def find_unmet_condition(problem: Problem) -> str | None:
-    """What keeps a problem from having a closed form, or None."""
+    """Return a message about the first unmet condition of the closed form; None if all are met."""
     if not problem.moments.is_orthonormal:
         return (
             'solver="orthonormal" needs prepared atoms that are orthonormal: an orthonormal basis '
@@ -59,17 +60,17 @@ def find_unmet_condition(problem: Problem) -> str | None:
 
 
 class OrthonormalSolver(BaseEstimator):
-    """Solve problems with orthonormal atoms exactly: no iteration over atoms, no local maxima.
+    """Closed-form solver for orthonormal atoms: no iteration over atoms, global maximum.
 
-    An atom is kept when its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
-    penalty), and shrunk by the evidence. A free noise is put at the best of all local maxima of the
-    evidence in the noise. `SequentialSolver` does the same whenever it can; this solver says so
-    when it cannot.
+    An atom is kept if its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
+    penalty); its posterior mean is shrunk. An estimated noise variance is the best of all local
+    maxima of the evidence in the noise. `SequentialSolver` uses the same closed form whenever its
+    conditions are met; this solver raises an error if they are not.
 
-    A flat prior without penalties explains any data completely once the noise is free. As in the
-    other solvers the number of atoms is then capped at half the sample size, and the solution is
-    marked as saturated; a maximum that respects the cap is preferred to a higher one that does
-    not.
+    Under a flat prior without penalties, with the noise estimated, the atoms fit any data exactly.
+    As in the other solvers the number of atoms is then capped at half the sample size, and the
+    solution is marked by `reached_max_active`. A local maximum below the cap is preferred to a
+    higher one at the cap.
 
     Examples
     --------
@@ -96,11 +97,11 @@ class OrthonormalSolver(BaseEstimator):
         Parameters
         ----------
         problem : Problem
-            One whose moments are orthonormal, with the same penalty for every atom.
+            A problem with orthonormal atoms and the same `min_gain` for every atom.
         warm_start : WarmStart, optional
-            Not needed: the answer is the global maximum.
+            Ignored: the result is the global maximum.
         monitor : callable, optional
-            Told once, at the end.
+            Called once, at the end.
         """
         obstacle = find_unmet_condition(problem)
         if obstacle is not None:
@@ -115,7 +116,7 @@ class OrthonormalSolver(BaseEstimator):
 
 
 class _NoiseMaximum(NamedTuple):
-    """A local maximum in the noise."""
+    """A local maximum of the objective in the noise variance."""
 
     noise: float
     objective: float
@@ -124,7 +125,7 @@ class _NoiseMaximum(NamedTuple):
 
 
 class _ClosedForm:
-    """One problem, its atoms ranked by the size of their coefficients."""
+    """Closed form of one problem, with atoms sorted by the noise variance up to which they stay."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -135,15 +136,15 @@ class _ClosedForm:
         self.penalty = np.broadcast_to(problem.prior.penalty, moments.correlation.shape)
         kinds, kind = np.unique(self.penalty[usable], return_inverse=True)
         thresholds = np.array([entry_threshold(c, self.entry_penalty) for c in kinds.tolist()])
-        # As elsewhere, one sample explains nothing.
+        # As in the other solvers, a single sample supports no atom.
         cap = min(problem.active_cap, len(usable)) if moments.n_effective >= 2 else 0
-        # Ascending; of equal coefficients those of the first atoms are kept.
+        # Ascending order; of equal coefficients those of the first atoms are kept.
         breakpoints = squares / thresholds[kind]
         order = len(squares) - 1 - np.argsort(breakpoints[::-1], kind="stable")
         self.atoms, squares, kind = usable[order], squares[order], kind[order]
         first = len(squares) - cap
         self.excluded = float(breakpoints[order[first - 1]]) if first else 0.0
-        """Noise below which what the cap shuts out would be kept."""
+        """Noise variance below which atoms excluded by the cap would be kept."""
         outside = max(moments.n_effective - len(squares), 0.0)
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
@@ -166,13 +167,15 @@ class _ClosedForm:
         )
 
     def solution(self) -> Solution:
-        """Return the best maximum in the noise, one that the cap does not touch if possible."""
+        """Return the best maximum in the noise variance, below the cap if there is one."""
         held = self.problem.noise_variance
-        maxima_ = [
+        candidates = [
             self._evaluate_noise(s) for s in (self.curve.maxima() if held is None else [held])
         ]
-        maxima_.sort(key=lambda end: (not end.reached_max_active, end.objective), reverse=True)
-        best = maxima_[0]
+        candidates.sort(
+            key=lambda each: (not each.reached_max_active, each.objective), reverse=True
+        )
+        best = candidates[0]
         active = np.sort(self.atoms[len(self.atoms) - best.n_active :])
         squares = self.problem.moments.correlation[active] ** 2
         lam = 1.0 / (squares / best.noise - 2.0 * self.penalty[active] - 1.0)
@@ -188,8 +191,8 @@ class _ClosedForm:
             reached_max_active=best.reached_max_active,
             trace=(best.objective,),
             candidates=tuple(
-                Candidate(f"noise variance {end.noise:.3g}", end.objective, end.n_active)
-                for end in maxima_
+                Candidate(f"noise variance {each.noise:.3g}", each.objective, each.n_active)
+                for each in candidates
             ),
         )
 

@@ -1,8 +1,8 @@
-"""What the two published algorithms kept for reference have in common.
+"""Algebra shared by the published algorithms in `relvec.published`.
 
-`relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at
-every step and keep the noise as a variable of its own, as the papers do. Here are the
-posterior of a given set of atoms, the objective and its derivatives.
+`relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at every
+step and treat the noise as a separate variable, as the papers do. This module computes the
+posterior of a set of atoms (Tipping 2001, eqs. 12 and 13), the objective and its derivatives.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import compute_objective
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
-"""Beyond these an atom is unpenalised, or absent, to working precision."""
+"""Bounds on ``lam``. Beyond them a weight has no prior, or is zero, to working precision."""
 
 
 class Fit(NamedTuple):
@@ -37,7 +37,7 @@ class Fit(NamedTuple):
     """``S = (G + Lam)^-1``: the posterior covariance is ``sigma^2 S``."""
     mean: Vector
     gamma: Vector
-    """Well-determinedness ``1 - lam S_ii`` of each weight."""
+    """Effective degrees of freedom ``1 - lam S_ii`` of each weight (Tipping 2001, eq. 17)."""
     shrunk: Vector
     """Diagonal of ``Q``, see `relvec.evidence.penalised_shrinkage`; zero without a penalty."""
     quadratic: float
@@ -52,7 +52,7 @@ class Fit(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where an algorithm stands."""
+    """Posterior, noise variance and objective of an iteration."""
 
     fit: Fit
     noise: float
@@ -60,13 +60,13 @@ class State(NamedTuple):
 
 
 def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
-    """Factorise the posterior; precisions that are too small to do so are raised."""
+    """Compute the posterior of the weights; precisions too small to factorise are raised."""
     moments = problem.moments
     gram, correlation = moments.gram(active), moments.correlation[active]
     lam, factor, log_det = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)
     share = lam * covariance.diagonal()
-    # Each form of gamma is accurate where the other one cancels.
+    # gamma = 1 - lam S_ii = (S G)_ii. Each form is accurate where the other one cancels.
     gamma = np.where(share < 0.5, 1.0 - share, np.einsum("ij,ij->i", covariance, gram))
     gamma = np.clip(gamma, 0.0, 1.0)
     shrunk = np.zeros(len(lam))
@@ -76,7 +76,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
         others -= prior.penalty * share * covariance.diagonal()
         shrunk = prior.penalty * covariance.diagonal() * gamma - others
         if isinstance(prior.penalty, float):
-            shrunk = np.maximum(shrunk, 0.0)  # only several penalties can make it negative
+            shrunk = np.maximum(shrunk, 0.0)  # only unequal penalties can make it negative
     whitened = solve_lower(factor, correlation)
     quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
     mean = solve_cholesky(factor, correlation)
@@ -84,7 +84,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
 
 
 def bounded_noise(problem: Problem, noise: float) -> float:
-    """Hold the noise where the problem says so, and above rounding elsewhere."""
+    """Return the held noise variance of the problem, or `noise` bounded above rounding errors."""
     if problem.noise_variance is not None:
         return problem.noise_variance
     moments = problem.moments
@@ -92,7 +92,7 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 
 def best_noise(problem: Problem, fit: Fit) -> float:
-    """Noise variance that maximises the objective for fixed ``lam``, in closed form."""
+    """Compute the noise variance that maximises the objective for fixed ``lam``: ``R / N``."""
     count, ss = problem.prior.subset(fit.active).noise_counts(fit.lam)
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
@@ -111,7 +111,7 @@ def evaluate(problem: Problem, fit: Fit, noise: float) -> State:
 
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
-    """Differentiate the objective in the log precisions; zero where a bound holds them."""
+    """Compute the gradient of the objective in the log precisions; zero at active bounds."""
     determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
     slope += problem.prior.subset(fit.active).slopes(np.log(fit.lam), noise)[0]
@@ -120,12 +120,13 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
 
 
 def compute_statistics(problem: Problem, fit: Fit) -> Statistics:
-    """Compute the statistics of all atoms, in the model or not."""
+    """Compute ``s``, ``q``, ``w`` and ``R`` of all atoms, in the model without that atom."""
     active, penalty = fit.active, problem.prior.penalty
-    s, q, w, _ = screen(problem, active, fit).known
+    s, q, w, _ = screen(problem, active, fit).statistics
     quadratic = np.full(len(s), fit.quadratic)
     if len(active):
-        # In the model: (s, q, w) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
+        # Active atoms: s = a S / (a - S), q = a Q / (a - S) and w = (a / (a - S))^2 P (Tipping and
+        # Faul, 2003), computed from the posterior of the weights, without cancellation.
         variance = fit.covariance.diagonal()
         s[active], q[active] = fit.gamma / variance, fit.mean / variance
         quadratic[active] += fit.mean**2 / variance
@@ -139,9 +140,9 @@ def compute_statistics(problem: Problem, fit: Fit) -> Statistics:
 def compute_contributions(
     problem: Problem, fit: Fit, known: Statistics, noise_variance: float | None = None
 ) -> Vector:
-    """Compute what each active atom brings to the objective, the noise free to follow.
+    """Compute the contribution of each active atom to the objective, less its penalty.
 
-    Or held, as the problem says or at `noise_variance`.
+    The noise is profiled out, unless it is held by the problem or at `noise_variance`.
     """
     held = problem.noise_variance if noise_variance is None else noise_variance
     active, prior = fit.active, problem.prior.subset(fit.active)
@@ -158,9 +159,9 @@ def compute_contributions(
 
 
 def compute_best_gains(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
-    """Most that each atom can bring, the others fixed, and the ``lam`` at which it does.
+    """Compute the largest gain of each atom, the others held, and the best ``lam``.
 
-    Minus infinity where the best ``lam`` is infinite or the atom is unusable.
+    Gains are less penalties, and minus infinity for unusable atoms.
     """
     prior, moments = problem.prior, problem.moments
     if not prior.is_removable:  # every atom is in the model
@@ -172,7 +173,7 @@ def compute_best_gains(problem: Problem, known: Statistics) -> tuple[Vector, Vec
 
 
 def compute_entry_gains(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
-    """Return the potential of the atoms outside the model; minus infinity for the others."""
+    """Compute the largest gain of each inactive atom; minus infinity for active ones."""
     known = compute_statistics(problem, fit)
     gain, lam = compute_best_gains(problem, known)
     gain[known.s <= problem.moments.resolution] = -np.inf
@@ -181,7 +182,7 @@ def compute_entry_gains(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
 
 
 def solve_trivial(problem: Problem) -> Solution | None:
-    """Answer problems without atoms or without anything to explain; None for all others.
+    """Solve problems without usable atoms or with a constant target; None for all others.
 
     A constant target with a free noise has noise variance zero and unbounded evidence.
     """
@@ -215,9 +216,9 @@ def solve_trivial(problem: Problem) -> Solution | None:
 def build_solution(
     problem: Problem, fit: Fit, trace: Sequence[float], *, converged: bool, reached_max_active: bool
 ) -> Solution:
-    """Put the noise at its best and certify the end state.
+    """Build the solution: maximise over the noise and evaluate the optimality conditions.
 
-    A model cut at its cap is not a maximum, so it does not count as converged.
+    A model that reached the cap on active atoms is not a maximum, so it is not converged.
     """
     state = evaluate(problem, fit, best_noise(problem, fit))
     gain, _ = compute_entry_gains(problem, fit)

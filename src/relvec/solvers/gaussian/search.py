@@ -1,4 +1,7 @@
-"""The default solver: several deterministic ascents, recombined, the best one kept."""
+"""The default solver: ascents from several deterministic initialisations.
+
+Local optima are recombined and improved by moves; the best one is returned.
+"""
 
 from __future__ import annotations
 
@@ -30,31 +33,38 @@ EFFORTS = ("fast", "balanced", "thorough")
 
 
 class SequentialSolver(BaseEstimator):
-    """Maximise the evidence by certified ascents from several deterministic starts.
+    """Maximise the evidence by ascents from several deterministic initialisations.
 
-    Each ascent adds atoms in batches and takes joint Newton steps on their precisions, the
-    noise profiled out in closed form (see `relvec.solvers.gaussian.ascent`). Ascents start from the
-    empty model with the noise held at fractions of a ridge estimate and from all atoms at
-    once. Their end states are recombined by averaging prior variances, which usually leads
-    to a better maximum than any of them. Small active sets are searched further by shifting,
-    swapping and merging atoms (see `moves`). Columns with entry penalties are also searched from
-    subsets of small residual (see `beam`) and backwards, from the model without penalties (see
-    `backward`). In a union of dictionaries each part
-    is solved by itself first, exactly where it is orthonormal, so that the answer is never below
-    that of a part (see `unions`). The best objective wins.
+    The evidence (marginal likelihood) has many local optima. The algorithm builds on the sequential
+    one of Tipping and Faul (2003):
+
+    - Each ascent adds atoms in batches and takes joint Newton steps in their log precisions, with
+      the noise profiled out in closed form. It ends where the optimality conditions hold (see
+      `relvec.solvers.gaussian.ascent`).
+    - Initialisations are the empty model, with the noise first held at fractions of a ridge
+      estimate, and the model of all atoms.
+    - Local optima are recombined by averaging prior variances, which usually leads to a better
+      optimum than any of them.
+    - Small active sets are improved by shifting, swapping and merging atoms (see `moves`).
+    - Columns with entry penalties are also searched from subsets of small residual (see `beam`)
+      and by backward elimination from the model without penalties (see `backward`).
+    - Each part of a union of dictionaries is solved by itself first, in closed form if it is
+      orthonormal, so that the result is never below that of one part (see `unions`).
+
+    The solution is the local optimum of highest objective.
 
     Parameters
     ----------
     effort : {"fast", "balanced", "thorough"}, default="balanced"
-        How many starts and recombinations to try. "fast" climbs once; it falls back on a
-        start from all atoms when a ridge regression on the same atoms has more evidence.
+        How many initialisations and recombinations to try. "fast" makes one ascent, and a second
+        one from all atoms if a ridge regression on the same atoms has more evidence.
     tol : float, default=1e-4
-        Largest derivative of the objective in a log precision that counts as zero. A climb
-        also ends where what is left to gain is below rounding.
+        Largest derivative of the objective in a log precision that counts as zero. An ascent also
+        ends if the predicted gain is below the rounding error of the objective.
     max_iter : int, default=500
-        Rounds of one ascent.
+        Largest number of rounds of one ascent.
     tuning : SearchTuning, optional
-        What counts as small, few or far.
+        Constants of the search.
 
     Examples
     --------
@@ -89,9 +99,9 @@ class SequentialSolver(BaseEstimator):
         problem : Problem
             Any prior but one with a Gamma density on the weight precisions.
         warm_start : WarmStart, optional
-            Climb from this active set only.
+            Make one ascent, from this active set only.
         monitor : callable, optional
-            Told of every round; returning True ends the search with the best state so far.
+            Called after every round; returning True ends the search with the best state so far.
         """
         check_choice("effort", self.effort, EFFORTS)
         check_positive("tol", self.tol)
@@ -123,7 +133,7 @@ class SequentialSolver(BaseEstimator):
 
 
 class _Stopped(Exception):
-    """A monitor has seen enough; the state is where it did."""
+    """A monitor requested to stop; `state` is the state at that time."""
 
     def __init__(self, state: State) -> None:
         super().__init__()
@@ -131,14 +141,14 @@ class _Stopped(Exception):
 
 
 class _Search:
-    """The ascents of one solve, and their end states."""
+    """The ascents of one call of `solve`, and the local optima they reached."""
 
     def __init__(self, problem: Problem, solver: SequentialSolver, monitor: Monitor | None) -> None:
         self.problem, self.solver, self.effort = problem, solver, solver.effort
         self.tuning = DEFAULT if solver.tuning is None else solver.tuning
         self.relay = Relay(monitor)
         self.optima: list[State] = []
-        """End states to be compared."""
+        """Local optima to be compared."""
         self.visited: Visited = set()
         self.held = problem.noise_variance
         usable = problem.moments.usable
@@ -177,10 +187,10 @@ class _Search:
         noise: float | None = None,
         is_optimum: bool = True,
     ) -> State:
-        """Ascend with the noise as the problem wants it, or held at `noise` on the way.
+        """Make one ascent, with the noise as in the problem or temporarily held at `noise`.
 
-        `parent` is the end state that the start was made of; `is_optimum` says whether the state is to
-        be compared with others.
+        `parent` is the local optimum from which `start` was derived. If `is_optimum` is False, the
+        result is not added to the local optima to be compared.
         """
         state = ascend(
             self.problem,
@@ -201,7 +211,10 @@ class _Search:
     def forward(
         self, share: float, start: Ridge, end: Schedule, coarse: Schedule | None = None
     ) -> State:
-        """From the empty model with the noise held at a share of its estimate, then freed."""
+        """Ascend from the empty model: first with the noise held below its ridge estimate.
+
+        With a free noise the empty model is a poor initialisation: the noise explains the data.
+        """
         label = f"forward, noise held at {share:g}"
         noise = share * (start.noise_variance if self.held is None else self.held)
         return self.ascend_from(
@@ -209,24 +222,24 @@ class _Search:
         )
 
     def dense(self, start: Ridge, shift: float, end: Schedule) -> State:
-        """From every atom (of the ridge regression) at `shift` from its log precision."""
+        """Ascend from all atoms of the ridge regression, their log precision changed by `shift`."""
         state = build_dense_state(self.problem, start.atoms, start.log_lam + shift, self.tuning)
         return self.ascend_from(f"all atoms, log precision {shift:+g}", state, end)
 
     def recombine(self, states: list[State], end: Schedule) -> State:
-        """From the average of several end states."""
+        """Ascend from the average of several local optima."""
         start = average_states(states, self.problem.moments.n_atoms)
         return self.ascend_from("recombined", start, end, max(states, key=_rank))
 
     def lower_noise(self, state: State, share: float, end: Schedule) -> State:
-        """From an end state, with the noise pressed down for a while."""
-        label = f"noise pressed to {share:g}"
-        pressed = self.ascend_from(label, state, self.coarse, noise=share * state.noise_variance)
-        return self.ascend_from(label, pressed, end)
+        """Ascend from a local optimum with the noise lowered, then with the noise as usual."""
+        label = f"noise lowered to {share:g}"
+        lowered = self.ascend_from(label, state, self.coarse, noise=share * state.noise_variance)
+        return self.ascend_from(label, lowered, end)
 
     def move_atoms(self, states: list[State], count: int) -> list[State]:
-        """Shift, swap and merge atoms of the best of several end states."""
-        # Without a penalty on degrees of freedom many atoms are near ties, not worth the time.
+        """Shift, swap and merge atoms of the best `count` of several local optima."""
+        # Without a penalty on degrees of freedom many sets of atoms are almost equally good.
         limit = (
             self.tuning.max_moved_atoms
             if self.problem.prior.is_penalised
@@ -245,13 +258,13 @@ class _Search:
         return moved
 
     def mix_in_all_atoms(self, start: Ridge, state: State, share: float) -> State:
-        """From an end state with all atoms let in again, faintly."""
+        """Ascend from a local optimum mixed with a small share of the ridge regression."""
         theta = mix_with_ridge(state, start, share, self.problem.moments.n_atoms)
         again = build_dense_state(self.problem, start.atoms, theta, self.tuning)
         return self.ascend_from(f"all atoms mixed in at {share:g}", again, self.loose)
 
     def try_subsets(self) -> None:
-        """From subsets of small residual, if that leads elsewhere and not far below the best."""
+        """Ascend from subsets of small residual that are new and not far below the best optimum."""
         found = [
             maximise_precisions(self.problem, each)
             for each in find_subset_states(self.problem, self.tuning)
@@ -263,12 +276,12 @@ class _Search:
                 self.ascend_from("subset", state, self.polish)
 
     def search_backward(self, start: Ridge) -> None:
-        """From the best model on the backward path that begins without penalties."""
+        """Ascend from the best model of a backward elimination that starts without penalties."""
         free = remove_penalties(self.problem, self.loose.threshold)
         begin, noise = EMPTY, self.held
         if len(start.atoms) <= self.problem.active_cap:
             begin = build_dense_state(free, start.atoms, start.log_lam, self.tuning)
-        elif noise is None:  # all atoms together would explain it
+        elif noise is None:  # all atoms together would interpolate the data
             noise = 0.45 * start.noise_variance
         flat = ascend(
             free, begin, self.loose, noise_variance=noise, stage="backward", monitor=self.relay
@@ -283,14 +296,14 @@ class _Search:
     # ------------------------------------------------------------------ plans
 
     def complete_search(self, start: Ridge) -> State:
-        """Search where the plan did not, and take the best end state to its maximum."""
+        """Add the initialisations that the results call for; converge the best optimum."""
         if self.is_penalised and max(self.optima, key=_rank).objective < self.null.objective:
             self.ascend_from("no atoms", EMPTY, self.polish)
         best = max(self.optima, key=_rank)
         log_evidence = best.objective + float(self.problem.min_gain[best.active].sum())
         if not self.has_entry_penalties and log_evidence < start.objective:
-            # One precision for all atoms explains more: single atoms gain too little to be found
-            # one by one (wide kernels), so begin with all of them.
+            # Ridge regression has more evidence: single atoms gain too little to be found one by
+            # one, as with kernels of long length-scale. So start with all of them.
             self.dense(start, 0.0, self.polish)
         if self.problem.moments.parts:
             self._search_union()
@@ -298,8 +311,8 @@ class _Search:
         return best if best.polished else self.ascend_from("final", best, self.polish, best)
 
     def get_best_so_far(self, state: State) -> State:
-        """Return the best state so far; `state` is the one at which a monitor said stop."""
-        if not self.optima:  # the noise was still held: evaluate the state without that
+        """Return the best state so far; `state` is the one at which the monitor stopped."""
+        if not self.optima:  # the noise was still held: evaluate the state with the noise free
             evaluation = self.loose._replace(max_rounds=0)
             self.optima.append(
                 ascend(self.problem, state, evaluation, noise_variance=self.held, stage="stopped")
@@ -307,7 +320,7 @@ class _Search:
         return max(self.optima, key=_rank)._replace(converged=False)
 
     def _search_union(self) -> None:
-        """Search among the parts of a union, and let them hand over to each other."""
+        """Search the parts of a union, recombine their optima and refit the parts in turn."""
         pool = [max(self.optima, key=_rank), *self._search_parts()]
         if self.effort == "fast":
             return
@@ -317,7 +330,7 @@ class _Search:
         self.move_atoms([best], 1)
 
     def _search_parts(self) -> list[State]:
-        """Each part of a union by itself, then among all atoms; and averages of the parts."""
+        """Solve each part of a union, ascend from there among all atoms, and average the parts."""
         found, optima = [], []
         for number, part in enumerate(self.problem.moments.parts):
             if self.effort == "fast" and not part.is_orthonormal:
@@ -331,7 +344,7 @@ class _Search:
         return optima
 
     def _average_parts(self, found: list[State], optima: list[State]) -> None:
-        """Add to the end states of the parts those from averages of what they found."""
+        """Append the local optima that are reached from averages of the solutions of the parts."""
         equal = np.full(len(found), 1.0 / len(found))
         favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
         starts = [
@@ -339,8 +352,8 @@ class _Search:
             for shares in favours
         ]
         optima += [self.ascend_from("parts averaged", start, self.polish) for start in starts]
-        # Under more noise than there is, only what one part does much better than the others
-        # stays, so that they divide the work before the details come in.
+        # With the noise held above its estimate, an atom stays only if it fits much better than
+        # those of the other parts. So the signal is divided among the parts before details enter.
         noise = max(optima, key=_rank).noise_variance
         for factor in self.tuning.noise_factors:
             label = f"parts averaged, noise raised {factor:g} times"
@@ -348,7 +361,7 @@ class _Search:
             optima.append(self.ascend_from(label, coarse, self.polish))
 
     def _refit_parts(self, best: State, n_rounds: int) -> State:
-        """Refit the parts of a union in turn, each to what the others leave, if that helps."""
+        """Refit the parts of a union in turn, each to the residual of the others."""
         effort = self.effort if self.problem.prior.is_penalised else "fast"
         for _ in range(n_rounds):
             before = best.objective
@@ -363,7 +376,7 @@ class _Search:
         return best
 
     def _solve(self, problem: Problem, effort: str) -> State:
-        """Solve another problem on the way."""
+        """Solve a subproblem."""
         solver = copy(self.solver).set_params(effort=effort)
         answer = solver.solve(problem, monitor=self.relay)
         self.relay.n_iter += answer.n_iter
@@ -373,23 +386,24 @@ class _Search:
         return state
 
     def _search_columns(self, start: Ridge) -> None:
-        """Explicit columns with entry penalties: forward, from subsets, and backwards."""
+        """Search columns with entry penalties: forward, from subsets, and backward."""
         first = self.ascend_from("forward", EMPTY, self.polish)
         if self.effort != "fast":
             self.recombine([first, self.forward(0.45, start, self.polish)], self.polish)
         if self.is_small and (self.effort != "fast" or not len(first.active)):
-            # columns may be worth their penalties together where none is by itself
+            # Columns may gain more than their penalties together even if none does by itself.
             self.try_subsets()
         if self.is_small and self.effort != "fast":
             self.search_backward(start)
 
     def _search_small(self, start: Ridge) -> None:
-        first = self.dense(start, 0.0, self.polish)  # balanced is never below the fast search
+        """Search a small dictionary, of which all atoms can be active at first."""
+        first = self.dense(start, 0.0, self.polish)  # "balanced" is never below "fast"
         if self.effort == "fast":
             return
         few, loose = self.tuning.few_active, self.loose
         pool = [first, self.forward(0.3, start, loose), self.forward(0.1, start, loose)]
-        # Ends of very different sizes: a rugged landscape, where further starts tell more.
+        # Optima of very different sizes: further initialisations find more than moves do.
         largest = max(len(first.active), len(pool[1].active), len(pool[2].active))
         is_sparse = len(max(pool, key=_rank).active) <= few and largest <= 2 * few
         if is_sparse:
@@ -405,7 +419,7 @@ class _Search:
         self.move_atoms([self._average_pairs(pool, 8)], 1)
 
     def _search_thoroughly(self, pool: list[State], start: Ridge) -> None:
-        """Further starts, from the end states of the balanced search and besides."""
+        """Add the initialisations of effort "thorough" to those of the balanced search."""
         pool.append(self.forward(1.0, start, self.loose))
         pool.append(self.recombine(pool, self.loose))
         pool.append(self.ascend_from("forward", EMPTY, self.loose))
@@ -417,7 +431,8 @@ class _Search:
         self.move_atoms(self.optima, 8)
 
     def _search_large(self, start: Ridge) -> None:
-        pool = [self.forward(0.45, start, self.polish)]  # never below the fast search
+        """Search a large dictionary, mainly forward."""
+        pool = [self.forward(0.45, start, self.polish)]  # never below "fast"
         if self.effort == "fast":
             return
         pool.append(self.dense(start, 0.0, self.loose))
@@ -433,7 +448,7 @@ class _Search:
             self.recombine([best, self.lower_noise(best, 0.5, self.loose)], self.loose)
 
     def _average_pairs(self, pool: list[State], attempts: int) -> State:
-        """Merge the best with the next best as long as that helps."""
+        """Recombine the best local optimum with the next best ones, at most `attempts` times."""
         waiting = sorted(pool, key=_rank, reverse=True)
         best = waiting.pop(0)
         while waiting and attempts:
@@ -450,7 +465,7 @@ class _Search:
 
 
 def _extend_trace(parent: State, child: State) -> State:
-    """The child, with the trace of its parent before the part of its own that leads higher."""
+    """Prepend the trace of the parent to the part of the child's trace that is higher."""
     if not child.objective > parent.objective:
         return child
     trace = np.array(child.trace)
@@ -459,5 +474,5 @@ def _extend_trace(parent: State, child: State) -> State:
 
 
 def _rank(state: State) -> tuple[bool, float]:
-    """Order end states: one that ran into the cap has an arbitrary noise level and comes last."""
+    """Sort key of local optima: those at the cap have an arbitrary noise and come last."""
     return (not state.reached_max_active, state.objective)

@@ -1,9 +1,9 @@
-"""Shifts of one atom, or of two at once, to their neighbours, all of them valued together.
+"""Shifts of one atom, or of two at once, to neighbouring atoms, evaluated together.
 
-Atoms of a kernel overlap, so the best model often differs from the present one by atoms
-one place further: two of them moved apart, or towards each other. Neither move pays alone.
-There are a few dozen such models; they have as many atoms as the present one, so one
-stacked factorisation values them all.
+Kernels at neighbouring centres overlap. The best model often differs from the current one by atoms
+next to the active ones: two of them moved apart, or towards each other. One of the two shifts alone
+would lower the objective. There are a few dozen such models, all with as many atoms as the current
+one, so one stacked factorisation evaluates them all.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Shifts(NamedTuple):
-    """Models next to the present one, the most valuable first."""
+    """Models after a shift, those of highest objective first."""
 
     active: IndexArray
-    """Their atoms, one model per row."""
+    """Active atoms, one model per row."""
     theta: Matrix
     """Log precisions after a few steps."""
     value: Vector
-    """Objective there: a lower bound of what each model can reach."""
+    """Objective there: a lower bound of the maximum of each model."""
 
 
 @np.errstate(all="ignore")
 def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Shifts:
-    """Value every shift of one atom, and of two atoms that are alike.
+    """Evaluate every shift of one atom, and of two similar atoms.
 
-    Where rounding decides, with hardly any noise or between copies, none are returned, or
-    `LinAlgError` is raised.
+    Log precisions are improved by a few chord steps: Newton steps with the Hessian of the current
+    model. If rounding errors dominate (almost no noise, or copies of atoms), no shifts are
+    returned, or `LinAlgError` is raised.
     """
     objective = build_objective(problem, problem.noise_variance)
     moments, min_gain = problem.moments, problem.min_gain
@@ -82,7 +83,10 @@ def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) 
 
 
 def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
-    """Active sets with one atom, or two that are alike, replaced by neighbours."""
+    """Active sets with one atom, or two similar ones, replaced by their neighbours.
+
+    Similarity is the absolute correlation of unit-norm atoms.
+    """
     size = len(active)
     alike = np.abs(moments.rows(active))
     alike[:, ~moments.usable] = -1.0
@@ -107,9 +111,9 @@ def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> 
 
 
 def find_unique_pairs(partners: IndexArray) -> IndexArray:
-    """Pairs of every number ``i`` with those in the row ``i`` of `partners`, each pair once."""
+    """Return the pairs of every index ``i`` with the entries of row ``i``, each pair once."""
     size, own = len(partners), np.arange(len(partners))[:, None]
-    # as one number each: rows take ten times as long to compare
+    # Each pair is coded as one number: comparing rows takes ten times as long.
     numbers = np.unique(np.minimum(own, partners) * size + np.maximum(own, partners))
     return np.column_stack(np.divmod(numbers, max(size, 1)))
 
@@ -124,9 +128,11 @@ def _largest(values: Matrix, count: int) -> IndexArray:
 def _evaluate(
     gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective, stiffening: float = 0.05
 ) -> tuple[Vector, Matrix, Matrix]:
-    """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
-    # `newton.evaluate` for dozens of models of a few atoms each: one call of LAPACK for the whole
-    # stack, which takes a fraction of the time of one for each.
+    """Compute ``-2 J`` of a stack of models, its gradients, and the damped Hessian of the first.
+
+    Like `newton.evaluate`, for dozens of small models: one LAPACK call for the whole stack takes a
+    fraction of the time of separate calls.
+    """
     n, target_ss, prior, noise = objective
     lam = np.exp(theta)
     size = theta.shape[1]

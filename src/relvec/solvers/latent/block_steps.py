@@ -107,7 +107,7 @@ def screen_blocks(
         if point is None:  # beyond rounding: nothing can be said of other atoms
             found.append(BlockCandidates(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
             continue
-        seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).known
+        seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).statistics
         admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
         admissible[active] = False
         if problem.signs is not None:
