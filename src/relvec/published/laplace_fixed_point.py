@@ -142,7 +142,7 @@ class _Sweeps(MonotoneSearch):
             # a priori, all atoms together give a latent function of the order of one
             warm_start = active, spread[active] + np.log(max(len(active), 1))
         super().__init__(problem, 0.0, None, warm_start)
-        self.least_rise = 0.0  # of deletions
+        self.min_rise = 0.0  # of deletions
 
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of one that is to stay."""

@@ -233,5 +233,5 @@ def test_a_rate_that_is_given_needs_no_learner():
     solver = SequentialSolver()
     assert with_learnt_rate(solver, LaplacePrior(0.5)) is solver
     assert isinstance(with_learnt_rate(solver, LaplacePrior()), RateLearner)
-    with pytest.raises(ValueError, match="only the rate of a Laplace prior"):
+    with pytest.raises(ValueError, match="needs a Laplace prior whose rate is to be learnt"):
         RateLearner(solver).solve(replace(linear_problem(), prior=BoundLaplace(0.5)))

@@ -35,8 +35,8 @@ def fit_ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     """Find the common precision of highest evidence on a grid, the noise profiled out.
 
     In the eigenbasis of the Gram matrix, with eigenvalues ``g`` and squared components ``p`` of
-    ``Phi't``, ``R = t't - sum p / (g + lam)`` and ``log|K| = sum log(g + lam) - n_atoms log lam``. Of
-    too many atoms, evenly spaced ones are used.
+    ``Phi't``, ``R = t't - sum p / (g + lam)`` and ``log|K| = sum log(g + lam) - n_atoms log lam``.
+    Of too many atoms, evenly spaced ones are used.
     """
     moments = problem.moments
     usable = np.flatnonzero(moments.usable)

@@ -161,7 +161,8 @@ def compute_contributions(
 def compute_best_gains(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
     """Compute the largest gain of each atom, the others held, and the best ``lam``.
 
-    Gains are less penalties, and minus infinity for unusable atoms.
+    Gains are less penalties. They are minus infinity if the best ``lam`` is infinite or the atom is
+    unusable.
     """
     prior, moments = problem.prior, problem.moments
     if not prior.is_removable:  # every atom is in the model

@@ -33,8 +33,8 @@ def build_residual_problem(problem: Problem, part: Part, state: State) -> Proble
     """Build the problem of fitting one part to the residual of the other parts.
 
     With the posterior mean ``mu`` of the atoms ``o`` of the other parts, the residual ``r = t -
-    Phi_o mu`` has ``Phi'r = Phi't - G_o' mu`` and ``r'r = t't + mu' G_oo mu - 2 mu' Phi_o't``. Returns
-    None if the others have no active atom, or fit the target to rounding.
+    Phi_o mu`` has ``Phi'r = Phi't - G_o' mu`` and ``r'r = t't + mu' G_oo mu - 2 mu' Phi_o't``.
+    Returns None if the others have no active atom, or fit the target to rounding.
     """
     moments = problem.moments
     others = ~is_in_part(part, state)

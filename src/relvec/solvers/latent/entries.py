@@ -1,4 +1,4 @@
-"""Entries with the covariance of all weights: units that gain whatever block they are in.
+"""Additions that use the covariance of all weights, over all blocks.
 
 A unit is a pair of an atom and a block or, if blocks share precisions, an atom in all of them.
 """
@@ -18,13 +18,16 @@ __all__ = ["add_units_jointly", "best_common_precision", "find_candidate_units"]
 def find_candidate_units(
     search: MonotoneSearch, threshold: float = 0.0, *, exact: bool = False
 ) -> tuple[IndexArray, Vector, Vector]:
-    """Find absent units, where to put them, and what they gain, best first.
+    """Find inactive units that gain, their log precisions and their gains, best first.
 
-    That is less their penalties or, if it is more, less the `threshold`.
+    Gains are less penalties, or less `threshold` if that is larger.
 
-    Gains are those at fixed curvature or, if `exact`, what the derivative at zero variance says.
-    That is ``(theta - s) / 2``, and exact: the mode moves along the effect of the atom, and with
-    it the curvature. Units that are shared are numbered like the atoms.
+    At fixed curvature an atom gains if ``theta > s``, with ``theta = q^2`` for the slope ``q`` of
+    the log likelihood in its weight, and ``s`` the curvature with all other weights integrated out
+    (Tipping and Faul, 2003). If `exact`, ``theta`` also has the change of the curvature when the
+    mode moves along the effect of the atom: the derivative of the Laplace evidence in the prior
+    variance, at zero, is then exactly ``(theta - s) / 2``. Shared units are numbered like the
+    atoms.
     """
     problem, mode, n_blocks = search.problem, search.state.mode, search.problem.n_blocks
     sides = mode.slope.reshape(-1, n_blocks)
@@ -38,7 +41,7 @@ def find_candidate_units(
         theta = theta - q * products[:, n_blocks:]
         if entry_penalty is not None:
             theta, entry_penalty = theta - 2.0 * entry_penalty[1], None
-    # without the penalty, a unit gains only if its slope is larger than by chance
+    # Without the penalty, a unit gains only if q^2 exceeds its expectation s under the model.
     allowed = admissible & (theta > s)
     if problem.signs is not None:
         allowed[:, 0] &= ~has_wrong_sign(problem.signs, q[:, 0])
@@ -68,7 +71,12 @@ def find_candidate_units(
 
 
 def _compute_curvature_term(search: MonotoneSearch) -> Matrix:
-    """What volume gains with every latent value, less what the mode, which follows, takes back."""
+    """Derivative of twice the log volume in every latent value, with the other weights adapting.
+
+    The log volume is ``log|H| / 2`` plus the penalty. `drift` is its derivative at fixed weights.
+    The mode of the other weights follows a change of the latent values, which compensates part of
+    it: ``drift - B X S X' drift``, with the posterior covariance ``S`` of the weights.
+    """
     problem, mode = search.problem, search.state.mode
     own = 0.0 if problem.is_penalty_prior else problem.penalty_of(search.state.active)
     drift = mode.design.compute_volume_slope(mode.hessian, problem.likelihood, mode.latent, own)
@@ -77,20 +85,20 @@ def _compute_curvature_term(search: MonotoneSearch) -> Matrix:
 
 
 def add_units_jointly(search: MonotoneSearch, threshold: float) -> bool:
-    """Take in the units that promise most, if the objective rises."""
+    """Add a batch of the best candidate units, or one of them, if the objective rises."""
     problem, tuning, n_atoms = search.problem, search.tuning, search.n_atoms
     units, log_precision, net = find_candidate_units(search, threshold)
     active = search.state.active[: len(search.state.active) // problem.n_tied]
     most = min(max(3 * len(active), 12 + tuning.n_single_trials), np.count_nonzero(net > 0.0))
     units, log_precision = units[:most], log_precision[:most]
-    # Two copies share a weight in any proportion: a second one adds nothing but its penalty.
+    # A copy of an active atom can share its weight in any proportion: it only adds its penalty.
     atoms = _normalised_columns(search, units)
     is_copy = np.abs(atoms.T @ _normalised_columns(search, active)) > 1.0 - DEFAULT.copy_tolerance
     new = ~np.any(is_copy & np.equal.outer(units // n_atoms, active // n_atoms), axis=1)
     units, log_precision, atoms = units[new], log_precision[new], atoms[:, new]
     if not len(units):
         return False
-    # as many as may enter together, none of them alike
+    # A batch of the best units that are not strongly correlated with each other.
     size, batch = max(len(active) // 2, 4), [0]
     alike = np.abs(atoms[:, : 3 * size].T @ atoms[:, : 3 * size]) > tuning.max_batch_correlation
     for place in range(1, len(alike)):
@@ -116,7 +124,7 @@ def _try_entry(search: MonotoneSearch, units: IndexArray, log_precision: Vector)
 
 
 def _normalised_columns(search: MonotoneSearch, units: IndexArray) -> Matrix:
-    """Atoms of some units, as an intercept leaves them, scaled."""
+    """Columns of the atoms of some units, centred if there is an intercept, with unit norm."""
     atoms = search.problem.dictionary.columns(units % search.n_atoms)
     weight = search.problem.likelihood.weight
     if search.problem.has_intercept and len(units):
@@ -135,15 +143,17 @@ def best_common_precision(
     n_points: int = 29,
     refinements: int = 3,
 ) -> tuple[Vector, Vector]:
-    """Best precision of each row of weights, and what they gain over leaving them out.
+    """Find the best common precision of each row of weights, and its gain over leaving them out.
 
     Maximises ``sum_k [log(a / (a + s_k)) + q_k^2 / (a + s_k)] / 2 - sum_k r_k / (a + t_k)``, which
     may have several maxima, on a grid of ``log a`` that is refined around the best point.
 
-    ``s`` and ``q^2`` (`square`) are curvature and squared slope of the evidence in each weight, all
-    else integrated out, of shape (n_rows, n_weights); `penalty` is ``t`` and ``r``. The grid has
-    `n_points` within `reach` of the mean curvature, and is made four times as fine at each of the
-    `refinements`. At infinite precision, of which it may be short by a trifle, the gain is zero.
+    The first sum is the contribution of the weights to the log evidence (Tipping and Faul, 2003),
+    the second the penalty on their degrees of freedom. ``s`` and ``q^2`` (`square`) are curvature
+    and squared slope of the log likelihood in each weight, all others integrated out, of shape
+    (n_rows, n_weights); `penalty` is ``t`` and ``r``. The grid has `n_points` within `reach` of the
+    log of the mean curvature, and becomes four times as fine at each of the `refinements`. The gain
+    is zero at infinite precision, which the grid only approaches.
     """
 
     def value(log_precision: Vector) -> Vector:

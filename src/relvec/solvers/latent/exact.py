@@ -1,8 +1,8 @@
-"""Ascent of the Laplace evidence with exact derivatives, and its certificate.
+"""Ascent of the Laplace evidence with exact derivatives, and its optimality conditions.
 
-The curvature of a likelihood moves with the mode, and the mode with the precisions. Updates at
-fixed curvature neglect that, so where they stop the evidence may still have a slope. Here
-derivatives are complete, for active atoms and for those that might enter.
+The curvature of the likelihood changes with the mode, and the mode with the precisions (Rasmussen &
+Williams 2006, section 5.5.1). Updates at fixed curvature neglect this, so the gradient need not
+vanish where they stop. Here derivatives are exact, for active atoms and for those that may enter.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ __all__ = ["ascend_exactly"]
 
 
 def ascend_exactly(search: MonotoneSearch, max_iter: int) -> tuple[bool, Certificate]:
-    """Move a walk until derivatives vanish and no unit would gain; say whether they did.
+    """Continue a search until all derivatives vanish and no unit would gain.
 
-    At most `max_iter` rounds of joint ascent, removal and entry.
+    Makes at most `max_iter` rounds of ascent in the precisions, removal and addition. Returns
+    whether it converged, and the optimality conditions at the last state.
     """
     tuning, best, converged = search.tuning, np.inf, False
-    search.stage, search.least_rise = "exact", 0.0
+    search.stage, search.min_rise = "exact", 0.0
     search.load_columns(search.state.active)
     with suppress(SearchStopped):
         for _ in range(max_iter):
@@ -47,37 +48,37 @@ def ascend_exactly(search: MonotoneSearch, max_iter: int) -> tuple[bool, Certifi
 
 
 def _maximise_precisions(search: MonotoneSearch) -> None:
-    """Quasi-Newton steps on the precisions of the active units."""
+    """Maximise over the precisions of the active units by quasi-Newton steps."""
     problem, active = search.problem, search.state.active
     if not len(active):
         return
-    there, weights = maximise_precisions(problem, search.state, search.columns(active))
-    if search.move_if_better(active, there, weights):
+    new_precision, weights = maximise_precisions(problem, search.state, search.columns(active))
+    if search.move_if_better(active, new_precision, weights):
         return
     if problem.signs is not None:
-        _step_to_sign_boundary(search, there)
-    elif problem.n_blocks > 1:  # where the evidence is believed no more
-        search.step_towards(active, there)
+        _step_to_sign_boundary(search, new_precision)
+    elif problem.n_blocks > 1:  # the Laplace approximation fails there: take a shorter step
+        search.step_towards(active, new_precision)
 
 
 def _step_to_sign_boundary(search: MonotoneSearch, log_precision: Vector) -> None:
-    """Go towards other precisions to where the first weight is zero, and leave out its atom.
+    """Step towards other precisions until the first weight is zero, and remove its atom.
 
-    There the model without it has the same mode, and more evidence.
+    At that point the model without the atom has the same mode and more evidence.
     """
     problem, state, active = search.problem, search.state, search.state.active
     columns = search.columns(active)
 
-    def at(share: float) -> LatentState:
+    def evaluate_between(share: float) -> LatentState:
         between = (1.0 - share) * state.log_precision + share * log_precision
         return problem.evaluate(active, between, columns, state.mode.weights)
 
-    inside, outside, beyond = 0.0, 1.0, at(1.0)
+    inside, outside, beyond = 0.0, 1.0, evaluate_between(1.0)
     if not problem.find_wrong_signs(active, beyond.mode).any():
         return
     for _ in range(search.tuning.n_bisections):
         middle = 0.5 * (inside + outside)
-        trial = at(middle)
+        trial = evaluate_between(middle)
         if problem.find_wrong_signs(active, trial.mode).any():
             outside, beyond = middle, trial
         else:
@@ -86,7 +87,7 @@ def _step_to_sign_boundary(search: MonotoneSearch, log_precision: Vector) -> Non
 
 
 def _enter(search: MonotoneSearch, units: IndexArray, log_precision: Vector) -> bool:
-    """Take in the first unit with which the objective rises."""
+    """Add the first unit that raises the objective."""
     search.load_columns(search.problem.expand_units(units))
     for place, wanted in enumerate(log_precision):
         unit = units[place : place + 1]

@@ -1,4 +1,4 @@
-"""Where a search is, and moves that are taken only if the objective rises."""
+"""Base of the searches for the Laplace evidence: moves that are taken only if it rises."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ __all__ = ["MonotoneSearch", "SearchStopped"]
 
 
 class SearchStopped(Exception):
-    """A monitor has seen enough."""
+    """A monitor requested to stop the search."""
 
 
 class MonotoneSearch:
-    """A state, the way to it, and the columns of the atoms that moves are made with.
+    """Current state of a search, its trace, and the columns of its working set.
 
-    A rise of the objective by `tol` nats counts. The monitor is called after every step and may
-    end the search there. A warm start is of active atoms, ascending, and their log precisions.
+    `tol` is the rise of the objective, in nats, below which the search has converged. The monitor
+    is called after every step and may stop the search. `warm_start` has active atoms, ascending,
+    and their log precisions.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class MonotoneSearch:
         warm_start: tuple[IndexArray, Vector] | None = None,
     ) -> None:
         self.problem, self.tol, self.monitor, self.tuning = problem, tol, monitor, LatentTuning()
-        self.stage, self.least_rise = "laplace", self.tuning.min_rise
+        self.stage, self.min_rise = "laplace", self.tuning.min_rise
         self.n_atoms = max(problem.dictionary.shape[1], 1)
         nothing = np.empty(0, dtype=np.intp)
         active, log_precision = (nothing, np.empty(0)) if warm_start is None else warm_start
@@ -39,7 +40,7 @@ class MonotoneSearch:
         self.state: LatentState = problem.evaluate(active, log_precision, columns)
         if problem.signs is not None:
             self.state = problem.remove_wrong_signs(self.state, columns)
-        if not np.isfinite(self.state.objective):  # nothing to climb from
+        if not np.isfinite(self.state.objective):  # the warm start is not an admissible model
             self.state = problem.evaluate(nothing, log_precision[:0], columns[:, :0])
         self.load_columns(active)
         self.trace = [self.state.objective]
@@ -48,7 +49,7 @@ class MonotoneSearch:
     # ------------------------------------------------------------------ columns
 
     def load_columns(self, atoms: IndexArray) -> None:
-        """Work with some atoms, numbered by block, and those that are active."""
+        """Set the working set: some atoms, numbered over all blocks, and the active ones."""
         atoms = np.union1d(atoms, self.state.active)
         starts = np.arange(self.problem.n_blocks) * self.n_atoms
         parts = np.split(atoms, np.searchsorted(atoms, starts[1:]))
@@ -57,7 +58,7 @@ class MonotoneSearch:
         self.atoms: Matrix = self.problem.dictionary.columns(self.loaded)
 
     def columns(self, active: IndexArray) -> Matrix:
-        """Columns of atoms that are held, whatever their block."""
+        """Return the columns of atoms of the working set, whatever their block."""
         if self.problem.n_blocks == 1 and len(active) == len(self.loaded):
             return self.atoms
         return self.atoms[:, np.searchsorted(self.loaded, active % self.n_atoms)]
@@ -67,13 +68,13 @@ class MonotoneSearch:
     def move_if_better(
         self, active: IndexArray, log_precision: Vector, start: Vector | None = None
     ) -> bool:
-        """Move to a model, less the atoms of the wrong sign, if its objective is higher."""
+        """Move to a model, without atoms of the wrong sign, if its objective is higher."""
         start = self.state.get_initial_weights(active) if start is None else start
         columns = self.columns(active)
         trial = self.problem.evaluate(active, log_precision, columns, start)
         if self.problem.signs is not None:
             trial = self.problem.remove_wrong_signs(trial, columns)
-        if not trial.objective > self.state.objective + self.least_rise:
+        if not trial.objective > self.state.objective + self.min_rise:
             return False
         self.state = trial
         self.trace.append(trial.objective)
@@ -84,18 +85,18 @@ class MonotoneSearch:
         return True
 
     def step_towards(self, active: IndexArray, log_precision: Vector) -> bool:
-        """Go towards a proposal as far as the objective rises; False if it does not.
+        """Step towards a trial model; return False if the objective does not rise.
 
-        Part of the way is on the straight line of prior variances.
+        Fractions of the step interpolate linearly between the prior variances of both models.
         """
-        here = self.state
+        current = self.state
         for share in self.tuning.step_fractions:
             trial, value = active, log_precision
             if share < 1.0:
-                trial = np.union1d(here.active, active)
+                trial = np.union1d(current.active, active)
                 variance = np.zeros(len(trial))
-                places = np.searchsorted(trial, here.active)
-                variance[places] = (1.0 - share) * np.exp(-here.log_precision)
+                places = np.searchsorted(trial, current.active)
+                variance[places] = (1.0 - share) * np.exp(-current.log_precision)
                 variance[np.searchsorted(trial, active)] += share * np.exp(-log_precision)
                 value = -np.log(variance)
             if self.move_if_better(trial, value):
@@ -103,7 +104,7 @@ class MonotoneSearch:
         return False
 
     def insert_units(self, units: IndexArray, log_precision: Vector) -> tuple[IndexArray, Vector]:
-        """Return the model with some units, none of which it has, put in."""
+        """Return atoms and log precisions of the current model with some inactive units added."""
         active = np.concatenate([self.state.active, self.problem.expand_units(units)])
         order = np.argsort(active)
         values = np.tile(log_precision, self.problem.n_tied)
@@ -112,9 +113,10 @@ class MonotoneSearch:
     def remove_weakest(
         self, most: int = 2, hopeless: float = np.inf, *, remember: bool = False
     ) -> bool:
-        """Drop the unit whose loss is least, or the next, if the objective rises by that.
+        """Remove one of the `most` units of smallest loss, if the objective rises.
 
-        If asked to `remember`, those that failed wait until something has changed.
+        Units whose loss exceeds `hopeless` are not tried. With `remember`, a unit whose removal
+        failed is tried again only after the model has changed.
         """
         problem, state = self.problem, self.state
         if not len(state.active):
@@ -127,22 +129,25 @@ class MonotoneSearch:
                 return False
             if remember and self._was_needed(int(state.active[place]), float(loss[place])):
                 continue
-            rest = units != place
-            if self.move_if_better(state.active[rest], state.log_precision[rest]):
+            kept = units != place
+            if self.move_if_better(state.active[kept], state.log_precision[kept]):
                 return True
             self._failed_removals[int(state.active[place])] = state.objective, float(loss[place])
         return False
 
     def _was_needed(self, unit: int, loss: float) -> bool:
-        """Whether the model was worse without a unit, and little has changed since."""
+        """Return whether a removal failed before and the model has changed little since."""
         objective, lost = self._failed_removals.get(unit, (-np.inf, np.inf))
         has_risen = self.state.objective >= objective + self.tuning.min_retry_rise
         return not (has_risen or loss <= lost - self.tuning.min_retry_loss_drop)
 
     def update_precisions(self, tol: float) -> None:
-        """Take steps of which regressions of single blocks know nothing.
+        """Update precisions by MacKay's fixed point with all blocks and penalties; remove units.
 
-        MacKay's fixed point with all blocks and penalties in it, then removals that pay.
+        At fixed curvature the derivative of the objective in the log precision of a unit is ``(g -
+        alpha w^2) / 2``, with ``w`` the weights at the mode and ``g`` their effective degrees of
+        freedom, penalty included. The fixed point is ``alpha = g / w^2`` (Tipping 2001, eq. 16),
+        summed over the weights of the unit.
         """
         problem, tied = self.problem, self.problem.n_tied
         for _ in range(self.tuning.max_regression_steps):
@@ -156,7 +161,7 @@ class MonotoneSearch:
             ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
             value = np.tile(np.log(ratio), tied)
             moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
-            # atoms in all latent functions are few: each removal is worth another trial
+            # Units that are in all latent functions are few, so failed removals are tried again.
             removed = self.remove_weakest(
                 hopeless=self.tuning.max_removal_loss, remember=problem.n_blocks > tied
             )
@@ -164,7 +169,7 @@ class MonotoneSearch:
                 return
 
     def find_largest_derivative(self, *, exact: bool) -> float:
-        """Largest derivative in the log precision of a unit that is not at a bound."""
+        """Compute the largest derivative in the log precision of a unit that is not at a bound."""
         gradient = self.problem.gradient(self.state, exact=exact)
         gradient = gradient.reshape(self.problem.n_tied, -1).sum(axis=0)
         least, most = self.problem.bounds(self.columns(self.state.active))

@@ -1,10 +1,12 @@
-"""Monotone search for the Laplace evidence: regression steps at fixed curvature, each checked.
+"""Monotone search for the Laplace evidence, by regression steps at fixed curvature.
 
-The ascent of the regression that a block looks like proposes a new active set with new
-precisions; a step towards it is taken only as far as the Laplace evidence itself rises. So the
-objective never falls and, being bounded, converges, where updates without the check need not.
-Several blocks are proposed for at once, each as if the others were held; what that leaves undone is
-done with the covariance of all weights, by `relvec.solvers.latent.entries`.
+At the mode, the log likelihood of a block is approximated by a quadratic: a weighted regression on
+the working response (Tipping 2001, section 3, treats classification in the same way). An ascent of
+the evidence of this regression yields a trial model. The search steps towards it only as far as the
+Laplace evidence itself rises. So the objective never falls and, being bounded, converges; updates
+without this check need not. Trial models of several blocks are found at once, each with the other
+blocks held. Remaining improvements use the covariance of all weights, in
+`relvec.solvers.latent.entries`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ __all__ = ["BlockSearch"]
 
 
 class BlockSearch(MonotoneSearch):
-    """The search at fixed curvature, for one or several blocks, through `max_iter` working sets."""
+    """Search at fixed curvature for one or several blocks, with at most `max_iter` working sets."""
 
     def __init__(
         self,
@@ -42,7 +44,8 @@ class BlockSearch(MonotoneSearch):
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
         self._failed_at: dict[int, float] = {}
         self._screened: tuple[LatentState, list[BlockCandidates]] | None = None
-        # there are steps of which regressions of single blocks know nothing
+        # Regressions of single blocks ignore the other blocks, and penalties at the reference
+        # curvature: the precisions then need further updates.
         is_plain = problem.n_blocks == 1 and problem.signs is None
         self._updates_precisions = problem.prior.is_penalised or not is_plain
         if not problem.shared:
@@ -51,33 +54,33 @@ class BlockSearch(MonotoneSearch):
             self.load_columns(atoms if is_small else self._select_initial_atoms())
 
     def run(self) -> bool:
-        """Search until no step brings a rise; False if cut short."""
-        tol, settled_to = self.tol, 0.02
+        """Search until no step raises the objective; return False if stopped early."""
+        tol, step_tol = self.tol, 0.02
         try:
             if self.problem.shared:
                 return self._search_jointly()
             start = self.state.objective
-            self._take_regression_steps(settled_to, first_loose=not len(self.state.active))
+            self._take_regression_steps(step_tol, first_loose=not len(self.state.active))
             for _ in range(self.max_iter):
                 before, candidates = self.state.objective, self._screen_blocks()
                 best_net = max(map(attrgetter("gain"), candidates))
-                if best_net > 0.0 or settled_to > tol:
+                if best_net > 0.0 or step_tol > tol:
                     if best_net > 0.0:
                         self.load_columns(np.concatenate([*map(attrgetter("atoms"), candidates)]))
-                    settled_to = 10.0 * tol if best_net > 0.1 else tol
-                    self._take_regression_steps(settled_to)
+                    step_tol = 10.0 * tol if best_net > 0.1 else tol
+                    self._take_regression_steps(step_tol)
                     if self.state.objective - before >= tol or self._add_one_atom(candidates):
                         continue
                 if self.problem.n_blocks == 1 or self._finish_jointly() - start < tol:
                     return True
-                start, settled_to = self.state.objective, 0.02
-                self._take_regression_steps(settled_to, first_loose=not len(self.state.active))
+                start, step_tol = self.state.objective, 0.02
+                self._take_regression_steps(step_tol, first_loose=not len(self.state.active))
         except SearchStopped:
             self.is_stopped = True
         return False
 
     def certificate(self) -> Certificate:
-        """Derivatives at fixed curvature where the search ended."""
+        """Optimality conditions at fixed curvature, at the last state."""
         if self.problem.n_blocks == 1:
             best = self._screen_blocks()[0].gain
         else:
@@ -87,11 +90,11 @@ class BlockSearch(MonotoneSearch):
     # ------------------------------------------------------------------ all blocks at once
 
     def _search_jointly(self) -> bool:
-        """Alternate entries, precisions and removals until nothing rises."""
+        """Alternate additions, updates of precisions and removals until convergence."""
         for _ in range(self.max_iter):
             before = self.state.objective
             entered = add_units_jointly(self, self.schedule.threshold)
-            # far from the end, precisions need not be exact
+            # Far from convergence, precisions need not be exact.
             self.update_precisions(max(self.tol, 0.1 * (self.state.objective - before)))
             if not entered:
                 self.update_precisions(self.tol)
@@ -100,7 +103,7 @@ class BlockSearch(MonotoneSearch):
         return False
 
     def _finish_jointly(self) -> float:
-        """Move, remove and enter with all blocks at once; return the objective reached."""
+        """Update precisions, remove and add units with all blocks at once; return the objective."""
         for _ in range(self.max_iter):
             self.update_precisions(self.tol)
             if not add_units_jointly(self, self.schedule.threshold):
@@ -110,14 +113,14 @@ class BlockSearch(MonotoneSearch):
     # ------------------------------------------------------------------ block by block
 
     def _select_initial_atoms(self) -> IndexArray:
-        """Atoms to begin with: evenly spaced among all, sorted by their slope in the evidence.
+        """Select the first working set: evenly spaced atoms, sorted by the norm of their gradients.
 
-        The same in all blocks: neither their place in the dictionary nor the order of the classes
-        must matter.
+        All blocks have the same atoms. So the result depends neither on the order of the atoms nor
+        on that of the classes.
         """
         problem = self.problem
-        pulls = self.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
-        slopes = problem.dictionary.rmatmat(pulls)
+        gradients = self.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
+        slopes = problem.dictionary.rmatmat(gradients)
         order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
         order = order[np.isfinite(problem.min_gain[order])]
         places = np.linspace(0, len(order) - 1, self.tuning.n_initial_atoms).astype(np.intp)
@@ -132,7 +135,7 @@ class BlockSearch(MonotoneSearch):
         return self._screened[1]
 
     def _take_regression_steps(self, tol: float, *, first_loose: bool = False) -> None:
-        """Take regression steps in the working set until they bring less than `tol`."""
+        """Take regression steps in the working set until the objective rises by less than `tol`."""
         problem = self.problem
         for number in range(self.tuning.max_regression_steps):
             before, models = self.state.objective, []
@@ -146,8 +149,8 @@ class BlockSearch(MonotoneSearch):
                 )
             if problem.n_blocks == 1:
                 active, log_precision, gain = models[0]
-                is_worth_it = gain >= self.tuning.negligible_gain_fraction * self.tol
-                rose = is_worth_it and self.step_towards(active, log_precision)
+                is_relevant = gain >= self.tuning.negligible_gain_fraction * self.tol
+                rose = is_relevant and self.step_towards(active, log_precision)
             else:
                 rose = self._step_to_models(models)
             if not rose or self.state.objective - before < tol:
@@ -156,10 +159,12 @@ class BlockSearch(MonotoneSearch):
             self.update_precisions(tol)
 
     def _step_to_models(self, models: list[BlockCandidates]) -> bool:
-        """Step towards the proposals of all blocks or, if that fails, of one after the other."""
+        """Step towards the trial models of all blocks or, if that fails, of one after another."""
         if sum(map(attrgetter("gain"), models)) < self.tol:
             return False
-        if len(models) > 2:  # two blocks say the same twice: both steps together go too far
+        if (
+            len(models) > 2
+        ):  # both steps of two blocks have the same effect: together they overshoot
             active = np.concatenate([*map(attrgetter("atoms"), models)])
             value = np.concatenate([*map(attrgetter("log_precision"), models)])
             if self.step_towards(active, value):
@@ -182,15 +187,15 @@ class BlockSearch(MonotoneSearch):
         return rose
 
     def _add_one_atom(self, candidates: list[BlockCandidates]) -> bool:
-        """Take in a single promising atom, as weakly as need be, where larger steps have failed."""
+        """Add one candidate, with a reduced variance if necessary, after larger steps failed."""
         tried = self.tuning.n_single_trials
-        # the best block first: the order of the classes must not matter
+        # The best block comes first, so the result does not depend on the order of the classes.
         for atoms, log_precision, _ in sorted(candidates, key=lambda each: -each.gain):
             for atom, wanted in zip(atoms[:tried], log_precision[:tried], strict=True):
                 entering = np.array([atom])
                 least, _ = self.problem.bounds(self.columns(entering))
                 if least[0] > wanted or np.isin(entering, self.state.active).any():
-                    continue  # one that wants more than it may have would be followed by many
+                    continue  # beyond the bound on its variance, many similar atoms would follow
                 for weaker in range(self.tuning.n_weaker_block):
                     if self.move_if_better(
                         *self.insert_units(entering, wanted + weaker * np.log(8.0))
