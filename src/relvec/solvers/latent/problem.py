@@ -257,7 +257,7 @@ class LatentProblem:
         return admissible, s, None if r is None else (s, r)
 
     def compute_entry_penalty(self, state: LatentState) -> tuple[Matrix, Matrix]:
-        """Return ``s`` and ``r`` of inactive atoms: an atom of precision ``a`` adds ``r / (a + s)``."""
+        """Return ``s`` and ``r`` of inactive atoms; the penalty is ``r / (precision + s)``."""
         penalty = self.prior.penalty, self.penalty_of(state.active)
         _, s, r = self.get_penalty_hessian(state.mode).compute_entry_statistics(
             self.dictionary, penalty
