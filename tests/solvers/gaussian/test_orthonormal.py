@@ -206,7 +206,9 @@ def test_evidence_that_would_collapse_is_refused(rng):
     curve = Curve([Group(np.sort(z**2), 0.0)], NoiseOnly())
     assert all(curve.slope(s) <= 0.0 for s in np.geomspace(1e-9, 10, 100))  # it never rises
     for c in (0.0, 0.3):
-        with pytest.raises(ValueError, match="noise level cannot be estimated from the evidence"):
+        with pytest.raises(
+            ValueError, match="noise variance cannot be estimated from the evidence"
+        ):
             profile_noise(z, c)
         with pytest.raises(ValueError, match="median absolute deviation"):
             iterate_noise(z, c, 1.0)
