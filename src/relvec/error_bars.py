@@ -137,8 +137,8 @@ class Novelty:
     Gaussian process at ``x`` that its values at the pivots ``p`` leave unexplained (Rasmussen &
     Williams 2006, eq. 2.26, without noise). From it follow two fractions:
 
-    - ``rho = (r - offset)+ / (1 - offset)``, the fraction of the prior variance that is added; -
-    ``tau = (r - known)+ / (1 - known)``, the degree of extrapolation, zero at all training inputs.
+    - ``rho = (r - offset)+ / (1 - offset)``, the fraction of the prior variance that is added;
+    - ``tau = (r - known)+ / (1 - known)``, the degree of extrapolation, zero at training inputs.
 
     If predictions fall back to a `centre`, let ``s`` and ``v`` be mean and variance of the sparse
     model, ``d = s - centre``, and ``pi = d^4 / (d^4 + 4 amplitude^2)``, which is near one if the

@@ -1,8 +1,8 @@
-"""Where to start learning the parameters of a kernel.
+"""Learning of the parameters of a kernel, from several initialisations.
 
-The evidence of a process has many maxima in the period of a kernel, one for each that the data
-half agree with, and is flat where other parameters are far from the data. Periods and frequencies
-start at the peaks of a periodogram, other parameters at the best of a few multiples.
+The evidence of a Gaussian process has many local maxima in the period of a kernel, and is flat if
+other parameters are far from suitable values. Periods and frequencies are initialised at the peaks
+of a periodogram, other parameters at the best of a few multiples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from relvec.learning.tuning import LengthScaleTuning
 __all__ = ["find_parameters_at_bounds", "find_spectral_peaks", "learn_parameters"]
 
 PERIODS, FREQUENCIES = ("period", "periodicity"), ("means",)
-"""What kernels call parameters that a periodogram can tell."""
+"""Names of kernel parameters that are initialised from a periodogram."""
 
 
 def _names(kernel: Kernel) -> list[str]:
@@ -36,21 +36,21 @@ def _is_one_of(name: str, kinds: tuple[str, ...]) -> bool:
 
 
 def learn_parameters(search: ProcessSearch, scale: Vector, max_iter: int) -> ProcessFit | None:
-    """Climb the evidence in the parameters of the kernel from several starts.
+    """Maximise the evidence over the parameters of the kernel, from several initialisations.
 
     Parameters
     ----------
     search : ProcessSearch
         The data and the kernel.
     scale : ndarray of shape (n_features,)
-        Scales of the inputs, which stay.
+        Input scales of the features, which are held.
     max_iter : int
-        Steps of the last climb.
+        Largest number of steps of the last ascent.
 
     Returns
     -------
     fit : ProcessFit or None
-        The best end; None if the kernel is no covariance where it was given.
+        The best local optimum; None if the kernel is not a covariance at its own parameters.
     """
     tuning, given = search.tuning, search.start(scale)
     if given.objective == -math.inf:
@@ -64,7 +64,7 @@ def learn_parameters(search: ProcessSearch, scale: Vector, max_iter: int) -> Pro
 
 
 def _sweep_parameters(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
-    """Take, one parameter after the other, the best of a few multiples; periods stay."""
+    """Set each parameter, one after the other, to the best of a few multiples; periods are held."""
     fit = search.evaluate(fit)
     low, high = np.asarray(search.kernel.bounds).T
     for place, name in enumerate(_names(search.kernel)):
@@ -80,7 +80,7 @@ def _sweep_parameters(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
 
 
 def _start_at_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[Vector]:
-    """Give periods and frequencies to peaks of the periodogram, each peak once to the first."""
+    """Initialise periods and frequencies at peaks of the periodogram, one vector per first peak."""
     names = _names(kernel)
     places = [i for i, name in enumerate(names) if _is_one_of(name, PERIODS + FREQUENCIES)]
     if not places:
@@ -94,7 +94,7 @@ def _start_at_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) ->
             frequency = peaks[(first + number) % len(peaks)]
             theta[place] = math.log(frequency)
             if _is_one_of(names[place], PERIODS):
-                # what repeats itself does so after several periods as well
+                # A function of some period also has its multiples as periods; respect the bound.
                 n_periods = max(1, math.ceil(math.exp(low[place]) * frequency))
                 theta[place] = math.log(n_periods / frequency)
         thetas.append(np.clip(theta, low, high))
@@ -102,7 +102,7 @@ def _start_at_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) ->
 
 
 def find_parameters_at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
-    """Names of the parameters that are at a bound beyond which the evidence rises."""
+    """Find the names of the parameters at a bound beyond which the evidence would rise."""
     if not len(fit.theta):
         return ()
     point = search.process.evaluate(search.kernel, *fit[:4])
@@ -117,11 +117,11 @@ def find_parameters_at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[s
 
 
 def find_spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> Vector:
-    """Frequencies at which a sine along one of the inputs explains most, best first.
+    """Find the frequencies at which a sinusoid of one feature explains most variance, best first.
 
-    Least squares of a sine, a cosine and a constant at every frequency (Lomb and Scargle), summed
-    over the targets. Frequencies are a fifth of their resolution apart and end where a typical gap
-    between values of an input is half a period.
+    This is a Lomb-Scargle periodogram: least squares of a sine, a cosine and a constant at every
+    frequency, summed over the targets. The spacing is a fifth of the resolution. The largest
+    frequency has half a period in the median gap between values of the feature.
 
     Examples
     --------
@@ -139,16 +139,17 @@ def find_spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int
         if not len(gaps):
             continue
         step = 0.2 / gaps.sum()
-        most = min(0.5 / np.median(gaps) / step, 10_000.0)  # clusters of inputs have tiny gaps
+        most = min(0.5 / np.median(gaps) / step, 10_000.0)  # clustered values have tiny gaps
         frequency = step * np.arange(1.0, math.floor(most) + 2.0)
         angle = 2.0 * math.pi * np.multiply.outer(column - column[0], frequency)
         waves = [np.cos(angle), np.sin(angle)]
         waves = [wave - share @ wave for wave in waves]
         (cc, cs), (_, ss) = [[share @ (a * b) for b in waves] for a in waves]
         along = [(share[:, None] * targets).T @ wave for wave in waves]
+        # Explained variance b' A^-1 b with the 2 x 2 Gram matrix A of centred cosine and sine.
         power = ss * along[0] ** 2 - 2.0 * cs * along[0] * along[1] + cc * along[1] ** 2
         determinant = cc * ss - cs**2
-        is_identified = determinant > 1e-9 * cc * ss  # else the waves are the same at these inputs
+        is_identified = determinant > 1e-9 * cc * ss  # else cosine and sine are collinear
         power = np.where(is_identified, power / np.where(is_identified, determinant, 1.0), 0.0).sum(
             axis=0
         )

@@ -157,14 +157,14 @@ class Process:
         value, E = found
         if E is None:
             return ProcessPoint(value)
-        of_explicit = 0.0
+        explicit_slope = 0.0
         if self.explicit is not None:
-            of_explicit = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
+            explicit_slope = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
         E *= weighting
         return ProcessPoint(
             value,
             float(np.einsum("ij,ij->", E, values)),
-            of_explicit,
+            explicit_slope,
             self._scale_slopes(kernel, scale, E, values, everywhere),
             parameter_gradient(kernel, inputs, inputs, E) if len(theta) else _NONE,
         )
@@ -202,12 +202,12 @@ class Process:
         self, kernel: Any, scale: Vector, E: Matrix, values: Matrix, everywhere: bool
     ) -> Vector:
         """Sum E over the derivatives of the kernel, at zero scales only where asked for."""
-        matters: BoolArray = scale > 0.0
-        if everywhere or matters.all() or not matters.any() or not takes_any_inputs(kernel):
+        is_relevant: BoolArray = scale > 0.0
+        if everywhere or is_relevant.all() or not is_relevant.any() or not takes_any_inputs(kernel):
             return raw_scale_slope(kernel, scale, self.X, self.X, E, values)
         result = np.zeros(len(scale))
-        inside = self.X[:, matters]
-        result[matters] = raw_scale_slope(kernel, scale[matters], inside, inside, E, values)
+        inside = self.X[:, is_relevant]
+        result[is_relevant] = raw_scale_slope(kernel, scale[is_relevant], inside, inside, E, values)
         return result
 
 

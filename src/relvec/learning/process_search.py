@@ -107,21 +107,21 @@ class ProcessSearch:
         neighbour, come into question where ranks of the targets ask for them as well: a single
         outlier, which a short length-scale explains best, has one rank only.
         """
-        usual = [width / features.sum() for width in self.tuning.initial_scales]
+        common = [width / features.sum() for width in self.tuning.initial_scales]
         squared, largest = (
             median_nearest_squared_distance(self.process.X[:, features]),
             self.largest.max(),
         )
         largest = min(largest, 1.0 / squared) if squared > 0.0 else largest
         shorter: list[float] = []
-        while (scale := self.tuning.initial_scale_ratio * [*usual, *shorter][-1]) <= largest:
+        while (scale := self.tuning.initial_scale_ratio * [*common, *shorter][-1]) <= largest:
             shorter.append(scale)
-        fits = [self._build_fit(np.where(features, scale, 0.0)) for scale in [*usual, *shorter]]
+        fits = [self._build_fit(np.where(features, scale, 0.0)) for scale in [*common, *shorter]]
         ranked = self.process.ranked()
         if shorter and ranked is not self.process:
             objectives = [self._evaluate_with(fit, ranked).objective for fit in fits]
-            if int(np.argmax(objectives)) < len(usual):
-                fits = fits[: len(usual)]
+            if int(np.argmax(objectives)) < len(common):
+                fits = fits[: len(common)]
         return max(map(self.evaluate, fits), key=attrgetter("objective"))
 
     @cached_property
@@ -184,9 +184,9 @@ class ProcessSearch:
         if not len(features):
             return 0.0, np.empty(0)
         log_scale = np.log(fit.scale[features])
-        apart = log_scale - log_scale.mean()
-        tie = self.tuning.log_scale_precision
-        return 0.5 * tie * float(apart @ apart), tie * apart
+        deviation = log_scale - log_scale.mean()
+        precision = self.tuning.log_scale_precision
+        return 0.5 * precision * float(deviation @ deviation), precision * deviation
 
     # ------------------------------------------------------------------ inputs in and out
 
@@ -213,10 +213,10 @@ class ProcessSearch:
         while len(fit.features) > 1:
             features = fit.features[np.argsort(fit.scale[fit.features])[: tuning.n_removal_trials]]
             losses = self.compute_losses(fit, features)
-            idle = features[losses < min(tuning.negligible_loss, penalty)]
-            if 0 < len(idle) < len(fit.features):
-                fewer = self.remove_features(fit, idle)
-                if fewer.objective > fit.objective - penalty * len(idle):
+            negligible = features[losses < min(tuning.negligible_loss, penalty)]
+            if 0 < len(negligible) < len(fit.features):
+                fewer = self.remove_features(fit, negligible)
+                if fewer.objective > fit.objective - penalty * len(negligible):
                     fit = fewer
                     continue
             order = np.argsort(losses)

@@ -45,8 +45,8 @@ def _scores(X: Matrix, similar: Matrix, weight: Vector) -> Vector:
     best = np.full(X.shape[1], -np.inf)
     share = weight / weight.sum()
     # at 0.1 kernels are nearly straight lines, at 1 they see that the middle is unlike both ends
-    for width in (0.1, 1.0):
-        values = np.exp(-width * squared)
+    for scale in (0.1, 1.0):
+        values = np.exp(-scale * squared)
         mean = values @ share
         values -= mean[:, :, None] + mean[:, None, :] - (mean @ share)[:, None, None]
         picked = np.einsum("kij,ij->k", values, similar)
