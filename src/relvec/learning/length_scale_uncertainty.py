@@ -160,9 +160,12 @@ def compute_scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, 
     if not len(scale):
         return np.empty(0), np.empty((0, 0))
     unit = curvature * np.multiply.outer(scale, scale)  # for scales relative to their values
-    values, vectors = np.linalg.eigh(unit) unit = (vectors * np.maximum(values, 0.0)) @ vectors.T  #
-    negative eigenvalues are rounding errors precision = np.ones(len(scale)) covariance =
-    np.linalg.inv(unit + np.diag(precision)) for _ in range(200):
+    values, vectors = np.linalg.eigh(unit)
+    # Negative eigenvalues are rounding errors.
+    unit = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    precision = np.ones(len(scale))
+    covariance = np.linalg.inv(unit + np.diag(precision))
+    for _ in range(200):
         aim = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
         updated = np.sqrt(precision * aim)  # geometric mean: damps oscillation
         covariance = np.linalg.inv(unit + np.diag(updated))
