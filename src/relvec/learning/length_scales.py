@@ -1,8 +1,9 @@
-"""Learn on which scales inputs matter, before any sparse model is fitted.
+"""Learning of length-scales by a Gaussian process, before a sparse model is fitted.
 
-The evidence of a sparse model overfits scales: pushed to its end it predicts worse than the scales
-it started from. A Gaussian process with the same kernel says how far the function varies along each
-input, the sparse model follows. Its kernels are made somewhat wider, which few of them need.
+The evidence of a sparse model overfits the length-scales: at its maximum the model predicts worse
+than with the initial length-scales. A Gaussian process with the same kernel estimates how fast the
+function varies along each feature (automatic relevance determination). The sparse model uses these
+length-scales, somewhat increased: few kernels then suffice.
 """
 
 from __future__ import annotations
@@ -41,32 +42,36 @@ KINDS = ("auto", "isotropic", "ard", "kernel")
 
 @dataclass(eq=False, repr=False)
 class LengthScaleLearner(BaseEstimator):
-    """Scales of inputs that maximise the evidence of a Gaussian process.
+    """Learn length-scales that maximise the evidence of a Gaussian process.
+
+    The evidence (marginal likelihood) is that of Rasmussen & Williams (2006, eq. 5.8).
 
     Parameters
     ----------
     kind : {"auto", "ard", "isotropic", "kernel"}, default="ard"
-        One scale for each input; one width for all of them, each in units of its standard
-        deviation; both, for sparse models to decide ("auto"); or the free parameters of a kernel
-        object, inputs left as they are.
+        What to learn: one length-scale for each feature, with selection of features ("ard"); one
+        length-scale for all features, in units of their standard deviations ("isotropic"); both,
+        as candidates between which sparse models decide ("auto"); or the free parameters of a
+        kernel object, with the features as they are ("kernel").
     width : float or "auto", default="auto"
-        Factor of the scales of the process that gives those of the sparse model. Below one its
-        kernels are wider than those of the process. "auto" is 0.5 for targets; for labels 0.5
-        and 1 are both proposed.
+        Ratio of the input scales ``eta = 1 / (2 length_scale^2)`` of the sparse model to those of
+        the process. Below one the length-scales of the sparse model are longer: 0.5 increases them
+        by a factor of the square root of two. "auto" is 0.5 in regression; in classification 0.5
+        and 1 are both candidates.
     min_gain : float or "auto", default="auto"
-        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
-        do not matter one or two stay, however many there are.
+        Minimum gain in log evidence of a feature. With "auto", one or two irrelevant features are
+        expected to be selected, however many there are.
     n_refinements : int, default=0
-        How often, in regression of one target, to go on with a few steps of the evidence of the
-        sparse model itself in its precisions and scales, and to fit it again. Three times make it
-        sparser.
+        How often, in regression of one target, to take a few steps that maximise the evidence of
+        the sparse model itself over its precisions and length-scales, and to fit it again. Three
+        refinements make it sparser.
     max_rows : int or "auto", default="auto"
-        Rows that the process is shown; the cost grows with their third power. "auto" is 500, or
-        300 for labels, which cost more.
+        Largest number of rows for the process; the cost grows with their third power. "auto" is
+        500, or 300 in classification, which costs more.
     max_iter : int, default=60
-        Steps of the last climb.
+        Largest number of steps of the last ascent.
     random_state : int, RandomState instance or None, default=0
-        Chooses the rows if there are more.
+        Selects the rows if there are more.
     tuning : LengthScaleTuning, optional
         Constants of the search.
 
@@ -94,7 +99,7 @@ class LengthScaleLearner(BaseEstimator):
     tuning: LengthScaleTuning | None = None
 
     def check(self) -> None:
-        """Find misspelt options before any work is done."""
+        """Check all options."""
         check_choice("kind", self.kind, KINDS)
         check_integer("n_refinements", self.n_refinements, minimum=0)
         check_integer("max_iter", self.max_iter, minimum=1)
@@ -117,32 +122,32 @@ class LengthScaleLearner(BaseEstimator):
         *,
         are_labels: bool = False,
     ) -> tuple[LearntLengthScales, ...]:
-        """Learn the scales of the inputs of a kernel.
+        """Learn the length-scales of the features of a kernel.
 
         Parameters
         ----------
         kernel : Kernel
-            A covariance.
+            A covariance function.
         X : ndarray of shape (n_samples, n_features)
             Inputs.
         targets : ndarray of shape (n_samples, n_targets)
-            What is to be explained: targets of a regression, or indicators of classes.
+            Targets of a regression, or indicators of classes.
         sample_weight : ndarray of shape (n_samples,), default=None
-            How often each row counts.
+            Frequency weights of the rows.
         explicit : callable, default=None
-            Gives, for some rows, the columns that stand beside the kernels in the model.
+            Returns, for some rows, the columns that are in the model in addition to the kernels.
         are_labels : bool, default=False
-            Whether targets are indicators of classes, 0 or 1, each told apart from the rest.
+            Whether targets are class indicators, 0 or 1; each class is modelled against the rest.
 
         Returns
         -------
         proposals : tuple of LearntLengthScales
-            One or several, between which the evidence of a sparse model should decide.
+            One or several candidates, between which the evidence of a sparse model decides.
         """
         self.check()
         if targets.shape[1] > 1 and not are_labels and self.kind != "kernel":
-            # each has a ratio of signal to noise of its own: one that is nearly free of noise
-            # would speak for all
+            # Targets have different signal-to-noise ratios: in a joint evidence, one target with
+            # little noise would dominate the others.
             by_target = [
                 self.learn(kernel, X, target[:, None], sample_weight, explicit)
                 for target in targets.T
@@ -155,13 +160,13 @@ class LengthScaleLearner(BaseEstimator):
         )
         if self.kind != "kernel" and is_made_of(kernel, Warped):
             raise ValueError(
-                f"scales={self.kind!r} moves and stretches inputs, of which {kernel!r} takes a "
-                "function. Take that of the columns of X instead (FunctionTransformer), or use "
-                'length_scales="kernel" or None.'
+                f"length_scales={self.kind!r} shifts and rescales features, but {kernel!r} is a "
+                "kernel of transformed features. Transform the columns of X instead "
+                '(FunctionTransformer), or use length_scales="kernel" or None.'
             )
         inputs = X[rows]
         centre, spread = compute_feature_moments(inputs, weight)
-        if self.kind != "kernel":  # which has units of its own
+        if self.kind != "kernel":  # the parameters of a kernel object have units of their own
             inputs = (inputs - centre) / np.where(spread > 0.0, spread, 1.0)
         columns = None if explicit is None else explicit(rows)
         process = process_of(inputs, targets[rows], weight, columns)
@@ -172,7 +177,7 @@ class LengthScaleLearner(BaseEstimator):
     # ------------------------------------------------------------------ stages
 
     def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntLengthScales:
-        """Learn the free parameters of a kernel object, inputs in their own units."""
+        """Learn the free parameters of a kernel object, with features in their own units."""
         ones = np.ones(len(spread))
         nothing = replace(build_unlearnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
         if process.is_empty or not spread.any():
@@ -181,8 +186,8 @@ class LengthScaleLearner(BaseEstimator):
         fit = learn_parameters(search, ones, self.max_iter)
         if fit is None:
             raise ValueError(
-                f"a kernel can only be learnt if it is a covariance; {kernel!r} is not one on "
-                "these inputs."
+                f"a kernel can only be learnt if it is a covariance function; {kernel!r} is not "
+                "one on these inputs."
             )
         null = search.evaluate(fit._replace(log_signal=search.tuning.null_log_signal)).log_evidence
         if fit.log_evidence - null < _compute_min_evidence(process, len(fit.theta)):
@@ -204,7 +209,7 @@ class LengthScaleLearner(BaseEstimator):
     def _learn_scales(
         self, kernel: Kernel, process: Process, spread: Vector
     ) -> tuple[LearntLengthScales, ...]:
-        """Learn a width for all inputs and, if they may be chosen, a scale for each."""
+        """Learn one length-scale for all features and, unless isotropic, one for each."""
         n_features = int(np.count_nonzero(spread))
         if process.is_empty or not n_features:
             return (build_unlearnt(kernel, spread, 0.0),)
@@ -212,8 +217,8 @@ class LengthScaleLearner(BaseEstimator):
         search = ProcessSearch(process, kernel, largest, self.tuning)
         if search.start(np.where(search.varies, 0.5 / n_features, 0.0)).objective == -math.inf:
             raise ValueError(
-                f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
-                'one on these inputs. Use "rbf", "matern52" or another that is.'
+                f"length-scales can only be learnt for covariance functions; {kernel!r} is not one "
+                'on these inputs. Use "rbf", "matern52" or another covariance function.'
             )
         penalty = compute_feature_penalty(self.min_gain, n_features, search.tuning.expected_nulls)
         shared = self._fit_shared(search, n_features)
@@ -235,7 +240,7 @@ class LengthScaleLearner(BaseEstimator):
         spread: Vector,
         penalty: float,
     ) -> list[LearntLengthScales]:
-        """Return what was found, each with the widths that come into question."""
+        """List the candidates: every fit with every scale factor."""
         scale_factors = (
             search.process.scale_factors
             if isinstance(self.scale_factor, str)
@@ -269,7 +274,7 @@ class LengthScaleLearner(BaseEstimator):
         return proposals
 
     def _fit_shared(self, search: ProcessSearch, n_features: int) -> list[ProcessFit]:
-        """One width for all inputs, or for those of many that matter by themselves."""
+        """Fit one length-scale for all features, or for the best single ones of many features."""
         tuning, groups = search.tuning, [search.varies]
         if self.kind == "auto" and n_features > tuning.many_features:
             groups += map(search.find_best_single, tuning.screened_sizes)
@@ -280,9 +285,10 @@ class LengthScaleLearner(BaseEstimator):
         return fits
 
     def _fit_ard(self, search: ProcessSearch, penalty: float, isotropic: ProcessFit) -> ProcessFit:
-        """Choose inputs from all of them and from those that matter by themselves.
+        """Fit one length-scale per feature and select features.
 
-        Climb from several widths, then take inputs out and in until nothing changes.
+        Ascents start from all features and from the best single ones, at several common
+        length-scales. Then features are removed and added until the selection no longer changes.
         """
         tuning, n_features = search.tuning, int(search.varies.sum())
         first = [search.varies] if n_features <= tuning.many_features else []
@@ -302,7 +308,7 @@ class LengthScaleLearner(BaseEstimator):
                 before = fit.features
                 fit = search.remove_weak_features(fit, penalty)
                 allowed = search.varies.copy()
-                allowed[np.setdiff1d(before, fit.features)] = False  # they had their chance
+                allowed[np.setdiff1d(before, fit.features)] = False  # just removed
                 fit = search.add_features(fit, penalty, allowed)
                 if np.array_equal(before, fit.features):
                     break
@@ -313,10 +319,10 @@ class LengthScaleLearner(BaseEstimator):
 
 
 def _compute_min_evidence(process: Process, n_parameters: int) -> float:
-    """Log evidence that a kernel must bring, by the number of its parameters and the signal's.
+    """Compute the minimum gain of a process over noise, for its parameters and the signal variance.
 
-    What a parameter of a process that explains noise gains, chosen from some, is more than half a
-    nat.
+    It is ``log(n) / 2`` per parameter, as in BIC, and at least one nat: a parameter fitted to pure
+    noise from several initialisations gains more than half a nat.
     """
     return max(1.0, 0.5 * math.log(process.n_contrasts)) * (1.0 + n_parameters)
 
@@ -324,10 +330,11 @@ def _compute_min_evidence(process: Process, n_parameters: int) -> float:
 def compute_feature_penalty(
     min_gain: float | str, n_features: int, expected_nulls: float = 1.5
 ) -> float:
-    """Log evidence that an input must bring.
+    """Compute the minimum gain in log evidence of a feature.
 
-    What an input that does not matter gains is half the square of a normal deviate, if that is
-    positive. The penalty is the quantile of which `expected_nulls` of `n_features` are beyond.
+    An irrelevant feature gains ``z^2 / 2`` with a standard normal deviate ``z`` if ``z > 0``, else
+    nothing: the scale is at the boundary of its range. The penalty is the quantile that is exceeded
+    by `expected_nulls` of `n_features` irrelevant features on average.
     """
     if not isinstance(min_gain, str):
         return float(min_gain)

@@ -1,8 +1,8 @@
-"""Which inputs a Gaussian process needs, and on which scales.
+"""Selection of features and learning of input scales of a Gaussian process.
 
-The evidence is climbed in the logarithms of the scales; inputs whose scale may as well be zero are
-taken out, and come back if they turn out to bring something. All inputs are in units of their
-standard deviation here.
+The evidence is maximised over the logarithms of the input scales. Features that gain too little are
+removed, and added again if they gain more than their penalty. All features are in units of their
+standard deviations.
 """
 
 from __future__ import annotations
@@ -26,35 +26,37 @@ __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
 
 
 class ProcessFit(NamedTuple):
-    """Parameters of a Gaussian process, and what they are worth."""
+    """Parameters of a Gaussian process, and its evidence."""
 
     scale: Vector
-    """Of every input; zero if it is left out."""
+    """Input scale of every feature; zero if it is left out."""
     log_signal: float
+    """Log signal-to-noise ratio."""
     log_explicit: float
+    """Log ratio of the prior variance of explicit columns to the noise variance."""
     theta: Vector
     """Log parameters of the kernel, if they are learnt."""
     log_evidence: float = -math.inf
     objective: float = -math.inf
-    """Log evidence less what unequal scales cost."""
+    """Log evidence less the penalty of unequal scales."""
 
     @property
     def features(self) -> IndexArray:
-        """The inputs that are in the model."""
+        """Indices of the features in the model."""
         return np.flatnonzero(self.scale)
 
 
 class ProcessSearch:
-    """Climbs, deletions and entries of one process.
+    """Ascents, removals and additions of features for one process.
 
     Parameters
     ----------
     process : Process
-        The data, inputs in units of their standard deviation.
+        The data, with features in units of their standard deviations.
     kernel : Kernel or callable
-        Kernel of the scaled inputs.
+        Kernel of the scaled features.
     largest : ndarray of shape (n_features,)
-        Upper bounds of the scales, see `largest_scales`; zero for inputs that do not vary.
+        Upper bounds of the scales, see `largest_scales`; zero for constant features.
     tuning : LengthScaleTuning, optional
         Constants of the search.
     learns_kernel : bool, default=False
@@ -75,14 +77,14 @@ class ProcessSearch:
         self.tuning = LengthScaleTuning() if tuning is None else tuning
         self.theta = np.asarray(kernel.theta) if learns_kernel else np.empty(0)
         self.path: list[Vector] = []
-        """Scales after every step that led higher than all before it."""
+        """Scales after every step that reached a new maximum."""
         self.values: list[float] = []
-        """Objective there."""
+        """Objective after these steps."""
 
-    # ------------------------------------------------------------------ starts
+    # ------------------------------------------------------------------ initialisations
 
     def evaluate(self, fit: ProcessFit) -> ProcessFit:
-        """Return the same parameters with their evidence; minus infinity where it fails."""
+        """Return the same parameters with their evidence; minus infinity if it is undefined."""
         return self._evaluate_with(fit, self.process)
 
     def _evaluate_with(self, fit: ProcessFit, process: Process) -> ProcessFit:
@@ -93,7 +95,7 @@ class ProcessSearch:
         )
 
     def start(self, scale: Vector) -> ProcessFit:
-        """Return a place to start from."""
+        """Return an initial fit with given scales."""
         return self.evaluate(self._build_fit(scale))
 
     def _build_fit(self, scale: Vector) -> ProcessFit:
@@ -101,13 +103,14 @@ class ProcessSearch:
         return ProcessFit(scale, self.tuning.initial_log_signal, 0.0, self.theta)
 
     def find_best_start(self, features: BoolArray) -> ProcessFit:
-        """Return the best of a few length-scales, all inputs alike.
+        """Return the best of a few common length-scales of some features.
 
-        Shorter ones than usual, of which the shortest still reach from a typical row to its nearest
-        neighbour, come into question where ranks of the targets ask for them as well: a single
-        outlier, which a short length-scale explains best, has one rank only.
+        Shorter length-scales than usual are tried as well, down to the distance of a typical row
+        from its nearest neighbour. They are used only if the evidence of the normal scores of the
+        targets prefers them too: a short length-scale explains a single outlier well, but in the
+        normal scores an outlier is not extreme.
         """
-        common = [width / features.sum() for width in self.tuning.initial_scales]
+        common = [scale / features.sum() for scale in self.tuning.initial_scales]
         squared, largest = (
             median_nearest_squared_distance(self.process.X[:, features]),
             self.largest.max(),
@@ -126,28 +129,28 @@ class ProcessSearch:
 
     @cached_property
     def scores(self) -> Vector:
-        """What single inputs are worth."""
+        """Scores of single features, see `score_single_features`."""
         return score_single_features(self.process, self.varies)
 
     def find_best_single(self, most: int) -> BoolArray:
-        """Return the inputs that matter most by themselves, of those that vary."""
+        """Return which features have the `most` highest scores by themselves."""
         chosen = np.zeros(len(self.scores), dtype=bool)
         chosen[np.argsort(-self.scores, kind="stable")[:most]] = True
         return chosen & self.varies
 
-    # ------------------------------------------------------------------ climbs
+    # ------------------------------------------------------------------ ascents
 
     def maximise(self, fit: ProcessFit, max_iter: int, move: str = "each") -> ProcessFit:
-        """Climb the evidence, the inputs in the model held.
+        """Maximise the objective with a fixed set of features.
 
         Parameters
         ----------
         fit : ProcessFit
-            Where to start.
+            Initial parameters.
         max_iter : int
-            Steps to take at most.
+            Largest number of steps.
         move : {"each", "common", "none"}, default="each"
-            Change every scale by itself, multiply all of them by one number, or leave them.
+            Optimise every scale, one common factor of all scales, or no scale.
         """
         moves = _Coordinates(self, fit, move)
 
@@ -173,13 +176,16 @@ class ProcessSearch:
                 found = moves.fit_at(end.vector)
                 evidence = self._compute_scale_penalty(found)[0] + end.value
                 return found._replace(objective=end.value, log_evidence=evidence)
-            # The first step is as long as the slope is steep, and led to no covariance: one of
-            # length one instead.
+            # The first step has the length of the gradient; it was so long that the covariance was
+            # not positive definite. Try again with a first step of length one.
             unit = end.steepness if end.steepness > unit else 0.0
         return fit
 
     def _compute_scale_penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
-        """What unequal scales cost, and the derivative in their logarithms."""
+        """Compute the penalty of unequal scales, and its derivative in the log scales.
+
+        It is minus the log density of a normal prior of the log scales around their mean.
+        """
         features = fit.features
         if not len(features):
             return 0.0, np.empty(0)
@@ -188,26 +194,26 @@ class ProcessSearch:
         precision = self.tuning.log_scale_precision
         return 0.5 * precision * float(deviation @ deviation), precision * deviation
 
-    # ------------------------------------------------------------------ inputs in and out
+    # ------------------------------------------------------------------ feature selection
 
     def remove_features(self, fit: ProcessFit, out: IndexArray | int) -> ProcessFit:
-        """Return the model without some inputs, all else held."""
+        """Evaluate the model without some features, all other parameters held."""
         scale = fit.scale.copy()
         scale[out] = 0.0
         return self.evaluate(fit._replace(scale=scale))
 
     def compute_losses(self, fit: ProcessFit, features: IndexArray) -> Vector:
-        """Objective lost with each of some inputs, all else held."""
+        """Compute the objective lost with each of some features, all other parameters held."""
         result = np.empty(len(features))
         for place, k in enumerate(features):
             result[place] = fit.objective - self.remove_features(fit, k).objective
         return result
 
     def remove_weak_features(self, fit: ProcessFit, penalty: float) -> ProcessFit:
-        """Take out inputs that bring less than their penalty, the weakest first.
+        """Remove features that gain less than their penalty, the weakest first.
 
-        The last one always stays. Where no input is cheap with all else held, the cheapest one is
-        tried without it, the others adapting.
+        The last feature always stays. If no loss is below the penalty with all other parameters
+        held, the removal of the weakest feature is tried with the others adapting.
         """
         tuning = self.tuning
         while len(fit.features) > 1:
@@ -221,7 +227,7 @@ class ProcessSearch:
                     continue
             order = np.argsort(losses)
             n_cheap = int(np.count_nonzero(losses < penalty))
-            # half of what is cheap goes at once, and if that was too much the cheapest alone
+            # Remove half of the weak features at once or, if that fails, the weakest alone.
             for n_out in sorted({max(1, n_cheap // 2), 1}, reverse=True):
                 trial = self.remove_features(fit, features[order[:n_out]])
                 trial = self.maximise(trial, tuning.removal_steps)
@@ -235,14 +241,17 @@ class ProcessSearch:
     def find_entry_candidates(
         self, fit: ProcessFit, allowed: BoolArray
     ) -> list[tuple[int, ProcessFit]]:
-        """Return the inputs outside that promise most, each with the best model that has it."""
+        """Return the best features outside the model, each with the best fit that has it.
+
+        Candidates have the largest derivative of the evidence in their scale, at zero.
+        """
         point = self.process.evaluate(self.kernel, *fit[:4], everywhere=True)
         if point is None:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)
         order = np.argsort(-slope, kind="stable")[: self.tuning.n_entry_trials]
         typical = float(np.median(fit.scale[fit.features])) if len(fit.features) else 0.5
-        # inputs that explain nothing leave no signal that another could be part of
+        # If the current features explain nothing, also try the initial signal-to-noise ratio.
         signals = (fit.log_signal, self.tuning.initial_log_signal)[: 1 + (fit.log_signal < 0.0)]
         found = []
         for k in order[slope[order] > 0.0]:
@@ -255,7 +264,7 @@ class ProcessSearch:
         return sorted(found, key=lambda entry: -entry[1].objective)
 
     def add_features(self, fit: ProcessFit, penalty: float, allowed: BoolArray) -> ProcessFit:
-        """Take in inputs as long as one of those that promise most brings more than its penalty."""
+        """Add features as long as one of the candidates gains more than its penalty."""
         tuning = self.tuning
         while True:
             for _, trial in self.find_entry_candidates(fit, allowed):
@@ -268,12 +277,12 @@ class ProcessSearch:
             else:
                 return fit
 
-    # ------------------------------------------------------------------ what was found
+    # ------------------------------------------------------------------ results
 
     def compute_gains(self, fit: ProcessFit) -> Vector:
-        """What every input brings, or would bring: zero for those that promise nothing.
+        """Compute the gain of every feature, or its possible gain if it is left out.
 
-        Not known where many inputs share a width: each would have to be tried without.
+        NaN if the model has many features: the model would have to be evaluated without each.
         """
         if len(fit.features) > self.tuning.many_features:
             return np.full(len(fit.scale), np.nan)
@@ -284,7 +293,7 @@ class ProcessSearch:
         return gain
 
     def get_path(self, fit: ProcessFit) -> tuple[Matrix, Vector]:
-        """Scales and objectives on the way to a fit; of thousands of inputs only some steps."""
+        """Return scales and objectives along the search; with many features some steps only."""
         n_steps = len(self.path) + 1
         n_shown = min(n_steps, max(2, self.tuning.max_path_values // len(fit.scale)))
         shown = np.unique(np.linspace(0, n_steps - 1, n_shown).astype(np.intp))
@@ -293,10 +302,10 @@ class ProcessSearch:
 
 
 class _Coordinates:
-    """What a climb moves.
+    """Parameters of one ascent, as a vector.
 
-    Logarithms of the scales, or of one factor of all of them, of g, of h if there are explicit
-    columns, and of the parameters of the kernel.
+    It contains the logarithms of the scales (or of one common factor), of g, of h if there are
+    explicit columns, and of the kernel parameters.
     """
 
     def __init__(self, search: ProcessSearch, fit: ProcessFit, move: str) -> None:
@@ -319,7 +328,7 @@ class _Coordinates:
         self.bounds = np.hstack([[low, high], of_ratios, of_theta])
 
     def fit_at(self, vector: Vector) -> ProcessFit:
-        """Parameters of the process at some coordinates."""
+        """Return the parameters of the process for a vector."""
         scale = np.zeros_like(self.fit.scale)
         moved = np.exp(vector[: self.n_scales])
         scale[self.features] = moved if self.each else self.fit.scale[self.features] * moved.prod()
@@ -328,19 +337,19 @@ class _Coordinates:
         return ProcessFit(scale, ratios[0], ratios[1], vector[end:])
 
     def slopes(self, trial: ProcessFit, point: ProcessPoint, by_log_scale: Vector) -> Vector:
-        """Derivative of the objective in the coordinates; `by_log_scale` is of the penalty."""
+        """Compute the gradient in the vector; `by_log_scale` is that of the penalty."""
         by_scale = (trial.scale * point.scale)[self.features]
-        # one factor of all scales leaves their differences, and with them the penalty
+        # A common factor of all scales does not change the penalty of unequal scales.
         by_scale = by_scale - by_log_scale if self.each else np.full(self.n_scales, by_scale.sum())
         ratios = [point.log_signal, point.log_explicit][: self.n_ratios]
         return np.concatenate([by_scale, ratios, point.theta])
 
 
 def largest_scales(X: Matrix) -> Vector:
-    """Scales beyond which a kernel only sees single values of an input.
+    """Compute upper bounds of the scales, beyond which kernels separate all values of a feature.
 
-    Over the median gap between neighbouring values of an input a Gaussian kernel falls by a factor
-    of e to the fourth power there. `X` is in units of standard deviations.
+    At the bound a Gaussian kernel ``exp(-eta d^2)`` falls by a factor of e^4 over the median gap
+    ``d`` between neighbouring values. `X` is in units of standard deviations.
     """
     largest = np.empty(X.shape[1])
     for k, column in enumerate(X.T):

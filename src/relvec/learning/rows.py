@@ -1,4 +1,4 @@
-"""The rows that scales are learnt from, and how far each input varies over them."""
+"""Selection of the rows for learning length-scales, and moments of the features."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def select_learning_rows(
     *,
     are_labels: bool,
 ) -> tuple[IndexArray, Vector]:
-    """Return rows that differ, no more than `most`, and how often each counts.
+    """Select at most `most` distinct rows, and return their frequency weights.
 
-    They are in the order of what is in them: rows that were seen twice and rows that count twice
-    are then the same to the last digit.
+    Rows are sorted by content, so that a repeated row and a row of weight two give results that are
+    identical to the last digit.
     """
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
     both = np.ascontiguousarray(np.hstack([X[rows], targets[rows]])) + 0.0  # no -0.0
     contents = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
     _, first, group = np.unique(contents, return_index=True, return_inverse=True)
     counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
-    # a random choice goes by the order of the targets and, of equal ones, of first appearance
+    # The random selection is made in the order of the targets; ties by first occurrence.
     seen = np.lexsort([first, *targets[rows[first]].T[::-1]])
     chosen = np.sort(
         seen[choose_rows(targets[rows[first[seen]]], most, random_state, are_labels=are_labels)]
@@ -48,7 +48,7 @@ def select_learning_rows(
 def choose_rows(
     targets: Matrix, most: int, random_state: Any, *, are_labels: bool = False
 ) -> IndexArray:
-    """Choose rows at random if there are more than `most`, of every class its share."""
+    """Select rows at random if there are more than `most`, stratified by class for labels."""
     n_rows = len(targets)
     if n_rows <= most:
         return np.arange(n_rows)
@@ -57,7 +57,7 @@ def choose_rows(
         return np.sort(random_state.choice(n_rows, most, replace=False))
     chosen = []
     _, strata = np.unique(targets, axis=0, return_inverse=True)
-    # one number a row, so that it does not matter which class is called what
+    # One random number per row: the result does not depend on the names of the classes.
     order = np.argsort(random_state.random_sample(n_rows), kind="stable")
     for stratum in np.unique(strata):
         mine = order[strata[order] == stratum]
@@ -66,24 +66,24 @@ def choose_rows(
 
 
 def compute_feature_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
-    """Mean and standard deviation of every input; zero where it is constant but for rounding."""
+    """Compute mean and standard deviation of every feature; zero if constant up to rounding."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0.0, largest, 1.0)
     centre = np.average(X / unit, axis=0, weights=weight)
     spread = np.sqrt(np.average((X / unit - centre) ** 2, axis=0, weights=weight))
     spread = np.where(spread > 8.0 * EPS, spread * unit, 0.0)
-    # squares of larger numbers, or of their inverses, leave the range of floating point
+    # Squares of larger numbers, or of their inverses, would overflow.
     if (spread > 1e140).any() or (spread[spread > 0.0] < 1e-140).any():
         raise ValueError(
-            "scales need the variances of the inputs, which are too large for that, or too small: "
-            f"standard deviations from {spread[spread > 0.0].min():.1e} to {spread.max():.1e}. "
-            "Scale the columns, for example by StandardScaler."
+            "length-scales need features of moderate variance; got standard deviations from "
+            f"{spread[spread > 0.0].min():.1e} to {spread.max():.1e}. Rescale the columns, for "
+            "example by StandardScaler."
         )
     return centre * unit, spread
 
 
 def median_nearest_squared_distance(X: Matrix) -> float:
-    """Median squared distance of a row to the nearest one that differs; 0.0 if none does.
+    """Compute the median squared distance of a distinct row to its nearest neighbour, or 0.0.
 
     Examples
     --------
