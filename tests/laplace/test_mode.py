@@ -114,11 +114,11 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
         lambda theta: hessian(atoms, np.exp(theta)).degrees_of_freedom.sum(), theta
     )
     np.testing.assert_allclose(-whole.degrees_of_freedom_slope(1.0), slopes, atol=1e-7)
-    charge = np.array([0.3, 1.0, 0.0, 2.0, 0.5])
+    penalty = np.array([0.3, 1.0, 0.0, 2.0, 0.5])
     slopes = differences(
-        lambda theta: charge @ hessian(atoms, np.exp(theta)).degrees_of_freedom, theta
+        lambda theta: penalty @ hessian(atoms, np.exp(theta)).degrees_of_freedom, theta
     )
-    np.testing.assert_allclose(-whole.degrees_of_freedom_slope(charge), slopes, atol=1e-7)
+    np.testing.assert_allclose(-whole.degrees_of_freedom_slope(penalty), slopes, atol=1e-7)
     rows = 0.25 * (np.ones(len(atoms)) if labels.weight is None else labels.weight)
     centred = atoms - rows @ atoms / rows.sum() if intercept else atoms
     gram = centred.T @ (rows[:, None] * centred)
@@ -130,10 +130,10 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
     assert whole.degrees_of_freedom.sum() - part.degrees_of_freedom.sum() == pytest.approx(
         added, rel=1e-8
     )
-    _, s, r = part.compute_entry_statistics(DenseDictionary(atoms), (charge, charge[:4]))
+    _, s, r = part.compute_entry_statistics(DenseDictionary(atoms), (penalty, penalty[:4]))
     added = r[4, 0] / (precision[4] + s[4, 0])
-    charged = charge @ whole.degrees_of_freedom - charge[:4] @ part.degrees_of_freedom
-    assert charged == pytest.approx(added, rel=1e-8)
+    total_penalty = penalty @ whole.degrees_of_freedom - penalty[:4] @ part.degrees_of_freedom
+    assert total_penalty == pytest.approx(added, rel=1e-8)
 
 
 def test_binary_evidence_is_near_the_integral():

@@ -239,7 +239,6 @@ def test_other_kernels(kernel):
 
 def test_what_is_no_covariance_is_refused():
     with pytest.raises(ValueError, match="length-scales can only be learnt for cov"):
-    functions"):
         learn(kernel=Sigmoid(1.0, -3.0))
     with pytest.raises(ValueError, match="a kernel can only be learnt if it is a covariance"):
         learn(kernel=Sigmoid(1.0, -3.0), kind="kernel")

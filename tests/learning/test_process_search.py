@@ -1,4 +1,4 @@
-"""The search over scales and inputs: climbs, deletions, entries, screening, penalties."""
+"""The search over scales and features: ascents, removals, additions, screening, penalties."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class LengthScaleLearner(BaseEstimator):
         length-scale for all features, in units of their standard deviations ("isotropic"); both,
         as candidates between which sparse models decide ("auto"); or the free parameters of a
         kernel object, with the features as they are ("kernel").
-    width : float or "auto", default="auto"
+    scale_factor : float or "auto", default="auto"
         Ratio of the input scales ``eta = 1 / (2 length_scale^2)`` of the sparse model to those of
         the process. Below one the length-scales of the sparse model are longer: 0.5 increases them
         by a factor of the square root of two. "auto" is 0.5 in regression; in classification 0.5
@@ -153,8 +153,8 @@ class LengthScaleLearner(BaseEstimator):
                 for target in targets.T
             ]
             return merge_targets(by_target)
-        process_of = LabelProcess if are_labels else Process
-        most = process_of.max_rows if isinstance(self.max_rows, str) else self.max_rows
+        process_class = LabelProcess if are_labels else Process
+        most = process_class.max_rows if isinstance(self.max_rows, str) else self.max_rows
         rows, weight = select_learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
@@ -169,7 +169,7 @@ class LengthScaleLearner(BaseEstimator):
         if self.kind != "kernel":  # the parameters of a kernel object have units of their own
             inputs = (inputs - centre) / np.where(spread > 0.0, spread, 1.0)
         columns = None if explicit is None else explicit(rows)
-        process = process_of(inputs, targets[rows], weight, columns)
+        process = process_class(inputs, targets[rows], weight, columns)
         if self.kind == "kernel":
             return (self._learn_kernel(kernel, process, spread),)
         return self._learn_scales(kernel, process, spread)
@@ -297,11 +297,11 @@ class LengthScaleLearner(BaseEstimator):
         if n_features > tuning.small_start_size:
             first.append(search.find_best_single(tuning.small_start_size))
         best, highest = isotropic, -math.inf
-        for inputs in first:
+        for features in first:
             common = isotropic
-            if inputs is not search.varies:
-                common = search.maximise(search.find_best_start(inputs), self.max_iter, "common")
-            fit = search.maximise(search.find_best_start(inputs), tuning.initial_steps)
+            if features is not search.varies:
+                common = search.maximise(search.find_best_start(features), self.max_iter, "common")
+            fit = search.maximise(search.find_best_start(features), tuning.initial_steps)
             other = search.maximise(common, tuning.initial_steps)
             fit = search.maximise(fit if fit.objective >= other.objective else other, self.max_iter)
             for _ in range(tuning.max_selection_rounds):

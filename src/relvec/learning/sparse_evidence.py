@@ -180,8 +180,8 @@ class SparseEvidence:
         return model.precision * integrated_information(D, model.unit, model.covariance)[0]
 
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
-        features = scaled_inputs(self.kernel, scale, self.X)
-        raw = kernel_block(self.kernel, features, scaled_inputs(self.kernel, scale, self.centers))
+        scaled = scaled_inputs(self.kernel, scale, self.X)
+        raw = kernel_block(self.kernel, scaled, scaled_inputs(self.kernel, scale, self.centers))
         atoms = np.hstack([raw, self.others])
         centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))

@@ -29,9 +29,9 @@ from tests.helpers_priors import objective as objective_with
 from tests.solvers.gaussian.test_search import Dense
 
 
-def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
+def problem_of(Phi: Matrix, t: Vector, entry_penalty: float | Vector = 0.0, **options) -> Problem:
     intercept = options.pop("fit_intercept", True)
-    penalty = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
+    penalty = np.broadcast_to(np.asarray(entry_penalty, dtype=float), (Phi.shape[1],)).copy()
     return posed(
         LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), penalty, **options
     )
@@ -75,7 +75,7 @@ def value(problem: Problem, Phi: Matrix, t: Vector, state: State) -> float:
     seed=st.integers(0, 2**32 - 1),
     smoothness=st.sampled_from([0.0, 1.0, 3.0]),
     held=st.sampled_from([None, 0.003, 0.05]),
-    charge=st.sampled_from([0.0, 0.5, 3.0]),
+    entry_penalty=st.sampled_from([0.0, 0.5, 3.0]),
     share=st.sampled_from([0.02, 0.5]),
     batch=st.sampled_from([1, 6]),
     polish=st.booleans(),
@@ -85,13 +85,13 @@ def test_the_objective_never_falls_and_is_the_dense_one(
     seed: int,
     smoothness: float,
     held: float | None,
-    charge: float,
+    entry_penalty: float,
     share: float,
     batch: int,
     polish: bool,
 ) -> None:
     Phi, t = dictionary(kind, seed)
-    problem = problem_of(Phi, t, charge, smoothness=smoothness)
+    problem = problem_of(Phi, t, entry_penalty, smoothness=smoothness)
     schedule = Schedule(pool_share=share, batch_min=batch, polish=polish)
     state = ascend(problem, EMPTY, schedule, noise_variance=held)
     assert len(state.trace) == state.n_rounds
@@ -231,7 +231,7 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
 
 @pytest.fixture
 def inner(monkeypatch: pytest.MonkeyPatch) -> list[State]:
-    """Let working sets be used on small problems; records the climbs inside of them."""
+    """Let working sets be used on small problems; records the ascents inside them."""
     ends: list[State] = []
 
     def spy(*args, **options) -> State:
@@ -252,13 +252,13 @@ def line(seed: int, n: int = 160, width: float = 1.0) -> tuple[Matrix, Vector]:
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 1.0])
 @pytest.mark.parametrize("held", [None, 0.05])
-@pytest.mark.parametrize("charge", [0.0, 0.5])
+@pytest.mark.parametrize("entry_penalty", [0.0, 0.5])
 @pytest.mark.parametrize("batch", [1, 4])
 def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
-    inner: list[State], smoothness: float, held: float | None, charge: float, batch: int
+    inner: list[State], smoothness: float, held: float | None, entry_penalty: float, batch: int
 ) -> None:
     Phi, t = line(0, width=0.7)
-    problem = problem_of(Phi, t, charge, smoothness=smoothness, noise_variance=held)
+    problem = problem_of(Phi, t, entry_penalty, smoothness=smoothness, noise_variance=held)
     schedule = Schedule(
         tuning=SearchTuning(working_set_size=40), working_sets=True, batch_min=batch
     )

@@ -35,7 +35,7 @@ from tests.solvers.gaussian.test_laplace_prior import (
 
 @pytest.mark.parametrize("seed", [4, 9])
 def test_ridges_between_kernels_that_are_alike_are_walked_to_the_end(seed):
-    """Only the sum of two variances matters to the prior: the climb takes many steps."""
+    """The prior depends on the sum of two variances only: the ascent takes many steps."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-10, 10, (100, 1))
     t = np.sinc(x[:, 0] / np.pi) + 0.1 * rng.standard_normal(100)

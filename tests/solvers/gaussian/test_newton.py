@@ -211,8 +211,8 @@ def test_removals_one_by_one_are_exact(
     data, theta = draw(seed, 12), np.random.default_rng(seed).uniform(-4, 0, 12)
     expected = survivors(data, theta, smoothness, noise, penalty)
     assert 0 < len(expected) < 11  # several had to go, one changing what the next is worth
-    charge = np.full(12, penalty) if penalty else None
-    end = run(data, theta, smoothness, noise, max_iter=0, entry_penalty=charge)
+    entry_penalty = np.full(12, penalty) if penalty else None
+    end = run(data, theta, smoothness, noise, max_iter=0, entry_penalty=entry_penalty)
     np.testing.assert_array_equal(end.kept, expected)
 
 

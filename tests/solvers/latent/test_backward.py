@@ -176,17 +176,17 @@ def test_a_removal_that_failed_is_remembered_until_something_changes():
     Phi, target = class_problem(60, 1)
     problem = posed(Phi, Softmax(3).bind(target))
     state = LaplaceSolver().solve(problem).state
-    walk = MonotoneSearch(problem, 1e-3, warm_start=(state.active, state.log_precision))
+    search = MonotoneSearch(problem, 1e-3, warm_start=(state.active, state.log_precision))
     tried = []
-    accept = walk.move_if_better
-    walk.move_if_better = lambda active, *rest: tried.append(len(active)) or accept(active, *rest)
-    assert not walk.remove_weakest(remember=True)
+    accept = search.move_if_better
+    search.move_if_better = lambda active, *rest: tried.append(len(active)) or accept(active, *rest)
+    assert not search.remove_weakest(remember=True)
     assert tried
     before = len(tried)
-    assert not walk.remove_weakest(remember=True)
+    assert not search.remove_weakest(remember=True)
     assert len(tried) == before
-    walk._failed_removals = {
-        unit: (j - 2.0, loss) for unit, (j, loss) in walk._failed_removals.items()
+    search._failed_removals = {
+        unit: (j - 2.0, loss) for unit, (j, loss) in search._failed_removals.items()
     }
-    assert not walk.remove_weakest(remember=True)  # the objective has risen by two nats since
+    assert not search.remove_weakest(remember=True)  # the objective has risen by two nats since
     assert len(tried) > before

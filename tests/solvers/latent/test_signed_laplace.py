@@ -24,7 +24,7 @@ from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import with_prior
 
-PRICES = [
+PENALTIES = [
     {},
     {"smoothness": 1.0},
     {"smoothness": 1.0, "is_penalty_prior": False},
@@ -141,7 +141,7 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 def test_free_weights_are_found_as_without_signs(penalties, exact):
     Phi, t = kernel_problem(90, 2)
     solver = LaplaceSolver(exact=exact)
@@ -261,7 +261,7 @@ def test_near_the_best_of_all_subsets(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 @pytest.mark.parametrize("signs", ["labels", "random", "positive", "opposite", "some"])
 def test_kernels(signs, penalties, exact):
     Phi, t = kernel_problem(80, 4, width=0.7)
@@ -278,7 +278,7 @@ def test_kernels(signs, penalties, exact):
     check(problem, solution)
     if exact:
         assert solution.certificate.gradient < 1e-2
-    if not penalties:  # with them gains at fixed curvature promise too much, signs or not
+    if not penalties:  # with them, gains at fixed curvature are too high, signs or not
         assert solution.certificate.best_gain < 0.05
         assert solution.certificate.gradient < 0.05
 
@@ -412,10 +412,10 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         t = (rng.random(60) < expit(X @ rng.normal(size=8))).astype(float)
         problem = problem_of(X, t, np.ones(8))
         start = problem.remove_wrong_signs(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
-        walk = MonotoneSearch(problem, 1e-3, None, (start.active, start.log_precision))
-        start = walk.state
-        converged, certificate = ascend_exactly(walk, 500)
+        search = MonotoneSearch(problem, 1e-3, None, (start.active, start.log_precision))
+        start = search.state
+        converged, certificate = ascend_exactly(search, 500)
         assert converged
         assert certificate.gradient < 1e-2
-        assert walk.state.objective >= start.objective
-        assert (walk.state.mode.weights[: len(walk.state.active)] > 0).all()
+        assert search.state.objective >= start.objective
+        assert (search.state.mode.weights[: len(search.state.active)] > 0).all()

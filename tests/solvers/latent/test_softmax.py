@@ -14,7 +14,7 @@ from relvec.solvers.latent.monotone import MonotoneSearch
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
-PRICES = [
+PENALTIES = [
     {},
     {"smoothness": 1.0},
     {"smoothness": 1.0, "is_penalty_prior": False},
@@ -70,7 +70,7 @@ def test_noisy_classes(seed, shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 def test_penalties(penalties, shared):
     Phi, t = class_problem(90, 1, width=0.7)
     free = LaplaceSolver().solve(problem_of(Phi, t, shared=shared)).state
@@ -303,7 +303,7 @@ def test_search_leaves_a_vague_start(shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("penalties", PRICES[:3])
+@pytest.mark.parametrize("penalties", PENALTIES[:3])
 def test_exact_derivatives_end_at_a_maximum(penalties, shared):
     Phi, t = class_problem(60, 11)
     problem = problem_of(Phi, t, shared=shared, **penalties)
@@ -316,21 +316,21 @@ def test_exact_derivatives_end_at_a_maximum(penalties, shared):
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("penalties", PRICES[:3])
+@pytest.mark.parametrize("penalties", PENALTIES[:3])
 def test_derivative_in_the_variance_of_an_absent_unit(penalties, shared):
     Phi, t = class_problem(40, 12)
     problem = problem_of(Phi, t, shared=shared, min_gain=0.0, **penalties)
     units = np.array([3, 20])
     active, theta = problem.expand_units(units), np.tile([0.5, -0.3], problem.n_tied)
     state = problem.evaluate(active, theta, columns_of(problem, active))
-    walk = MonotoneSearch(problem, 1e-3, None, (active, theta))
-    found, _, gain = find_candidate_units(walk, exact=True)
+    search = MonotoneSearch(problem, 1e-3, None, (active, theta))
+    found, _, gain = find_candidate_units(search, exact=True)
     assert len(found)
     tiny = 1e-6
     for unit in (0, 10, 30, 39):
         slopes = []
         for v in (tiny, 2 * tiny):
-            grown, values = walk.insert_units(np.array([unit]), np.array([-np.log(v)]))
+            grown, values = search.insert_units(np.array([unit]), np.array([-np.log(v)]))
             objective = problem.evaluate(grown, values, columns_of(problem, grown)).objective
             slopes.append((objective - state.objective) / v)
         slope = 2 * slopes[0] - slopes[1]

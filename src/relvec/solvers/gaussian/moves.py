@@ -40,7 +40,7 @@ def improve_by_moves(
         The problem that is solved.
     state : State
         A local optimum.
-    climb : callable
+    ascend_from : callable
         Takes an initial state to a local optimum.
     visited : set
         Active sets examined by earlier calls, which are skipped. Extended in place.

@@ -320,9 +320,9 @@ def maximise(
         Sample size, target sum of squares, prior and noise.
     max_iter, tol
         Largest number of Newton steps, and the largest gradient entry that counts as zero.
-    charge : ndarray of shape (k,), optional
+    entry_penalty : ndarray of shape (k,), optional
         Penalty of each atom; atoms whose removal loses less than this are removed as well.
-    brief : bool, default=False
+    is_brief : bool, default=False
         Return right after the last step, without a search for atoms to remove and without the
         gradient, if the caller takes further steps anyway.
     tuning : SearchTuning

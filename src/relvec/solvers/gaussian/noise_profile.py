@@ -112,7 +112,7 @@ class Curve:
     ----------
     groups : sequence of Group
         Coefficients that may be kept, all atoms of one penalty.
-    inert : Inert
+    noise_only : NoiseOnly
         Everything that cannot be kept.
     """
 
