@@ -166,7 +166,7 @@ def compute_leave_one_out(
 
 
 def removal_loss(
-    known: Statistics,
+    stats: Statistics,
     lam: Vector,
     quadratic: float,
     n_effective: float,
@@ -185,7 +185,7 @@ def removal_loss(
 
     Parameters
     ----------
-    known
+    stats
         Statistics of the atom in the model without it.
     lam
         Its precision.
@@ -194,7 +194,7 @@ def removal_loss(
     density
         Log density of the log precision.
     """
-    s, _, w, quadratic_without = known
+    s, _, w, quadratic_without = stats
     x = lam + s
     if noise_variance is None:
         fit = n_effective * np.log(quadratic_without / quadratic)

@@ -298,10 +298,10 @@ class _Ascent:
         if len(active) < 2:
             return False
         self.moments.fetch(active)
-        alike = np.abs(self.moments.gram(active)) > 1.0 - self.tuning.copy_tolerance
-        if np.count_nonzero(alike) == np.count_nonzero(alike.diagonal()):
+        is_copy = np.abs(self.moments.gram(active)) > 1.0 - self.tuning.copy_tolerance
+        if np.count_nonzero(is_copy) == np.count_nonzero(is_copy.diagonal()):
             return False
-        pairs = np.argwhere(np.triu(alike, 1))
+        pairs = np.argwhere(np.triu(is_copy, 1))
         variance, kept = np.exp(-self.theta), np.ones(len(active), dtype=bool)
         for first, second in pairs:
             if kept[first] and kept[second]:

@@ -62,7 +62,7 @@ def _losses(problem: Problem, state: State, point: Point) -> Vector:
     shrunk = None
     if prior.is_penalised:
         shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
-    known = compute_leave_one_out(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
+    stats = compute_leave_one_out(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
     density = prior.log_density(state.theta, noise) if prior.has_density else None
-    loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
+    loss = removal_loss(stats, point.lam, point.quadratic, n, noise, density)
     return loss - problem.min_gain[active]

@@ -121,10 +121,10 @@ def find_swaps(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -
     active, point = state.active, evaluate_state(problem, state)
     if point is None or not len(active):
         return []
-    alike = np.abs(problem.moments.gram(active))
-    np.fill_diagonal(alike, -1.0)
+    similarity = np.abs(problem.moments.gram(active))
+    np.fill_diagonal(similarity, -1.0)
     count = min(tuning.n_merge_partners, len(active) - 1)
-    nearest = np.argsort(-alike, axis=1, kind="stable")[:, :count]
+    nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :count]
     sets = [*np.arange(len(active))[:, None], *find_unique_pairs(nearest)]
     gain, lam, loss = _evaluate_without(problem, active, point, sets)
     best = np.argmax(gain, axis=1)
@@ -193,8 +193,8 @@ def _evaluate_without(
             # freedom, less those that the remaining atoms gain.
             half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
             loss[number] -= np.trace(inverse @ (half * block - rest))
-    known = Statistics(s, q, w if prior.is_penalised else None, quadratic)
-    gain, best = prior.best(known, n, noise)
+    stats = Statistics(s, q, w if prior.is_penalised else None, quadratic)
+    gain, best = prior.best(stats, n, noise)
     usable = moments.usable & (s > moments.resolution)
     gain = np.where(usable, gain - min_gain, -np.inf)
     gain[:, active] = -np.inf

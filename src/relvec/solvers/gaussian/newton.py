@@ -113,9 +113,9 @@ class Point:
     def removal_losses(self) -> Vector:
         """Fall of ``J`` when each atom is removed, all other precisions held."""
         lam, quadratic, variance = self.lam, self.quadratic, self.covariance.diagonal()
-        known = compute_leave_one_out(lam, variance, self.mean, quadratic, self.shrunk)
+        stats = compute_leave_one_out(lam, variance, self.mean, quadratic, self.shrunk)
         n, _, _, noise = self.objective
-        return removal_loss(known, lam, quadratic, n, noise, self.density)
+        return removal_loss(stats, lam, quadratic, n, noise, self.density)
 
 
 class Maximum(NamedTuple):
@@ -146,8 +146,9 @@ def evaluate(
         return None
     log_det = log_det_cholesky(factor) - float(theta.sum())
     cost = (n * math.log(quadratic) if noise is None else quadratic / noise) + log_det
-    known = gram, correlation, objective, theta, lam, factor, whitened
-    point = Point(*known, quadratic, log_det, cost)
+    point = Point(
+        gram, correlation, objective, theta, lam, factor, whitened, quadratic, log_det, cost
+    )
     if prior.has_density:
         point.density = prior.log_density(theta, noise)
         point.prior += float(point.density.sum())
@@ -187,32 +188,32 @@ def _find_survivors(
     """
     (n, _, prior, noise), lam, quadratic = point.objective, point.lam, point.quadratic
     covariance, mean, shrunk = point.covariance, point.mean, point.shrunk
-    alive, variance = None, covariance.diagonal()
+    is_kept, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
-        known = compute_leave_one_out(lam, variance, mean, quadratic, shrunk)
-        goes = prior.is_hopeless(known, n, noise)
-        if entry_penalty is None and not goes.any():
+        stats = compute_leave_one_out(lam, variance, mean, quadratic, shrunk)
+        is_removed = prior.is_hopeless(stats, n, noise)
+        if entry_penalty is None and not is_removed.any():
             break
-        loss = removal_loss(known, lam, quadratic, n, noise, point.density)
+        loss = removal_loss(stats, lam, quadratic, n, noise, point.density)
         if entry_penalty is not None:
             loss = loss - entry_penalty
-            goes |= loss < 0.0
-        if alive is not None:
-            goes &= alive
-        n_going = int(np.count_nonzero(goes))
+            is_removed |= loss < 0.0
+        if is_kept is not None:
+            is_removed &= is_kept
+        n_going = int(np.count_nonzero(is_removed))
         if not n_going:
             break
-        loss = np.where(goes, loss, np.inf)
-        if alive is None:
-            alive = np.ones(len(mean), dtype=bool)
+        loss = np.where(is_removed, loss, np.inf)
+        if is_kept is None:
+            is_kept = np.ones(len(mean), dtype=bool)
             if n_going > bulk and n_left > 40:
-                alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
-                return alive, True
+                is_kept[np.argsort(loss, kind="stable")[: n_going // 2]] = False
+                return is_kept, True
             covariance, mean = covariance.copy(), mean.copy()  # changed in place from here on
             shrunk = None if shrunk is None else shrunk.copy()
         # Without atom j: S - a a' with a = S_j / sqrt(S_jj), and mu - S_j mu_j / S_jj.
         worst = int(np.argmin(loss))
-        quadratic, alive[worst] = float(np.asarray(known.quadratic)[worst]), False
+        quadratic, is_kept[worst] = float(np.asarray(stats.quadratic)[worst]), False
         root = math.sqrt(covariance[worst, worst])
         a = covariance[:, worst] / root
         if shrunk is not None:
@@ -220,8 +221,8 @@ def _find_survivors(
         mean -= a * (mean[worst] / root)
         mean[worst] = 0.0
         covariance -= a[:, None] * a
-        variance = np.where(alive, covariance.diagonal(), 1.0)
-    return alive, False
+        variance = np.where(is_kept, covariance.diagonal(), 1.0)
+    return is_kept, False
 
 
 def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
@@ -331,18 +332,18 @@ def maximise(
     point, kept = evaluate_robustly(gram, correlation, theta, objective), np.arange(len(theta))
     n_iter, bulk = 0, tuning.bulk_removal_size if entry_penalty is None else len(theta)
     while True:
-        alive, many = _find_survivors(point, entry_penalty, bulk)
-        if alive is not None:
-            left = np.flatnonzero(alive)
+        is_kept, in_bulk = _find_survivors(point, entry_penalty, bulk)
+        if is_kept is not None:
+            left = np.flatnonzero(is_kept)
             gram, correlation = point.gram[left[:, None], left], point.correlation[left]
             objective = point.objective.subset(left)
             smaller = evaluate_robustly(gram, correlation, point.theta[left], objective)
-            if many and smaller.cost > point.cost:
+            if in_bulk and smaller.cost > point.cost:
                 bulk = len(kept)  # removed too many at once: one by one from now on
                 continue
-            point, kept = smaller, kept[alive]
-            entry_penalty = None if entry_penalty is None else entry_penalty[alive]
-            if many:
+            point, kept = smaller, kept[is_kept]
+            entry_penalty = None if entry_penalty is None else entry_penalty[is_kept]
+            if in_bulk:
                 continue
         after, steepest, converged = _newton_step(point, tol, tuning, is_last=n_iter >= max_iter)
         if after is None:

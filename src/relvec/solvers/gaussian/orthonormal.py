@@ -207,14 +207,14 @@ class _ClosedForm:
         outside[active] = False
         z = moments.correlation[outside]
         quadratic = moments.target_ss - float(mean @ moments.correlation[active])
-        known = Statistics(
+        stats = Statistics(
             np.ones_like(z),
             z,
             self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
         )
         entry, _ = problem.prior.subset(np.flatnonzero(outside)).best(
-            known, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
+            stats, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
         )
         return Certificate(
             float(np.abs(gradient).max(initial=0.0)),

@@ -204,9 +204,9 @@ class RateLearner:
         if not len(solution.active):
             return solution
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = compute_statistics(problem, fit).subset(solution.active)
-        quality = known.q**2 / solution.noise_variance
-        expected = compute_expected_variances(known.s, quality, solution.laplace_rate)
+        stats = compute_statistics(problem, fit).subset(solution.active)
+        quality = stats.q**2 / solution.noise_variance
+        expected = compute_expected_variances(stats.s, quality, solution.laplace_rate)
         return replace(solution, log_lam=-np.log(expected))
 
     def _find_best_log_rate(self, problem: Problem, solution: Solution) -> float | None:
@@ -215,10 +215,10 @@ class RateLearner:
         if not (solution.noise_variance > 0.0 and moments.usable.any()):
             return None
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = compute_statistics(problem, fit)
-        quality = known.q[moments.usable] ** 2 / solution.noise_variance
+        stats = compute_statistics(problem, fit)
+        quality = stats.q[moments.usable] ** 2 / solution.noise_variance
         assert problem.prior.learnt is not None
-        return math.log(find_best_rate(known.s[moments.usable], quality, problem.prior.learnt))
+        return math.log(find_best_rate(stats.s[moments.usable], quality, problem.prior.learnt))
 
 
 def _cross_validated_error(problem: Problem, solution: Solution) -> float:

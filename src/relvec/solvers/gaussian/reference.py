@@ -138,7 +138,7 @@ def compute_statistics(problem: Problem, fit: Fit) -> Statistics:
 
 
 def compute_contributions(
-    problem: Problem, fit: Fit, known: Statistics, noise_variance: float | None = None
+    problem: Problem, fit: Fit, stats: Statistics, noise_variance: float | None = None
 ) -> Vector:
     """Compute the contribution of each active atom to the objective, less its penalty.
 
@@ -146,9 +146,9 @@ def compute_contributions(
     """
     held = problem.noise_variance if noise_variance is None else noise_variance
     active, prior = fit.active, problem.prior.subset(fit.active)
-    without = np.maximum(np.asarray(known.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
+    without = np.maximum(np.asarray(stats.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
     value = removal_loss(
-        known.subset(active)._replace(quadratic=without),
+        stats.subset(active)._replace(quadratic=without),
         fit.lam,
         max(fit.quadratic + 2 * prior.noise.rate, 1e-300),
         problem.moments.n_effective + 2 * prior.noise.shape,
@@ -158,7 +158,7 @@ def compute_contributions(
     return value - problem.min_gain[active]
 
 
-def compute_best_gains(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
+def compute_best_gains(problem: Problem, stats: Statistics) -> tuple[Vector, Vector]:
     """Compute the largest gain of each atom, the others held, and the best ``lam``.
 
     Gains are less penalties. They are minus infinity if the best ``lam`` is infinite or the atom is
@@ -167,17 +167,17 @@ def compute_best_gains(problem: Problem, known: Statistics) -> tuple[Vector, Vec
     prior, moments = problem.prior, problem.moments
     if not prior.is_removable:  # every atom is in the model
         return np.full(moments.n_atoms, -np.inf), np.ones(moments.n_atoms)
-    known = known._replace(quadratic=np.maximum(known.quadratic + 2 * prior.noise.rate, 1e-300))
+    stats = stats._replace(quadratic=np.maximum(stats.quadratic + 2 * prior.noise.rate, 1e-300))
     n_effective = moments.n_effective + 2 * prior.noise.shape
-    gain, lam = prior.best(known, n_effective, problem.noise_variance)
+    gain, lam = prior.best(stats, n_effective, problem.noise_variance)
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
 
 def compute_entry_gains(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
     """Compute the largest gain of each inactive atom; minus infinity for active ones."""
-    known = compute_statistics(problem, fit)
-    gain, lam = compute_best_gains(problem, known)
-    gain[known.s <= problem.moments.resolution] = -np.inf
+    stats = compute_statistics(problem, fit)
+    gain, lam = compute_best_gains(problem, stats)
+    gain[stats.s <= problem.moments.resolution] = -np.inf
     gain[fit.active] = -np.inf
     return gain, lam
 

@@ -85,13 +85,13 @@ def select_batch(
     while len(chosen) < size:
         s = cross.diagonal()
         admissible = free & (s > floor)
-        known = Statistics(
+        stats = Statistics(
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
             None if cross2 is None else cross2.diagonal(),
             quadratic,
         )
-        gain, lam = prior.best(known, n, noise)
+        gain, lam = prior.best(stats, n, noise)
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - penalty))
         if not gain[best] > penalty[best]:

@@ -48,10 +48,10 @@ def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) 
         return Shifts(sets, theta, np.empty(0))
     pool, flat = np.unique(np.concatenate([state.active, sets.ravel()]), return_inverse=True)
     block, correlation = moments.gram(pool), moments.correlation[pool]
-    here, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
+    current, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
     present, _, curvature = _evaluate(
-        block[np.ix_(here, here)][None],
-        correlation[here][None],
+        block[np.ix_(current, current)][None],
+        correlation[current][None],
         state.theta[None],
         objective.subset(state.active[None]),
         tuning.curvature_damping,
@@ -88,22 +88,24 @@ def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> 
     Similarity is the absolute correlation of unit-norm atoms.
     """
     size = len(active)
-    alike = np.abs(moments.rows(active))
-    alike[:, ~moments.usable] = -1.0
-    alike[alike > 1.0 - tuning.copy_tolerance] = -1.0
-    among = alike[:, active].copy()
-    np.fill_diagonal(among, -1.0)
-    alike[:, active] = -1.0
-    near: list[IndexArray] = []
+    similarity = np.abs(moments.rows(active))
+    similarity[:, ~moments.usable] = -1.0
+    similarity[similarity > 1.0 - tuning.copy_tolerance] = -1.0
+    active_similarity = similarity[:, active].copy()
+    np.fill_diagonal(active_similarity, -1.0)
+    similarity[:, active] = -1.0
+    neighbours: list[IndexArray] = []
     sets = []
-    for i, row in enumerate(_largest(alike, tuning.n_neighbours)):
-        near.append(row[alike[i, row] >= 0.0])
-        for new in near[i]:
+    for i, row in enumerate(_largest(similarity, tuning.n_neighbours)):
+        neighbours.append(row[similarity[i, row] >= 0.0])
+        for new in neighbours[i]:
             sets.append(active.copy())
             sets[-1][i] = new
-    for i, j in find_unique_pairs(_largest(among, min(tuning.n_shift_partners, size - 1))):
-        for first in near[i]:
-            for second in near[j]:
+    for i, j in find_unique_pairs(
+        _largest(active_similarity, min(tuning.n_shift_partners, size - 1))
+    ):
+        for first in neighbours[i]:
+            for second in neighbours[j]:
                 if first != second:
                     sets.append(active.copy())
                     sets[-1][[i, j]] = first, second

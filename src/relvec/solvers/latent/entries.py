@@ -100,9 +100,11 @@ def add_units_jointly(search: MonotoneSearch, threshold: float) -> bool:
         return False
     # A batch of the best units that are not strongly correlated with each other.
     size, batch = max(len(active) // 2, 4), [0]
-    alike = np.abs(atoms[:, : 3 * size].T @ atoms[:, : 3 * size]) > tuning.max_batch_correlation
-    for place in range(1, len(alike)):
-        if len(batch) < size and not alike[place, batch].any():
+    is_correlated = (
+        np.abs(atoms[:, : 3 * size].T @ atoms[:, : 3 * size]) > tuning.max_batch_correlation
+    )
+    for place in range(1, len(is_correlated)):
+        if len(batch) < size and not is_correlated[place, batch].any():
             batch.append(place)
     search.load_columns(problem.expand_units(units[batch]))
     if len(batch) > 1 and _try_entry(search, units[batch], log_precision[batch]):
@@ -166,14 +168,14 @@ def best_common_precision(
 
     best = np.log(np.maximum(s.mean(axis=1), 1e-300))
     gain = value(best)
-    width = n_points // 2
-    step = reach / width
+    half_width = n_points // 2
+    step = reach / half_width
     for _ in range(1 + refinements):
         centre = best
-        for offset in range(-width, width + 1):
+        for offset in range(-half_width, half_width + 1):
             trial = centre + offset * step
             reached = value(trial)
             better = reached > gain
             best, gain = np.where(better, trial, best), np.where(better, reached, gain)
-        step, width = step / 4.0, 4
+        step, half_width = step / 4.0, 4
     return gain, best
