@@ -77,7 +77,7 @@ def test_it_is_nearer_than_the_gaussian_around_the_mode():
 
 
 def test_probabilities_of_separable_classes_are_those_of_the_posterior():
-    """By importance sampling; those around the mode are far too vague."""
+    """By importance sampling; those of the Laplace approximation are far too imprecise."""
     columns, sizes, theta, labels = separable()
     mode = softmax_mode(columns, sizes, theta, labels)
     weights, hessian = find_nearest_gaussian(mode, labels)

@@ -131,7 +131,7 @@ def test_choice_is_that_of_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_inputs_that_do_not_touch_each_other_are_chosen_one_by_one(seed):
+def test_independent_features_are_selected_one_by_one(seed):
     rng = np.random.default_rng(seed)
     s, z = rng.uniform(0.5, 50.0, 8), rng.normal(1.0, 2.5, 8)
     q = z * np.sqrt(s)
@@ -143,7 +143,7 @@ def test_inputs_that_do_not_touch_each_other_are_chosen_one_by_one(seed):
     np.testing.assert_allclose(mean[kept], (q / (s + precision))[kept])
 
 
-def test_result_does_not_depend_on_the_units_of_inputs():
+def test_result_does_not_depend_on_the_units_of_features():
     rng = np.random.default_rng(3)
     A = rng.normal(size=(40, 4))
     H, h = A.T @ A, A.T @ (A @ [0.9, 0.0, 0.5, 0.0] + rng.normal(size=40))

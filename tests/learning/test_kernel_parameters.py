@@ -86,7 +86,7 @@ def test_a_length_scale_is_found_from_far_away(start):
     assert length == pytest.approx(near, rel=0.05)
 
 
-def test_the_evidence_is_never_below_that_of_one_climb():
+def test_the_evidence_is_never_below_that_of_one_ascent():
     X, y = wave()
     for kernel in (ConstantKernel(1.0) * RBF(1.0), ExpSineSquared(1.0, 1.6)):
         start = LengthScaleLearner("kernel", max_iter=1)

@@ -17,14 +17,14 @@ def learn(target, kind="ard"):
     return LengthScaleLearner(kind).learn(RBF(), X, target)
 
 
-def test_a_width_that_is_no_longer_common_is_a_scale_for_each():
+def test_scales_that_differ_are_of_kind_ard():
     [learnt] = learn(FIRST, "isotropic")
     assert learnt.with_relevance(2.0 * learnt.relevance).kind == "isotropic"
     moved = learnt.with_relevance(learnt.relevance * np.array([1.0, 2.0, 1.0]))
     assert (moved.kind, moved.n_scales) == ("ard", 3)
 
 
-def test_an_input_matters_as_much_as_to_any_target():
+def test_relevance_is_the_largest_over_the_targets():
     one, two = learn(FIRST), learn(SECOND)
     [joined] = merge_targets([one, two])
     np.testing.assert_array_equal(joined.relevance, np.maximum(one[0].relevance, two[0].relevance))

@@ -44,7 +44,7 @@ def equal_scales(*inputs, value=0.3, n=P):
 )
 @pytest.mark.parametrize("move", ["each", "common", "none"])
 @pytest.mark.parametrize("kernel", [RBF(0.5**0.5), Laplacian(1.0), Matern(1.0, nu=1.5)], ids=repr)
-def test_climb_never_lowers_the_objective(process, targets, move, kernel):
+def test_maximise_never_lowers_the_objective(process, targets, move, kernel):
     search = search_of(kernel, T=targets, process=process)
     for value in (1e-3, 0.1, 10.0):
         start = search.start(equal_scales(0, 1, 3, 4, value=value))
@@ -61,7 +61,7 @@ def test_climb_never_lowers_the_objective(process, targets, move, kernel):
             np.testing.assert_allclose(ratio, ratio[0])
 
 
-def test_climb_of_everything_ends_where_it_is_flat():
+def test_maximise_ends_where_the_gradient_vanishes():
     search = search_of(tuning=TUNING)
     end = search.maximise(search.start(np.full(P, 0.1)), 200)
     point = search.process.evaluate(search.kernel, *end[:4])
@@ -73,7 +73,7 @@ def test_climb_of_everything_ends_where_it_is_flat():
     assert abs(point.log_signal) < 0.1
 
 
-def test_climb_that_cannot_rise_returns_where_it_started():
+def test_maximise_returns_the_start_if_it_cannot_rise():
     search = search_of()
     top = search.maximise(search.start(np.full(P, 0.1)), 300)
     for _ in range(3):
@@ -113,7 +113,7 @@ def test_starts_are_within_bounds():
     assert (search.start(np.full(P, 1e12)).scale == search.largest).all()
 
 
-def test_kernel_parameters_are_climbed_within_their_bounds():
+def test_kernel_parameters_are_maximised_within_their_bounds():
     kernel = ConstantKernel(1.0, (0.5, 2.0)) * RBF(1.0, (0.2, 1.5))
     search = search_of(kernel, learns_kernel=True)
     start = search.start(np.ones(P))
@@ -137,7 +137,7 @@ def test_prune_takes_out_what_was_planted_to_be_irrelevant(process, targets):
     assert pruned.objective + 2.0 * (P - 2) > fit.objective - 0.1
 
 
-def test_prune_never_takes_the_last_input():
+def test_the_last_feature_is_never_removed():
     search = search_of(T=np.random.default_rng(1).normal(size=(N, 1)))
     fit = search.maximise(search.start(np.full(P, 0.1)), 20)
     assert len(search.remove_weak_features(fit, 1e6).features) == 1
@@ -154,7 +154,7 @@ def test_prune_at_no_penalty_loses_nothing():
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5**0.5), Laplacian(1.0), Matern(1.0, nu=2.5)], ids=repr)
-def test_enter_brings_back_a_relevant_input(kernel):
+def test_a_relevant_feature_is_added_again(kernel):
     search = search_of(kernel)
     fit = search.maximise(search.start(equal_scales(1, 4)), 20)
     alone = search.maximise(
@@ -176,7 +176,7 @@ def test_enter_takes_only_what_is_allowed_and_pays():
     assert search.add_features(fit, 1e6, np.ones(P, dtype=bool)) is fit
 
 
-def test_losses_are_those_of_models_without_an_input():
+def test_losses_are_those_of_models_without_a_feature():
     search = search_of()
     fit = search.maximise(search.start(np.full(P, 0.1)), 20)
     losses = search.compute_losses(fit, np.array([4, 0]))
@@ -247,15 +247,15 @@ def test_screening_of_labels_and_of_several_targets():
 # ------------------------------------------------------------------ penalties
 
 
-@pytest.mark.parametrize("n_inputs", [4, 10, 100, 5000])
-def test_penalty_lets_one_and_a_half_in_of_what_does_not_matter(n_inputs):
-    penalty = compute_feature_penalty("auto", n_inputs)
-    assert n_inputs * norm.sf(math.sqrt(2.0 * penalty)) == pytest.approx(1.5)
+@pytest.mark.parametrize("n_features", [4, 10, 100, 5000])
+def test_penalty_admits_one_and_a_half_irrelevant_features(n_features):
+    penalty = compute_feature_penalty("auto", n_features)
+    assert n_features * norm.sf(math.sqrt(2.0 * penalty)) == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("n_inputs", [1, 2, 3])
-def test_few_inputs_are_free(n_inputs):
-    assert compute_feature_penalty("auto", n_inputs) == 0.0
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_few_features_have_no_penalty(n_features):
+    assert compute_feature_penalty("auto", n_features) == 0.0
 
 
 def test_a_given_penalty_is_taken():

@@ -59,7 +59,7 @@ def test_information_is_that_of_the_evidence():
     )
 
 
-def test_information_of_some_inputs():
+def test_information_of_some_features():
     model, *_ = make(others=NO_LINES)
     theta, scale, kept = np.zeros(4), np.array([0.6, 0.0, 0.05]), np.array([0, 2])
     whole = model.information(theta, scale)
@@ -112,7 +112,7 @@ def test_uncertainty_is_that_of_the_joint_gaussian(centre, weight, noise):
     np.testing.assert_allclose(extra, total - plain, rtol=1e-4, atol=1e-9)
 
 
-def test_uncertainty_of_inputs_that_are_in_the_model():
+def test_uncertainty_of_features_in_the_model():
     scale = np.array([0.6, 0.0, 0.05])
     uncertainty, _ = follow(fit_at(RBF(0.9), scale, np.zeros(4)), np.diag([0.1, 0.01]))
     other = X.copy()

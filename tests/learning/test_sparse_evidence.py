@@ -165,7 +165,7 @@ def test_weights_count_copies():
 @pytest.mark.parametrize(
     "options", [{"smoothness": 0.5}, {"noise": 0.05, "others": NO_LINES}], ids=["flat", "held"]
 )
-def test_climb_raises_the_objective_and_keeps_zeros(options):
+def test_maximise_raises_the_objective_and_keeps_zeros(options):
     model = make(**options)[0]
     scale = np.array([0.6, 0.0, 0.05])
     theta = np.zeros(len(CENTERS) + model.others.shape[1])
@@ -191,7 +191,7 @@ def test_without_atoms_nothing_moves():
     np.testing.assert_array_equal(scale, SCALE)
 
 
-def test_a_constant_target_has_no_objective_to_climb():
+def test_a_constant_target_has_no_objective_to_maximise():
     objective = objective_with(N - 1.0, 0.0, 0.0, None, 0.0)
     constant = SparseEvidence(
         RBF(), X, X[:0], NO_LINES, np.ones(N), None, centre=True, objective=objective

@@ -254,7 +254,7 @@ def line(seed: int, n: int = 160, width: float = 1.0) -> tuple[Matrix, Vector]:
 @pytest.mark.parametrize("held", [None, 0.05])
 @pytest.mark.parametrize("entry_penalty", [0.0, 0.5])
 @pytest.mark.parametrize("batch", [1, 4])
-def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
+def test_an_ascent_in_working_sets_never_falls_and_ends_at_an_optimum(
     inner: list[State], smoothness: float, held: float | None, entry_penalty: float, batch: int
 ) -> None:
     Phi, t = line(0, width=0.7)

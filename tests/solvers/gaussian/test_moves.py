@@ -69,8 +69,8 @@ def test_the_value_of_a_swap_or_merge_is_exact(smoothness, held):
         assert (np.diff(after.active) > 0).all()
         exact = value(problem, after.active, after.theta, held)
         assert after.objective == pytest.approx(exact, abs=1e-3)
-    promised = [after.objective for after in moves]
-    assert promised == sorted(promised, reverse=True)
+    predicted = [after.objective for after in moves]
+    assert predicted == sorted(predicted, reverse=True)
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_the_value_of_a_shift_is_its_objective(smoothness, held):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, None])
-def test_moves_only_lead_upwards_and_end_in_a_certified_maximum(smoothness):
+def test_moves_only_lead_upwards_and_end_in_a_local_maximum(smoothness):
     problem = sinc_problem(smoothness=smoothness)
 
     def ascend_from(start):
@@ -130,19 +130,19 @@ def test_moves_only_lead_upwards_and_end_in_a_certified_maximum(smoothness):
 
 def test_nothing_is_looked_at_twice():
     problem = sinc_problem()
-    n_climbs = 0
+    n_ascents = 0
 
     def ascend_from(start):
-        nonlocal n_climbs
-        n_climbs += 1
+        nonlocal n_ascents
+        n_ascents += 1
         return ascend(problem, start, Schedule())
 
     visited = set()
     start = end_state(problem)
     improve_by_moves(problem, start, ascend_from, visited)
-    n_before = n_climbs
+    n_before = n_ascents
     assert improve_by_moves(problem, start, ascend_from, visited) is start
-    assert n_climbs == n_before
+    assert n_ascents == n_before
 
 
 def test_a_model_without_atoms_or_with_one_has_nothing_to_merge():

@@ -143,7 +143,7 @@ def test_a_union_of_columns_and_kernels_is_not_below_the_kernels():
     assert SparseBayesRegressor(kernels + columns).fit(X, y).objective_ > max(single) - 1e-6
 
 
-def test_a_saturated_part_does_not_take_over():
+def test_a_part_at_the_cap_does_not_take_over():
     # without a penalty an orthonormal part explains the noise; the union must not start there
     X, y = steps_and_waves()
     model = SparseBayesRegressor(

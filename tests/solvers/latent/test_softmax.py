@@ -266,7 +266,7 @@ def test_gamma_prior_is_refused():
         LaplaceSolver().solve(problem)
 
 
-def test_evidence_of_vague_models_is_not_believed():
+def test_failed_laplace_approximations_are_rejected():
     """Atoms that separate the classes, with wider and wider priors."""
     Phi, t = class_problem(60, 3, spread=0.05)
     problem = problem_of(Phi, t)
@@ -290,7 +290,7 @@ def test_evidence_of_vague_models_is_not_believed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-def test_search_leaves_a_vague_start(shared):
+def test_search_leaves_a_start_where_the_approximation_fails(shared):
     Phi, t = class_problem(60, 3, spread=0.05)
     problem = problem_of(Phi, t, shared=shared)
     active = np.array([0, 1, 2, 60, 61, 62, 120, 121, 122])
